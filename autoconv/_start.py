@@ -24,8 +24,8 @@ def leave_current_folder() -> None:
     current_folder = os.path.realpath(os.curdir)
     if current_folder == os.path.dirname(os.path.dirname(os.path.realpath(__file__))):
         return
-    inherited = os.environ.get("PYTHONPATH", "")
-    leading_count = (0 if sys.flags.safe_path else 1) + (inherited.count(os.pathsep) + 1 if inherited else 0)
+    inherited_path = os.environ.get("PYTHONPATH", "")
+    leading_count = (0 if sys.flags.safe_path else 1) + (inherited_path.count(os.pathsep) + 1 if inherited_path else 0)
     leading = sys.path[:leading_count]
     sys.path[:leading_count] = [entry for entry in leading if os.path.realpath(entry or os.curdir) != current_folder]
 
@@ -70,16 +70,16 @@ def _is_command() -> bool:
 
 def _find_module_option(arguments: list[str]) -> str:
     """Return the module after -m among the interpreter's own options (`-Bm autoconv`, `-X dev -mautoconv`)."""
-    remaining = iter(arguments)
-    for argument in remaining:
+    remaining_arguments = iter(arguments)
+    for argument in remaining_arguments:
         if argument.startswith("--"):
-            next(remaining, "")  # --check-hash-based-pycs, the only long option with a separate value
+            next(remaining_arguments, "")  # --check-hash-based-pycs, the only long option with a separate value
             continue
         for position, letter in enumerate(argument[1:], start=2):
             if letter == "m":
-                return argument[position:] or next(remaining, "")
+                return argument[position:] or next(remaining_arguments, "")
             if letter in "WX":
                 if not argument[position:]:
-                    next(remaining, "")
+                    next(remaining_arguments, "")
                 break
     return ""

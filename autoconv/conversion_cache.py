@@ -74,10 +74,10 @@ class ConversionCache:
     def _remove_stale(self) -> None:
         assert self.path is not None
         common_stem = self.path.name.rpartition("-")[0]
-        for other in self.path.parent.glob(f"{glob.escape(common_stem)}-*.json"):
-            if other != self.path:
+        for other_file in self.path.parent.glob(f"{glob.escape(common_stem)}-*.json"):
+            if other_file != self.path:
                 with contextlib.suppress(OSError):
-                    other.unlink()
+                    other_file.unlink()
 
 
 def _digest(*parts: str) -> str:

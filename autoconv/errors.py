@@ -63,13 +63,13 @@ class Place:
         """Return the source line and, if the column is known, a caret under the position."""
         if not self.text:
             return ""
-        shown = self.text.rstrip("\n")
-        stripped = shown.lstrip()
+        shown_text = self.text.rstrip("\n")
+        stripped_text = shown_text.lstrip()
         if not self.column:
-            return f"    {stripped}"
-        offset = max(self.column - 1 - (len(shown) - len(stripped)), 0)
+            return f"    {stripped_text}"
+        offset = max(self.column - 1 - (len(shown_text) - len(stripped_text)), 0)
         width = max(self.end_column - self.column, 1) if self.end_column else 1
-        return f"    {stripped}\n    {' ' * offset}{'^' * min(width, max(len(stripped) - offset, 1))}"
+        return f"    {stripped_text}\n    {' ' * offset}{'^' * min(width, max(len(stripped_text) - offset, 1))}"
 
 
 class AutoconvError(Exception):

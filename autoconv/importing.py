@@ -48,10 +48,10 @@ def install(*packages: str, compile: Iterable[str] = (), keep_going: bool = Fals
     """
     if not packages:
         raise ValueError("install() needs the name of at least one package, e.g. install('solver')")
-    loaded = sorted(name for name in packages if name in sys.modules)
-    if loaded and not SETTINGS.disabled:
+    loaded_names = sorted(name for name in packages if name in sys.modules)
+    if loaded_names and not SETTINGS.disabled:
         warnings.warn(
-            f"imported already, and so not converted: {', '.join(loaded)}; install the hook first",
+            f"imported already, and so not converted: {', '.join(loaded_names)}; install the hook first",
             stacklevel=2,
         )
     hook = ImportHook(packages=packages, compile=compile, keep_going=keep_going)
@@ -187,9 +187,9 @@ def rename(old: str, new: str = "autoconv.tensorflow", *, packages: Iterable[str
     names = tuple(packages)
     if not names:
         raise ValueError(f"rename() needs the name of a package that imports {old}, e.g. packages=['sonnet']")
-    loaded = sorted(name for name in names if name in sys.modules)
-    if loaded:
-        warnings.warn(f"imported already, and so over {old}: {', '.join(loaded)}; rename first", stacklevel=2)
+    loaded_names = sorted(name for name in names if name in sys.modules)
+    if loaded_names:
+        warnings.warn(f"imported already, and so over {old}: {', '.join(loaded_names)}; rename first", stacklevel=2)
     hook = RenamingHook(old, new, names)
     hook.install()
     return hook

@@ -17,9 +17,9 @@ def load(shell: Any) -> None:
 
 def _run(shell: Any, line: str, cell: str) -> None:
     names = frozenset(line.split())
-    missing = sorted(names - _defined_names(shell.transform_cell(cell)))
-    if missing:
-        raise NameError(f"%%autoconv: the cell defines no function {', '.join(missing)}")
+    missing_names = sorted(names - _defined_names(shell.transform_cell(cell)))
+    if missing_names:
+        raise NameError(f"%%autoconv: the cell defines no function {', '.join(missing_names)}")
     transformer = _CompileDecorator(names)
     shell.ast_transformers.append(transformer)
     try:

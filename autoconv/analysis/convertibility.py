@@ -178,11 +178,11 @@ class _ReasonCollector:
 
     def pin_of(self, node: gast.AST) -> str:
         """Return what ties a statement to its frame, cached by node."""
-        cached = self._pins.get(id(node))
-        if cached is None:
-            cached = node, self._compute_pin(node)
-            self._pins[id(node)] = cached
-        return cached[1]
+        cached_pin = self._pins.get(id(node))
+        if cached_pin is None:
+            cached_pin = node, self._compute_pin(node)
+            self._pins[id(node)] = cached_pin
+        return cached_pin[1]
 
     def _compute_pin(self, node: gast.AST) -> str:
         if isinstance(node, (gast.AsyncFor, gast.AsyncWith)):

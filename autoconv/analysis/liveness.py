@@ -58,10 +58,10 @@ class Liveness:
         self._is_exit = is_exit
 
     def block_activity(self, statements: Sequence[gast.AST]) -> Activity:
-        total = Activity()
+        activity = Activity()
         for statement in reversed(statements):
-            total = self.statement_activity(statement).then(total)
-        return total
+            activity = self.statement_activity(statement).then(activity)
+        return activity
 
     def statement_activity(self, node: gast.AST) -> Activity:
         entry = self._activities.get(id(node))
@@ -138,18 +138,18 @@ class Liveness:
                 exposed |= expression_activity(handler.type).exposed
             modified |= clause.modified | bound_names  # Python deletes the name after the handler
             endings.append(Activity(killed=clause.killed - bound_names, falls_through=clause.falls_through))
-        joined = _join(endings)
-        falls_through = joined.falls_through and finalbody.falls_through
-        return Activity(exposed, joined.killed | finalbody.killed, modified, falls_through)
+        ending = _join(endings)
+        falls_through = ending.falls_through and finalbody.falls_through
+        return Activity(exposed, ending.killed | finalbody.killed, modified, falls_through)
 
 
 def simple_statement_activity(node: gast.AST) -> Activity:
     """Return the activity of a statement without a body."""
     if isinstance(node, gast.Assign):
-        total = expression_activity(node.value)
+        activity = expression_activity(node.value)
         for target in node.targets:
-            total = total.then(expression_activity(target))
-        return total
+            activity = activity.then(expression_activity(target))
+        return activity
     if isinstance(node, gast.AugAssign):
         target = expression_activity(node.target)
         if isinstance(node.target, gast.Name):
@@ -157,10 +157,10 @@ def simple_statement_activity(node: gast.AST) -> Activity:
             return target_read.then(expression_activity(node.value)).then(target)
         return target.then(expression_activity(node.value))
     if isinstance(node, gast.AnnAssign):
-        total = expression_activity(node.value) if node.value is not None else Activity()
+        activity = expression_activity(node.value) if node.value is not None else Activity()
         if node.value is None and isinstance(node.target, gast.Name):
-            return total
-        return total.then(expression_activity(node.target))
+            return activity
+        return activity.then(expression_activity(node.target))
     if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
         # The code of a function runs after its name is bound, that of a class before.
         exposed = set(free_names(node)) - ({node.name} if not isinstance(node, gast.ClassDef) else set())

@@ -30,10 +30,10 @@ def pinning_construct(node: gast.AST) -> str:
         if call:
             return call
         if isinstance(child, COMPREHENSIONS):
-            for inner in walk(child):
-                if isinstance(inner, gast.comprehension) and inner.is_async:
+            for descendant in walk(child):
+                if isinstance(descendant, gast.comprehension) and descendant.is_async:
                     return "async for"
-                if isinstance(inner, gast.Await):
+                if isinstance(descendant, gast.Await):
                     return "await"
     return ""
 

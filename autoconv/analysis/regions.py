@@ -37,14 +37,14 @@ class Region(NamedTuple):
 class RegionPlan:
     """The regions of a function by `id(statement)`, and the names that may be unassigned.
 
-    `undefined`: possibly unassigned names that a region takes as input, or that a generated function reads; they start
-    as Undefined. `assigned_in_try`: names that a try may leave unassigned and that are read. `unsure_reads`: the
+    `undefined_names`: possibly unassigned names that a region takes as input, or that a generated function reads; they
+    start as Undefined. `assigned_in_try`: names that a try may leave unassigned and that are read. `unsure_reads`: the
     ids of Name nodes that may read such a name unassigned.
     """
 
     def __init__(self) -> None:
         self.regions: dict[int, Region] = {}
-        self.undefined: set[str] = set()
+        self.undefined_names: set[str] = set()
         self.assigned_in_try: set[str] = set()
         self.unsure_reads: set[int] = set()
 
@@ -68,12 +68,12 @@ def plan_regions(
     planner.visit_block(function.body, NOTHING, NOTHING, DefinedNames(parameters, parameters))
     plan = planner.plan
     unsure_names = {name for name, _ in planner.unsure_reads}
-    plan.undefined = {
+    plan.undefined_names = {
         name for name in planner.names_needing_values | (unsure_names & planner.region_locals) if name in scope.locals
     }
     plan.assigned_in_try = planner.assigned_in_try & (unsure_names - exit_names)
-    if plan.undefined or plan.assigned_in_try:
-        names = plan.undefined | plan.assigned_in_try
+    if plan.undefined_names or plan.assigned_in_try:
+        names = plan.undefined_names | plan.assigned_in_try
         plan.unsure_reads = {read_id for name, read_id in planner.unsure_reads if name in names}
     return plan
 
@@ -211,29 +211,29 @@ class _Planner:
         is_for = not isinstance(node, gast.While)
         head = expression_activity(node.target) if is_for else expression_activity(node.test)
         iteration = head.then(self.liveness.block_activity(node.body))
-        carried = live | iteration.exposed
+        carried_names = live | iteration.exposed
         self._note_reads(node.iter if is_for else node.test, defined, in_region=is_region and not is_for)
         outer_jump_names = self.live_at_jump_target
         if is_region:
-            region = self._loop_region(node, iteration, carried, protected)
+            region = self._loop_region(node, iteration, carried_names, protected)
             self._record_region(node, region, defined)
-            carried = frozenset(region.outputs)
+            carried_names = frozenset(region.outputs)
             self.live_at_jump_target = NOTHING
         elif has_loop_exit(node.body):
-            self.live_at_jump_target = carried
+            self.live_at_jump_target = carried_names
         self.region_depth += is_region
-        self.visit_block(node.body, carried, protected, defined.plus(head.killed))
+        self.visit_block(node.body, carried_names, protected, defined.plus(head.killed))
         self.region_depth -= is_region
         self.live_at_jump_target = outer_jump_names
         self.visit_block(node.orelse, live, protected, defined)
 
     def _loop_region(
-        self, node: Any, iteration: Activity, carried: frozenset[str], protected: frozenset[str]
+        self, node: Any, iteration: Activity, carried_names: frozenset[str], protected: frozenset[str]
     ) -> Region:
         last_statement = node.body[-1]
         exit_code = last_statement.test.args[0].id if self.is_exit_check(last_statement) else ""
         cells = self._cells_of(iteration.modified, protected)
-        state = (iteration.modified & carried) - cells
+        state = (iteration.modified & carried_names) - cells
         if exit_code:
             state |= {exit_code}
         names = tuple(sorted(state))

@@ -17,15 +17,15 @@ def write_only_names(function: ast.AST) -> frozenset[str]:
     `seen.append(x)` and `seen[k] = x`, as statements, are mutations; any other use is a read.
     """
     mutated_uses = set(map(id, _mutated_uses(function)))
-    written: set[str] = set()
+    written_names: set[str] = set()
     read: set[str] = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Name):
             is_write = id(node) in mutated_uses or not isinstance(node.ctx, ast.Load)
-            (written if is_write else read).add(node.id)
+            (written_names if is_write else read).add(node.id)
         elif isinstance(node, ast.AugAssign):  # the target is both read and written
             read |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
-    return frozenset(written - read)
+    return frozenset(written_names - read)
 
 
 def _mutated_uses(function: ast.AST) -> Iterator[ast.Name]:

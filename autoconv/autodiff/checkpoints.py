@@ -68,8 +68,8 @@ def recompute_and_reverse(
     copied_root.heap = region.heap
     for output, cotangent in seeds:
         if output in varied:
-            converted = conform(copied_root.builder, cotangent, output.type)
-            accumulate(copied_root.builder, copied_root.cotangents, copies[output], converted)
+            converted_cotangent = conform(copied_root.builder, cotangent, output.type)
+            accumulate(copied_root.builder, copied_root.cotangents, copies[output], converted_cotangent)
     backprop(copied_root, {copies[value] for value in varied if value in copies}, nodes)
     for parameter in parameters:
         cotangent_of_copy = copied_root.cotangents.get(copies[parameter]) if parameter in copies else None

@@ -66,14 +66,14 @@ def zero_array(type_: TensorType) -> np.ndarray:
 
 def accumulate(b: Builder, cotangents: Cotangents, value: Value, cotangent: Value, node: Node | None = None) -> None:
     """Add to the cotangent of `value`."""
-    previous = cotangents.get(value)
+    previous_cotangent = cotangents.get(value)
     type_ = cotangent_type(value.type)
-    if previous is None:
+    if previous_cotangent is None:
         cotangents[value] = cotangent
     elif isinstance(type_, TensorType):
-        cotangents[value] = _add_cotangents(b, previous, cotangent)
+        cotangents[value] = _add_cotangents(b, previous_cotangent, cotangent)
     elif isinstance(type_, ListType):
-        cotangents[value] = b.list_add(previous, cotangent)
+        cotangents[value] = b.list_add(previous_cotangent, cotangent)
     else:
         raise StagingError(
             f"the gradient of {value.type} used more than once cannot be added up",
@@ -81,13 +81,13 @@ def accumulate(b: Builder, cotangents: Cotangents, value: Value, cotangent: Valu
         )
 
 
-def _add_cotangents(b: Builder, previous: Value, cotangent: Value) -> Value:
+def _add_cotangents(b: Builder, previous_cotangent: Value, cotangent: Value) -> Value:
     """Add two cotangents; add(x, add_at_item(zeros, y)) becomes add_at_item(x, y)."""
     node = cotangent.node
-    updates_zeros = node is not None and node.op.name == "add_at_item" and previous.type == cotangent.type
+    updates_zeros = node is not None and node.op.name == "add_at_item" and previous_cotangent.type == cotangent.type
     if node is not None and updates_zeros and _is_zeros(node.inputs[0]):
-        return b.add_at_item(previous, *node.inputs[1:], **node.attributes)  # type: ignore[no-any-return]
-    return b.add(previous, cotangent)  # type: ignore[no-any-return]
+        return b.add_at_item(previous_cotangent, *node.inputs[1:], **node.attributes)  # type: ignore[no-any-return]
+    return b.add(previous_cotangent, cotangent)  # type: ignore[no-any-return]
 
 
 def _is_zeros(value: Value) -> bool:

@@ -46,7 +46,7 @@ class Level:
         self.forward = forward
         self.builder = ReverseBuilder(self, backward)
         self.cotangents: Cotangents = {}
-        self._resolved: dict[Value, Value] = {}
+        self._resolved_values: dict[Value, Value] = {}
         self._outlines: dict[Value, Value] = {}
 
     def share_state(self, level: Level) -> None:
@@ -62,9 +62,9 @@ class Level:
         """Return the value of the backward graph that corresponds to a value of the forward graph."""
         if value.graph is self.backward:
             return value
-        result = self._resolved.get(value)
+        result = self._resolved_values.get(value)
         if result is None:
-            result = self._resolved[value] = self._transfer(value)
+            result = self._resolved_values[value] = self._transfer(value)
         return result
 
     def resolve_shape(self, value: Value) -> Value:
@@ -83,15 +83,15 @@ class Level:
 
     def is_available(self, value: Value) -> bool:
         """Return whether the value is available in the backward graph without being stored."""
-        return value.graph is self.backward or value in self._resolved or self._can_skip_storage(value)
+        return value.graph is self.backward or value in self._resolved_values or self._can_skip_storage(value)
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
         """Open a stack on which `node`, which has regions, will push; `entry` is its initial value."""
-        raise NotImplementedError
+        return Stack(type_, empty_stack(GraphBuilder(self.forward), type_))
 
     def close_stack(self, stack: Stack, final_value: Value) -> None:
         """Set the stack's value after the node, and `top`, from which the backward pass pops."""
-        raise NotImplementedError
+        stack.exit, stack.top = final_value, self.resolve(final_value)
 
     def _can_skip_storage(self, value: Value) -> bool:
         """Return whether transferring the value stores nothing."""
@@ -127,12 +127,6 @@ class Root(Level):
     def _transfer(self, value: Value) -> Value:
         assert self._transfer_outer is not None, f"{value} is of another graph"
         return self._transfer_outer(value)
-
-    def open_stack(self, node: Node, type_: ListType) -> Stack:
-        return Stack(type_, empty_stack(GraphBuilder(self.forward), type_))
-
-    def close_stack(self, stack: Stack, final_value: Value) -> None:
-        stack.exit, stack.top = final_value, self.resolve(final_value)
 
 
 class SplitRoot(Root):
@@ -239,10 +233,10 @@ class Region(Level):
     def _store(self, value: Value) -> Value:
         type_ = ListType(value.type)
         entry = self.forward.add_parameter(type_, "stack")
-        pushed = GraphBuilder(self.forward).list_push(entry, value)
+        list_after = GraphBuilder(self.forward).list_push(entry, value)
         top = self.backward.add_parameter(type_, "stack")
         bottom, result = self.builder.list_pop(top)
-        self.stacks.append(Stack(type_, entry, pushed, top, bottom))
+        self.stacks.append(Stack(type_, entry, list_after, top, bottom))
         return result  # type: ignore[no-any-return]
 
 
@@ -269,12 +263,6 @@ class UnconditionalLevel(Level):
         self.outer = dict(outer)
         self.captures: dict[Value, Value] = {}
         self._add_result = add_result
-
-    def open_stack(self, node: Node, type_: ListType) -> Stack:
-        return Stack(type_, empty_stack(GraphBuilder(self.forward), type_))
-
-    def close_stack(self, stack: Stack, final_value: Value) -> None:
-        stack.exit, stack.top = final_value, self.resolve(final_value)
 
     def _store(self, value: Value) -> Value:
         outer_value = self.outer[value] if value in self.outer else self._add_result(value)
@@ -330,11 +318,11 @@ def empty_stack(b: GraphBuilder, type_: ListType) -> Value:
 
 def move_before(graph: Graph, node: Node, count: int) -> None:
     """Move the nodes after the first `count` in front of `node`."""
-    added = graph.nodes[count:]
-    if added:
+    new_nodes = graph.nodes[count:]
+    if new_nodes:
         del graph.nodes[count:]
         position = graph.nodes.index(node)
-        graph.nodes[position:position] = added
+        graph.nodes[position:position] = new_nodes
 
 
 def extend_node(

@@ -26,7 +26,7 @@ _ONE, _ZERO = np.array(1, np.int64), np.array(0, np.int64)
 
 @dataclass(eq=False)
 class _Body:
-    """The backward graph of a loop's body; `remaining` is its number of iterations to go.
+    """The backward graph of a loop's body; `remaining_count` is its number of iterations to go.
 
     `carried_positions` are the positions of the state with cotangents, which are its `cotangent_parameters`.
     `summed_positions` are the positions of captures, whose cotangents are accumulated in `sums`.
@@ -35,7 +35,7 @@ class _Body:
     child: Region
     forward_parameters: Sequence[Value]
     carried_positions: list[int]
-    remaining: Value
+    remaining_count: Value
     cotangent_parameters: list[Value]
     summed_positions: list[int]
     sums: list[Value]
@@ -48,7 +48,7 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     body = _find_carried_state(level, node, varied, backprop, recomputes)
     child = body.child
     carried_parameters = [body.forward_parameters[i] for i in body.carried_positions]
-    carried = [cotangent_or_zeros(child, p, p.type) for p in carried_parameters]
+    carried_cotangents = [cotangent_or_zeros(child, p, p.type) for p in carried_parameters]
     sums = [
         _next_sum(child, total, body.forward_parameters[j])
         for j, total in zip(body.summed_positions, body.sums, strict=True)
@@ -63,11 +63,11 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     ]
     initial_values += [zeros_of(builder, inputs[j]) for j in body.summed_positions]
     # In the backward graph, stacks enter at the top and leave at the bottom; in the forward graph, entry and exit.
-    state = [body.remaining, *body.cotangent_parameters, *body.sums, *(top_of(s) for s in child.stacks)]
+    state = [body.remaining_count, *body.cotangent_parameters, *body.sums, *(top_of(s) for s in child.stacks)]
     captures = list(child.captures.items())
-    remaining_after = child.builder.subtract(body.remaining, _ONE)
+    remaining_after = child.builder.subtract(body.remaining_count, _ONE)
     child.backward.parameters = [*state, *(inner for _, inner in captures)]
-    child.backward.outputs = [remaining_after, *carried, *sums, *(s.bottom for s in child.stacks)]  # type: ignore[list-item]
+    child.backward.outputs = [remaining_after, *carried_cotangents, *sums, *(s.bottom for s in child.stacks)]  # type: ignore[list-item]
     types = [value.type for value in state]
     test = _build_test([value.type for value in child.backward.parameters])
     resolved_captures = [level.resolve(outer) for outer, _ in captures]
@@ -111,9 +111,9 @@ def _reverse_body(
     parameters_before = tuple(forward.parameters)
     outer_values = {p: node.inputs[i] for i, p in enumerate(parameters_before) if i >= size or forward.outputs[i] is p}
     child = Region(level, forward, outer_values, repeats=True)
-    remaining = child.backward.add_parameter(_COUNT_TYPE, "remaining")
+    remaining_count = child.backward.add_parameter(_COUNT_TYPE, "remaining")
     if not recomputes:
-        child.counters.update(_induction_variables(node, child, remaining))
+        child.counters.update(_induction_variables(node, child, remaining_count))
     varied_in_body = varied_values(
         forward, (p for p, flag in zip(parameters_before, flags, strict=True) if flag), level.heap
     )
@@ -132,16 +132,16 @@ def _reverse_body(
         backprop(child, varied_in_body)
     summed = [j for j in range(size, len(parameters_before)) if flags[j] and parameters_before[j] in child.cotangents]
     sums = [child.backward.add_parameter(cotangent_type(parameters_before[j].type), "sum") for j in summed]
-    return _Body(child, parameters_before, carried, remaining, cotangent_parameters, summed, sums)
+    return _Body(child, parameters_before, carried, remaining_count, cotangent_parameters, summed, sums)
 
 
-def _induction_variables(node: Node, child: Region, remaining: Value) -> dict[Value, Callable[[], Value]]:
+def _induction_variables(node: Node, child: Region, remaining_count: Value) -> dict[Value, Callable[[], Value]]:
     """Find induction variables with a constant step, each with a function that builds it in the backward graph."""
     result: dict[Value, Callable[[], Value]] = {}
     for start, parameter, next_value in zip(node.inputs, child.forward.parameters, child.forward.outputs, strict=False):
         step = _constant_step(parameter, next_value)
         if step:
-            result[parameter] = functools.partial(_induction_value, child, start, step, remaining)
+            result[parameter] = functools.partial(_induction_value, child, start, step, remaining_count)
     return result
 
 
@@ -157,11 +157,11 @@ def _constant_step(parameter: Value, next_value: Value) -> int:
     return 0 if increment is None or increment.dtype != np.int64 or increment.shape else int(increment)
 
 
-def _induction_value(child: Region, start: Value, step: int, remaining: Value) -> Value:
-    """Compute an induction variable; `remaining` is 1 in the first forward iteration, which is reversed last."""
+def _induction_value(child: Region, start: Value, step: int, remaining_count: Value) -> Value:
+    """Compute an induction variable; `remaining_count` is 1 in the first forward iteration, which is reversed last."""
     b, start_value = child.builder, child.capture(start)
     is_weak = start_value.weak
-    advance = b.multiply(b.subtract(remaining, _ONE), np.array(step, np.int64))
+    advance = b.multiply(b.subtract(remaining_count, _ONE), np.array(step, np.int64))
     total = b.add(b.python_cast(start_value, dtype=int64) if is_weak else start_value, advance)
     return b.python_cast(total, dtype=int64, weak=True) if is_weak else total  # type: ignore[no-any-return]
 
@@ -199,6 +199,6 @@ def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Valu
 
 def _build_test(types: Sequence[Type]) -> Graph:
     test = Graph("while_cond")
-    remaining, *_ = [test.add_parameter(type_, "while") for type_ in types]
-    test.outputs = [GraphBuilder(test).greater(remaining, _ZERO)]
+    remaining_count, *_ = [test.add_parameter(type_, "while") for type_ in types]
+    test.outputs = [GraphBuilder(test).greater(remaining_count, _ZERO)]
     return test

@@ -174,11 +174,11 @@ class _Conversion:
 
     def _inline_call(self, region: ConvertedRegion, node: Node) -> None:
         """Inline the called graph."""
-        (called,) = node.regions
-        for parameter, value in zip(called.parameters, node.inputs, strict=True):
+        (body,) = node.regions
+        for parameter, value in zip(body.parameters, node.inputs, strict=True):
             self._bind(region, parameter, value)
-        self._convert_nodes(region, called)
-        for result, value in zip(node.results, called.outputs, strict=True):
+        self._convert_nodes(region, body)
+        for result, value in zip(node.results, body.outputs, strict=True):
             self._bind(region, result, value)
 
     def _bind(self, region: ConvertedRegion, parameter: Value, value: Value) -> None:
@@ -204,13 +204,13 @@ class _Conversion:
         roots = {i: self._roots_of(node.results[i], region) for i in array_positions}
         captures = Captures(region)
         for arm in node.regions:
-            inner = captures.add_region(arm.name)
+            converted_arm = captures.add_region(arm.name)
             for parameter, value in zip(arm.parameters, node.inputs[1:], strict=True):
-                captures.bind(inner, parameter, value)
-            self._convert_nodes(inner, arm)
-            outputs = [inner.values[arm.outputs[i]] for i in value_positions]
-            outputs += [self._root_index(inner, arm.outputs[i], roots[i]) for i in array_positions]
-            inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written_roots)]
+                captures.bind(converted_arm, parameter, value)
+            self._convert_nodes(converted_arm, arm)
+            outputs = [converted_arm.values[arm.outputs[i]] for i in value_positions]
+            outputs += [self._root_index(converted_arm, arm.outputs[i], roots[i]) for i in array_positions]
+            converted_arm.graph.outputs = [*outputs, *(converted_arm.contents[root] for root in written_roots)]
         cond = captures.record([region.values[node.inputs[0]]], node, {})
         results = list(cond.results)
         for i in value_positions:

@@ -55,7 +55,7 @@ def write_view(b: GraphBuilder, outer: Value, inner: Value, step: ViewStep) -> V
     return b.reshape(flat_x, shape=type_.shape)  # type: ignore[no-any-return]
 
 
-def _flat_positions(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
+def _flat_positions(b: GraphBuilder, attributes: Mapping[str, Any], type_: ArrayType) -> Value:
     """Return the flat index in the array of each element of a strided view."""
     if None in type_.shape or None in type_.strides:
         raise_no_gradient("an array is viewed in another shape, and its sizes are known only at run time")

@@ -41,8 +41,8 @@ def _reverse_normal(
 ) -> Arm:  # fmt: skip
     """Reverse the normal end and then the body, whose results are the normal end's first parameters."""
     output_count = len(body.outputs)
-    leading_parameters, captured = list(normal.parameters[:output_count]), normal.parameters[output_count:]
-    child = Region(level, normal, dict(zip(captured, node.inputs, strict=True)))
+    leading_parameters, captures = list(normal.parameters[:output_count]), normal.parameters[output_count:]
+    child = Region(level, normal, dict(zip(captures, node.inputs, strict=True)))
 
     def add_result(value: Value) -> Value:
         body.outputs.append(value)
@@ -50,7 +50,7 @@ def _reverse_normal(
         leading_parameters.append(parameter)
         return parameter
 
-    body_level = UnconditionalLevel(child, body, dict(zip(body.parameters, captured, strict=True)), add_result)
+    body_level = UnconditionalLevel(child, body, dict(zip(body.parameters, captures, strict=True)), add_result)
     varied_parameters = [p for p, v in zip(body.parameters, node.inputs, strict=True) if v in varied]
     varied_in_body = varied_values(body, varied_parameters, level.heap)
     varied_body_results = [p for p, v in zip(leading_parameters, body.outputs, strict=True) if v in varied_in_body]
@@ -66,10 +66,10 @@ def _reverse_normal(
                 body_level.builder, body_level.cotangents, output, conform(body_level.builder, cotangent, output.type)
             )
     backprop(body_level, varied_in_body)
-    for parameter, capture_parameter in zip(body.parameters, captured, strict=True):
+    for parameter, capture_parameter in zip(body.parameters, captures, strict=True):
         if parameter in body_level.cotangents:
             accumulate(child.builder, child.cotangents, capture_parameter, body_level.cotangents[parameter])
-    return Arm(child, captured, cotangents, leading_parameters)
+    return Arm(child, captures, cotangents, leading_parameters)
 
 
 def _reverse_handler(

@@ -171,7 +171,7 @@ class _Compiler:
 def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
     """Run code whose calls may stand for `limit` Python frames."""
     # Suspended graphs: code, frame, position of the control, the control and its state.
-    suspended: list[tuple[Code, Frame, int, Control, Any]] = []
+    suspended_frames: list[tuple[Code, Frame, int, Control, Any]] = []
     frame, position, depth = [*arguments, *[None] * code.local_count], 0, 0
     while True:
         outcome: Start | list[Any] | None
@@ -199,14 +199,14 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
                 outcome = control.start(frame)
             else:
                 result = [frame[slot] for slot in code.results]
-                if not suspended:
+                if not suspended_frames:
                     return result
-                code, frame, position, control, state = suspended.pop()
+                code, frame, position, control, state = suspended_frames.pop()
                 outcome = control.resume(state, result)
         except BaseException as error:
             outcome = None
-            while suspended:
-                code, frame, position, control, state = suspended.pop()
+            while suspended_frames:
+                code, frame, position, control, state = suspended_frames.pop()
                 depth -= control.python_frames
                 outcome = control.handle_error(state, error)
                 if outcome is not None:
@@ -217,7 +217,7 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
         assert control is not None
         if isinstance(outcome, tuple):
             region, values, state = outcome
-            suspended.append((code, frame, position, control, state))
+            suspended_frames.append((code, frame, position, control, state))
             code, frame, position = region, [*values, *[None] * region.local_count], 0
         else:
             depth -= control.python_frames
@@ -226,14 +226,14 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
             position += 1
 
 
-def _chain_context(error: BaseException, handled: BaseException) -> None:
+def _chain_context(error: BaseException, handled_error: BaseException) -> None:
     """Chain the two errors through `__context__`, as Python does when a handler raises."""
     visited_ids: set[int] = set()
     end_of_chain = error
-    while end_of_chain is not handled and id(end_of_chain) not in visited_ids:
+    while end_of_chain is not handled_error and id(end_of_chain) not in visited_ids:
         visited_ids.add(id(end_of_chain))
         if end_of_chain.__context__ is None:
-            end_of_chain.__context__ = handled
+            end_of_chain.__context__ = handled_error
             return
         end_of_chain = end_of_chain.__context__
 
@@ -259,11 +259,11 @@ def count_call_frames(span: Span | None, is_outermost: bool) -> int:
 def count_stack_frames(is_own_file: Callable[[str], bool]) -> int:
     """Count the frames on Python's stack, without the innermost ones that belong to this package."""
     frame = sys._getframe(1)
-    outer: Any = frame
-    while outer is not None and is_own_file(outer.f_code.co_filename):
-        outer = outer.f_back
+    outer_frame: Any = frame
+    while outer_frame is not None and is_own_file(outer_frame.f_code.co_filename):
+        outer_frame = outer_frame.f_back
     count = 0
-    while outer is not None:
+    while outer_frame is not None:
         count += 1
-        outer = outer.f_back
+        outer_frame = outer_frame.f_back
     return count

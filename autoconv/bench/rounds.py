@@ -128,8 +128,8 @@ def best_peer_ratio(row: Sequence[Measurement], peers_by_name: dict[str, Peer]) 
     peer_times = {name: seconds for name, seconds in times.items() if peers_by_name[name].is_compiler}
     if "autoconv" not in times or not peer_times:
         return None
-    best = min(peer_times, key=peer_times.__getitem__)
-    return peer_times[best] / times["autoconv"], best
+    best_peer = min(peer_times, key=peer_times.__getitem__)
+    return peer_times[best_peer] / times["autoconv"], best_peer
 
 
 def _check_answer(answer: dict[str, Any], measurement: Measurement) -> bool:

@@ -109,8 +109,8 @@ def _figure_text(value: float | None, scale: float) -> str:
 
 
 def _ratio_text(row: Sequence[Measurement]) -> str:
-    found = best_peer_ratio(row, _PEERS_BY_NAME)
-    if found is None:
+    peer_ratio = best_peer_ratio(row, _PEERS_BY_NAME)
+    if peer_ratio is None:
         return "-"
-    ratio, peer = found
+    ratio, peer = peer_ratio
     return f"{ratio:.2f} x {_PEERS_BY_NAME[peer].title}"

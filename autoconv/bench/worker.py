@@ -138,9 +138,9 @@ class Bench:
             scale = np.abs(reference).max(initial=0.0) if reference.dtype.kind == "f" else 1.0
             mismatches = ~np.isclose(actual, reference, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
             if mismatches.mean() > allowed_fraction:
-                worst = np.abs(actual.astype(float) - reference.astype(float)).max()
+                max_error = np.abs(actual.astype(float) - reference.astype(float)).max()
                 share = f"{mismatches.sum()} of {mismatches.size}"
-                raise Mismatch(f"{share} elements of result {i} are not NumPy's, by up to {worst:.2g}")
+                raise Mismatch(f"{share} elements of result {i} are not NumPy's, by up to {max_error:.2g}")
 
     # ---- peers: each sets how arguments are converted and how to wait for a result, and returns the function
 

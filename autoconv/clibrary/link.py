@@ -34,9 +34,9 @@ def link(compiler: str, object_: str, shared: str) -> None:
     """Link an object file to a shared library; raises TargetError where the compiler fails."""
     options = ["-nostartfiles", "-Wl,-z,noexecstack", "-Wl,-z,defs"] if sys.platform == "linux" else []
     command = [*compiler.split(), "-shared", *options, "-o", shared, object_, "-lm"]
-    completed = subprocess.run(command, capture_output=True, text=True, check=False)
-    if completed.returncode:
-        raise TargetError(f"{compiler} failed to link the shared library:\n{completed.stderr.strip()}")
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise TargetError(f"{compiler} failed to link the shared library:\n{process.stderr.strip()}")
 
 
 __all__ = ["find_compiler", "link", "missing_compiler_error", "shared_path"]

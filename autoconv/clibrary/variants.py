@@ -82,8 +82,8 @@ def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
     general.nonnegative_sizes = tuple(nonnegative_sizes)
     code = symbolic_code()
     code.sizes(general, nonnegative_sizes)
-    folded = fold_symbolic_bounds(general, code.accepts_symbolic_attributes)
-    return folded if folded is not None and not code.has_kernels_with_symbolic_attributes(folded) else general
+    result = fold_symbolic_bounds(general, code.accepts_symbolic_attributes)
+    return result if result is not None and not code.has_kernels_with_symbolic_attributes(result) else general
 
 
 __all__ = ["make_variants"]

@@ -65,9 +65,9 @@ class RayTask:
         """
         lost_actor = getattr(error, "actor_id", None)
         if lost_actor is not None and lost_actor != self.actor_id:
-            other = next((task for task in TASKS.values() if getattr(task, "actor_id", None) == lost_actor), None)
-            if isinstance(other, RayTask):
-                return other.lost_error(error)
+            lost_task = next((task for task in TASKS.values() if getattr(task, "actor_id", None) == lost_actor), None)
+            if isinstance(lost_task, RayTask):
+                return lost_task.lost_error(error)
         self._is_lost = True
         return UnavailableError(
             f"the worker {self.name} at {self.address} was lost: its process ended ({type(error).__name__}). It is "

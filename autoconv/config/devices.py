@@ -153,14 +153,14 @@ def set_visible_devices(devices: PhysicalDevice | list[PhysicalDevice], device_t
         _check_physical_device(device)
         if device_type not in (None, device.device_type):
             raise ValueError(f"Unrecognized device: {device!r}")
-    hidden = [device for device in list_physical_devices(device_type) if device not in visible_devices]
+    hidden_devices = [device for device in list_physical_devices(device_type) if device not in visible_devices]
     if device_type is not None:
-        hidden += [device for device in _HIDDEN_DEVICES if device.device_type != device_type]
-    if set(hidden) == set(_HIDDEN_DEVICES):
+        hidden_devices += [device for device in _HIDDEN_DEVICES if device.device_type != device_type]
+    if set(hidden_devices) == set(_HIDDEN_DEVICES):
         return
     if _LOGICAL_DEVICES:
         raise RuntimeError("Visible devices cannot be modified after being initialized")
-    _HIDDEN_DEVICES[:] = hidden
+    _HIDDEN_DEVICES[:] = hidden_devices
 
 
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:

@@ -89,12 +89,12 @@ def replica() -> int:
 @contextmanager
 def run_as_replica(number: int) -> Iterator[None]:
     """Run the block for a replica: calls find the traces of that replica."""
-    previous, _EAGER.replica = _EAGER.replica, number
+    previous_replica, _EAGER.replica = _EAGER.replica, number
     _add_to_detour(_DETOUR_STEP)
     try:
         yield
     finally:
-        _EAGER.replica = previous
+        _EAGER.replica = previous_replica
         _add_to_detour(-_DETOUR_STEP)
 
 
@@ -119,7 +119,7 @@ def _merge_parts(request: str, outer: str) -> str:
 @contextmanager
 def request_device(request: str) -> Iterator[None]:
     """Request a device for the eager tensors that this thread creates in the block."""
-    previous = _EAGER.request, _EAGER.other_device_request
+    previous_request = _EAGER.request, _EAGER.other_device_request
     _EAGER.request = request
     _EAGER.other_device_request = "" if is_default(request) else request
     is_detour = bool(_EAGER.other_device_request)
@@ -128,7 +128,7 @@ def request_device(request: str) -> Iterator[None]:
     try:
         yield
     finally:
-        _EAGER.request, _EAGER.other_device_request = previous
+        _EAGER.request, _EAGER.other_device_request = previous_request
         if is_detour:
             _add_to_detour(-_DETOUR_STEP)
 

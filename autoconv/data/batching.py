@@ -43,14 +43,14 @@ class Batch(Node):
         size = bindings.number(self.size)
         if size < 1:
             raise InvalidArgumentError(f"batch_size has to be positive, found {size}")
-        pending: list[Element] = []
+        elements: list[Element] = []
         for element in self.inputs[0].iterate(bindings):
-            pending.append(element)
-            if len(pending) == size:
-                yield self._join_elements(pending, bindings)
-                pending = []
-        if pending and not self.drop_remainder:
-            yield self._join_elements(pending, bindings)
+            elements.append(element)
+            if len(elements) == size:
+                yield self._join_elements(elements, bindings)
+                elements = []
+        if elements and not self.drop_remainder:
+            yield self._join_elements(elements, bindings)
 
     def count(self, bindings: Bindings) -> int:
         element_count, size = self.inputs[0].count(bindings), bindings.number(self.size)
@@ -68,11 +68,11 @@ class Batch(Node):
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
         leaf_columns, result, start = list(zip(*elements, strict=True)), [], 0
         element_components, stacked_specs = component_leaf_counts(self.inputs[0].spec), flatten(self.stacked_spec)[0]
-        for component, ((spec, count), stacked) in enumerate(zip(element_components, stacked_specs, strict=True)):
+        for component, ((spec, count), stacked_spec) in enumerate(zip(element_components, stacked_specs, strict=True)):
             columns, start = leaf_columns[start : start + count], start + count
-            if is_composite_spec(stacked):
+            if is_composite_spec(stacked_spec):
                 rows = [rebuild(spec, leaves) for leaves in zip(*columns, strict=True)]
-                result += composite_arrays(stacked._stack_values(rows))
+                result += composite_arrays(stacked_spec._stack_values(rows))
             else:
                 result.append(_stack(component, columns[0], self.place))
         return result

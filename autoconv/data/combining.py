@@ -92,15 +92,15 @@ class Interleave(Node):
         position = block_size = 0
         is_exhausted = False
         while not is_exhausted or any(open_datasets):
-            current = open_datasets[position]
-            if current is None:
+            element_iterator = open_datasets[position]
+            if element_iterator is None:
                 source_element = None if is_exhausted else next(source, None)
                 if source_element is not None:
                     open_datasets[position] = self._start_iteration(dataset_of(source_element)[0])
                     continue
                 is_exhausted = True
             else:
-                element = next(current, None)
+                element = next(element_iterator, None)
                 if element is not None:
                     yield element
                     block_size += 1

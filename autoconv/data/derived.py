@@ -59,8 +59,8 @@ class StorageMethods(Iterable):
         dataset = cls(SavedElements(path, element_spec))
         if reader_func is None:
             return dataset
-        nested: Any = cls.from_tensors(dataset)  # type: ignore[attr-defined]
-        result: Self = reader_func(nested)
+        nested_dataset: Any = cls.from_tensors(dataset)  # type: ignore[attr-defined]
+        result: Self = reader_func(nested_dataset)
         return result
 
     def snapshot(

@@ -56,19 +56,19 @@ class ElementFunction:
         else:
             self.values = list(unify_captures([region], len(spec_leaves(spec))))
         self._graph = optimise(region.graph)
-        self._compiled: Callable[[Sequence[Any]], list[Any]] | None = None
+        self._compiled_graph: Callable[[Sequence[Any]], list[Any]] | None = None
 
     def _compile_once(self) -> Callable[[Sequence[Any]], list[Any]]:
         """Compile at first use: many datasets are never iterated over."""
-        if self._compiled is None:
-            self._compiled = compile_graph(self._graph)
-        return self._compiled
+        if self._compiled_graph is None:
+            self._compiled_graph = compile_graph(self._graph)
+        return self._compiled_graph
 
     def runner(self, bindings: Bindings) -> Run:
         """Return a function from an element's leaves to the result's, with the captures of one iteration."""
-        captured = [bindings.resolve(value) for value in self.values]
-        compiled = self._compile_once()
-        return lambda leaves: compiled([*map(_scalar_to_array, leaves), *captured])
+        captures = [bindings.resolve(value) for value in self.values]
+        compiled_graph = self._compile_once()
+        return lambda leaves: compiled_graph([*map(_scalar_to_array, leaves), *captures])
 
 
 def trace_function(function: Callable[..., Any], spec: Any, region: Region, name: str) -> Any:
@@ -105,10 +105,10 @@ def _result_leaves(result: Any, function: Any, name: str) -> tuple[list[Any], An
     parts = flatten(result)[0]
     for leaf in parts:
         if type(leaf) is Variant or all(part is None for part in parts):
-            found = "None" if leaf is None else "values of more than one kind, depending on a tensor"
+            actual_text = "None" if leaf is None else "values of more than one kind, depending on a tensor"
             raise TypeError(
                 f"the function of `{name}` has to give tensors on every path; {function_name(function)} gives "
-                f"{found}. Return the element, or a structure of tensors."
+                f"{actual_text}. Return the element, or a structure of tensors."
             )
     try:
         return components(result)

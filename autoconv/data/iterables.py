@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar
 
@@ -60,7 +61,7 @@ class Iterable:
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element; raises InvalidArgumentError if there are none or several."""
-        elements = list(_first_elements(self._bound, 2))
+        elements = list(itertools.islice(self._bound.iterate(), 2))
         if len(elements) != 1:
             raise InvalidArgumentError(f"Dataset had {'more than one element' if elements else 'no elements'}.")
         return rebuild(self.node.spec, elements[0])
@@ -158,12 +159,6 @@ def _length(dataset: Iterable) -> Any:
 
 
 Iterable.__autoconv_builtins__.update({builtins.len: _length, builtins.iter: builtins.iter, **PAIRING})
-
-
-def _first_elements(bound: BoundDataset, count: int) -> Any:
-    elements = bound.iterate()
-    for _, element in zip(range(count), elements, strict=False):
-        yield element
 
 
 class NumpyIterator:

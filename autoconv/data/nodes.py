@@ -250,11 +250,11 @@ class RunningIterator:
 
 def _unwrap(error: RuntimeError) -> Exception:
     """Convert Python's RuntimeError for a generator inside which a user's iterator was exhausted."""
-    inner = error.__cause__
-    if not isinstance(inner, EndOfSequenceError):
+    cause = error.__cause__
+    if not isinstance(cause, EndOfSequenceError):
         return error
-    result = OutOfRangeError(inner.message, inner.place)
-    result.__dict__.update({k: v for k, v in vars(inner).items() if k.startswith("_autoconv")})
+    result = OutOfRangeError(cause.message, cause.place)
+    result.__dict__.update({k: v for k, v in vars(cause).items() if k.startswith("_autoconv")})
     return result
 
 

@@ -91,13 +91,13 @@ def _is_dataset(part: Any) -> bool:
 
 
 def _staged_operand(part: Any) -> Any:
-    staged = as_staged(part)
-    if staged is None:
+    staged_part = as_staged(part)
+    if staged_part is None:
         raise StagingError(
             f"a {plain_kind(part).__name__} cannot be zipped with a dataset", current_place(),
             "a tensor, a list of numbers, or a dataset in its place",
         )  # fmt: skip
-    return staged
+    return staged_part
 
 
 def _nonnegative_count(length: Any) -> Any:

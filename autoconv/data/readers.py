@@ -118,8 +118,8 @@ class CsvDataset(Dataset):
         if exclude_cols is not None:
             if select_cols is not None:
                 raise ValueError("CsvDataset takes select_cols or exclude_cols, not both")
-            total = len(record_defaults) + len(exclude_cols)
-            select_cols = [column for column in range(total) if column not in set(exclude_cols)]
+            column_count = len(record_defaults) + len(exclude_cols)
+            select_cols = [column for column in range(column_count) if column not in set(exclude_cols)]
         super().__init__(
             Csv(
                 filenames, record_defaults, compression_type, header, field_delim, use_quote_delim, na_value,

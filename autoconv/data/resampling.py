@@ -39,17 +39,17 @@ class Rebatch(Node):
         super().__init__(map_specs(lambda leaf: _with_rows(leaf, row_count), source.spec), [source])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        size_index, pending, row_count = 0, [], 0
+        size_index, pending_batches, row_count = 0, [], 0
         for element in self.inputs[0].iterate(bindings):
-            pending.append([np.asarray(leaf) for leaf in element])
-            row_count += len(pending[-1][0]) if pending[-1] else 0
+            pending_batches.append([np.asarray(leaf) for leaf in element])
+            row_count += len(pending_batches[-1][0]) if pending_batches[-1] else 0
             while row_count >= self.sizes[size_index]:
-                joined, size = _concat_rows(pending), self.sizes[size_index]
-                yield [leaf[:size] for leaf in joined]
-                pending, row_count = [[leaf[size:] for leaf in joined]], row_count - size
+                joined_rows, size = _concat_rows(pending_batches), self.sizes[size_index]
+                yield [leaf[:size] for leaf in joined_rows]
+                pending_batches, row_count = [[leaf[size:] for leaf in joined_rows]], row_count - size
                 size_index = (size_index + 1) % len(self.sizes)
         if row_count and not self.drop_remainder:
-            yield _concat_rows(pending)
+            yield _concat_rows(pending_batches)
 
 
 def _concat_rows(elements: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
@@ -90,8 +90,8 @@ class RejectionResample(Node):
             if draws.draw_word() < 2**32 * probabilities[int(class_number)]:
                 yield [class_number, *element]
 
-    def _keep_probabilities(self, estimated: np.ndarray) -> np.ndarray:
-        initial = estimated if self.initial_distribution is None else self.initial_distribution
+    def _keep_probabilities(self, estimated_probabilities: np.ndarray) -> np.ndarray:
+        initial = estimated_probabilities if self.initial_distribution is None else self.initial_distribution
         ratio: np.ndarray = self.target_distribution / np.maximum(initial, np.finfo(np.float32).tiny)
         return ratio / max(ratio.max(), np.finfo(np.float32).tiny)
 

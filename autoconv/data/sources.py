@@ -335,10 +335,10 @@ def _match_structure(value: Any, template: Template | None) -> list[Any] | None:
         return None
     result: list[Any] = []
     for part, child in zip(parts, template.children, strict=True):
-        inner = _match_structure(part, child)
-        if inner is None:
+        child_match = _match_structure(part, child)
+        if child_match is None:
             return None
-        result += inner
+        result += child_match
     return result
 
 

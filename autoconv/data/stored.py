@@ -98,9 +98,9 @@ def save_while_iterating(node: Node, bindings: Bindings, path: Any) -> Iterator[
                 yield element
         write_json(os.path.join(folder, _INDEX), {"spec": spec_content, "count": count, "file": file_name})
     finally:  # also after an interruption, the index tells which file has the elements
-        for unused in {old_file, file_name} - {None, _file_in_index(folder)}:
+        for unused_file in {old_file, file_name} - {None, _file_in_index(folder)}:
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(os.path.join(folder, str(unused)))
+                os.unlink(os.path.join(folder, str(unused_file)))
 
 
 def _file_in_index(folder: str) -> str | None:

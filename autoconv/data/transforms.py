@@ -220,9 +220,9 @@ class Cache(CountPreservingNode):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         with self._lock:
             # Elements that depend on values of a graph are cached only for one run of it.
-            cached = self._elements if not self.symbols or self._cached_bindings is bindings else None
-        if cached is not None:
-            yield from cached
+            cached_elements = self._elements if not self.symbols or self._cached_bindings is bindings else None
+        if cached_elements is not None:
+            yield from cached_elements
             return
         elements = []
         for element in self.inputs[0].iterate(bindings):
@@ -327,12 +327,12 @@ class Unique(Node):
         super().__init__(source.spec, [source])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        seen = set()
+        seen_elements = set()
         for element in self.inputs[0].iterate(bindings):
             array = np.asarray(element[0])
             key = (array.shape, tuple(array.flat) if array.dtype == object else array.tobytes())
-            if key not in seen:
-                seen.add(key)
+            if key not in seen_elements:
+                seen_elements.add(key)
                 yield element
 
 

@@ -118,7 +118,7 @@ class _Queue:
 
     def __init__(self) -> None:
         self._changed = threading.Condition(new_lock())
-        self._waiting: collections.deque[_ScheduledFunction] = collections.deque()
+        self._functions: collections.deque[_ScheduledFunction] = collections.deque()
         self._running_count = 0
         self._error: BaseException | None = None
         self._is_ended = False
@@ -126,24 +126,24 @@ class _Queue:
     def put(self, work: _ScheduledFunction) -> None:
         with self._changed:
             self._raise_error()
-            self._waiting.append(work)
+            self._functions.append(work)
             self._changed.notify_all()
 
     def take(self) -> _ScheduledFunction | None:
         """Wait for a function; None at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._is_ended)
+            self._changed.wait_for(lambda: self._functions or self._is_ended)
             if self._is_ended:
                 return None
             self._running_count += 1
-            return self._waiting.popleft()
+            return self._functions.popleft()
 
     def finish(self, error: BaseException | None = None, rescheduled: _ScheduledFunction | None = None) -> None:
         """Record the end of a function, with its error; put `rescheduled`, whose worker was lost, at the front."""
         with self._changed:
             self._running_count -= 1
             if rescheduled is not None:
-                self._waiting.appendleft(rescheduled)
+                self._functions.appendleft(rescheduled)
             if error is not None and self._error is None:
                 self._error = error
                 self._cancel()
@@ -151,14 +151,14 @@ class _Queue:
 
     def wait(self) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._error is not None or not (self._waiting or self._running_count))
+            self._changed.wait_for(lambda: self._error is not None or not (self._functions or self._running_count))
             self._changed.wait_for(lambda: not self._running_count)
             self._raise_error()
 
     def has_finished(self) -> bool:
         with self._changed:
             self._raise_error()
-            return not (self._waiting or self._running_count)
+            return not (self._functions or self._running_count)
 
     def end(self) -> None:
         with self._changed:
@@ -167,9 +167,9 @@ class _Queue:
             self._changed.notify_all()
 
     def _cancel(self) -> None:
-        while self._waiting:
+        while self._functions:
             text = "The corresponding function is aborted. Please reschedule the function."
-            self._waiting.popleft().result._set(None, CancelledError(text))
+            self._functions.popleft().result._set(None, CancelledError(text))
 
     def _raise_error(self) -> None:
         error, self._error = self._error, None

@@ -56,12 +56,12 @@ def receive(connection: socket.socket) -> tuple[Description, np.ndarray]:
 def read(connection: socket.socket, size: int) -> bytearray:
     """Return `size` bytes of a connection. Raises OSError, and EOFError where the connection ended."""
     result = bytearray(size)
-    view, filled = memoryview(result), 0
-    while filled < size:
-        count = connection.recv_into(view[filled:])
+    view, filled_size = memoryview(result), 0
+    while filled_size < size:
+        count = connection.recv_into(view[filled_size:])
         if not count:
             raise EOFError
-        filled += count
+        filled_size += count
     return result
 
 

@@ -84,9 +84,9 @@ class Replicated(Strategy):
     def call_merged(
         self, replica: int, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        current = current_replica()
-        assert current is not None
-        return current.merge(function, args, kwargs)
+        this_replica = current_replica()
+        assert this_replica is not None
+        return this_replica.merge(function, args, kwargs)
 
     def reduce_in_replica(self, reduce: Callable[[Any, Any], Any], value: Any) -> Any:
         replica = current_replica()
@@ -102,8 +102,8 @@ class Replicated(Strategy):
     def all_reduce_structure(self, reduce_op: Any, value: Any) -> Any:
         """Return a reduced structure, with a tensor on the device of each replica."""
         leaves, template = leaves_of(value)
-        reduced = self._reduce_values(reduce_op_of(reduce_op), leaves)
-        return pack(template, [self._copy_to_replicas(tensor) for tensor in reduced])
+        reduced_leaves = self._reduce_values(reduce_op_of(reduce_op), leaves)
+        return pack(template, [self._copy_to_replicas(tensor) for tensor in reduced_leaves])
 
     def copy_to_all_replicas(self, value: Any) -> Any:
         return map_leaves(self._copy_to_replicas, value)
@@ -127,8 +127,8 @@ class Replicated(Strategy):
         return combine_along(op, values, axis, lambda tensor: self.reduce_across_processes(ReduceOp.SUM, [tensor])[0])
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
-        reduced = self._reduce_values(reduce_op_of(reduce_op), [value])[0]
-        return self._copy_to_replicas(reduced) if isinstance(destinations, DistributedValues) else reduced
+        reduced_value = self._reduce_values(reduce_op_of(reduce_op), [value])[0]
+        return self._copy_to_replicas(reduced_value) if isinstance(destinations, DistributedValues) else reduced_value
 
     def _reduce_values(self, op: ReduceOp, values: Sequence[Any]) -> list[Any]:
         """Reduce values over all replicas; those that processes exchange are sent together."""

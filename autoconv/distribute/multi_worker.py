@@ -91,13 +91,13 @@ class MultiWorkerMirroredStrategy(Replicated):
 
     def _gather_value(self, value: Any, axis: int) -> Any:
         tensor = convert_to_tensor(value)
-        (gathered,) = self._call_on_arrays(
+        (gathered_value,) = self._call_on_arrays(
             lambda array: self._group.all_gather(array, axis), [tensor], keeps_shape=False
         )
         sizes = tensor.shape.as_list()
         sizes[axis] = None
-        gathered.set_shape(sizes)
-        return gathered
+        gathered_value.set_shape(sizes)
+        return gathered_value
 
     def _call_on_arrays(
         self, function: Callable[..., Any], values: Sequence[Any], keeps_shape: bool = True

@@ -137,22 +137,22 @@ class ProcessGroup:
     def _receive(self, rank: int, description: Description | None) -> tuple[Description, np.ndarray]:
         """Return a worker's message. Raises InvalidArgumentError where its call differs from this worker's."""
         try:
-            received, array = receive(self._connections[rank])
+            other_description, array = receive(self._connections[rank])
         except (OSError, EOFError) as error:
             raise self._make_lost_error(rank, error) from None
         except DamagedMessage as error:
             raise DataLossError(f"what came from {self._worker_name(rank)} is damaged: {error}") from None
-        if "error" in received:
-            raise _SHARED_ERRORS.get(received["error"], InvalidArgumentError)(received["text"])
+        if "error" in other_description:
+            raise _SHARED_ERRORS.get(other_description["error"], InvalidArgumentError)(other_description["text"])
         if description is not None and any(
-            received.get(key) != value for key, value in description.items()
+            other_description.get(key) != value for key, value in description.items()
         ):
             raise InvalidArgumentError(
                 f"the workers make different calls: number {description['number']} of {self._worker_name(self.rank)} "
                 f"is {_describe_call(description)}, and that of {self._worker_name(rank)} is "
-                f"{_describe_call(received)}"
+                f"{_describe_call(other_description)}"
             )
-        return received, array
+        return other_description, array
 
     def _worker_name(self, rank: int) -> str:
         return f"/job:{self._job}/task:{rank} at {self._addresses[rank]}"
@@ -175,8 +175,8 @@ class ProcessGroup:
                 try:
                     connection, _ = server.accept()
                 except TimeoutError:
-                    missing = [self._worker_name(rank) for rank in range(1, self.size) if rank not in result]
-                    text = f"no connection came within {_START_TIMEOUT:.0f} s from {missing[0]}"
+                    missing_workers = [self._worker_name(rank) for rank in range(1, self.size) if rank not in result]
+                    text = f"no connection came within {_START_TIMEOUT:.0f} s from {missing_workers[0]}"
                     raise UnavailableError(text) from None
                 rank = self._accept_worker(connection)
                 if rank is None or rank in result:

@@ -107,9 +107,9 @@ def map_leaves(function: Callable[[Any], Any], structure: Any) -> Any:
 
 def regroup(structures: Sequence[Any]) -> Any:
     """Return one structure of distributed values for structures of the replicas; raises ValueError if they differ."""
-    flattened = [flatten(structure, _is_leaf) for structure in structures]
-    first_template = flattened[0][1]
-    if any(template != first_template for _, template in flattened):
+    flat_structures = [flatten(structure, _is_leaf) for structure in structures]
+    first_template = flat_structures[0][1]
+    if any(template != first_template for _, template in flat_structures):
         raise ValueError("the replicas return different structures; each has to return the same")
-    columns = zip(*(leaves for leaves, _ in flattened), strict=True)
+    columns = zip(*(leaves for leaves, _ in flat_structures), strict=True)
     return pack(first_template, [per_replica(leaves) for leaves in columns])

@@ -29,12 +29,12 @@ _EMITTED_BY_ID: dict[int, tuple[CodeType, CodeType, LineReader]] = {}
 _PENDING_MODULES: dict[str, list[tuple[CodeType, str]]] = {}
 
 
-def register_columns(code: CodeType, emitted: CodeType, line_reader: LineReader) -> None:
+def register_columns(code: CodeType, emitted_code: CodeType, line_reader: LineReader) -> None:
     """Register, for code with the user's lines and code nested in it, the code as compiled, which has columns."""
-    _EMITTED_BY_ID[id(code)] = code, emitted, line_reader
-    nested, nested_emitted = _nested_code(code), _nested_code(emitted)
-    if len(nested) == len(nested_emitted):  # Python merges two functions that differed only in their columns
-        for inner_code, inner_emitted in zip(nested, nested_emitted, strict=True):
+    _EMITTED_BY_ID[id(code)] = code, emitted_code, line_reader
+    nested_code, nested_emitted_code = _nested_code(code), _nested_code(emitted_code)
+    if len(nested_code) == len(nested_emitted_code):  # Python merges two functions that differed only in their columns
+        for inner_code, inner_emitted in zip(nested_code, nested_emitted_code, strict=True):
             register_columns(inner_code, inner_emitted, line_reader)
 
 
@@ -60,12 +60,12 @@ def instruction_columns(code: CodeType, instruction_offset: int, line: int) -> t
     return match_columns(line_reader(first_line), start, end, linecache.getline(code.co_filename, line))
 
 
-def match_columns(emitted: str, start: int, end: int, source: str) -> tuple[int, int] | None:
+def match_columns(emitted_text: str, start: int, end: int, source: str) -> tuple[int, int] | None:
     """Return the part of a source line that corresponds to a part of an emitted line."""
-    if not (emitted.isascii() and source.isascii()):
+    if not (emitted_text.isascii() and source.isascii()):
         return None
     source_words = list(_WORD.finditer(source.rstrip()))
-    positions = {position for word, position in _matching_words(emitted, source.rstrip()) if start <= word < end}
+    positions = {position for word, position in _matching_words(emitted_text, source.rstrip()) if start <= word < end}
     if not positions:
         return None
     first, last = min(positions), max(positions)
@@ -74,18 +74,18 @@ def match_columns(emitted: str, start: int, end: int, source: str) -> tuple[int,
     words = source_words[first : last + 1]
     while _unmatched_bracket(words) >= 0 and len(words) < len(source_words) - first:
         # For `ag__.get_item(x, i)` the words `x[i` match, and the source closes them by its own bracket.
-        following = source_words[first + len(words)]
-        if _PAIRS.get(words[_unmatched_bracket(words)].group()) != following.group():
+        next_word = source_words[first + len(words)]
+        if _PAIRS.get(words[_unmatched_bracket(words)].group()) != next_word.group():
             break
-        words.append(following)
+        words.append(next_word)
     words = _strip_unmatched_brackets(words)
     return (words[0].start(), words[-1].end()) if words else None
 
 
 @functools.lru_cache(256)
-def _matching_words(emitted: str, source: str) -> list[tuple[int, int]]:
+def _matching_words(emitted_text: str, source: str) -> list[tuple[int, int]]:
     """Return (start of a word of the emitted line, index of the matching word of the source line), in order."""
-    emitted_words, source_words = list(_WORD.finditer(emitted)), list(_WORD.finditer(source))
+    emitted_words, source_words = list(_WORD.finditer(emitted_text)), list(_WORD.finditer(source))
     texts = [*map(_bare_text, emitted_words)], [*map(_bare_text, source_words)]
     matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
     return [

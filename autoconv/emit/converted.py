@@ -128,9 +128,9 @@ def _converted_code(function: types.FunctionType, to_consumer: bool) -> types.Co
 def _load_or_convert(function: types.FunctionType, to_consumer: bool) -> tuple[types.CodeType, frozenset[str]]:
     # A log of the passes needs them to run.
     key = None if "passes" in SETTINGS.logs else _cache_key(function, to_consumer)
-    cached = None if key is None else _load_code(key)
-    if cached is not None:
-        return cached
+    cached_code = None if key is None else _load_code(key)
+    if cached_code is not None:
+        return cached_code
     for callback in tuple(BEFORE_CONVERSION):
         callback()
     from autoconv.emit import function as conversion  # lazily: imports gast
@@ -175,13 +175,13 @@ def _digest(filename: str, lines: list[str]) -> str:
     return digest
 
 
-def _bind_code(function: types.FunctionType, converted: types.CodeType, operators: Any) -> types.FunctionType:
+def _bind_code(function: types.FunctionType, converted_code: types.CodeType, operators: Any) -> types.FunctionType:
     """Make a function of the converted code, with the attributes of the original one."""
     code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[OPERATORS] = types.CellType(operators)
-    closure = tuple(cells.get(name) or types.CellType() for name in converted.co_freevars)
-    result = types.FunctionType(converted, function.__globals__, function.__name__, function.__defaults__, closure)
+    closure = tuple(cells.get(name) or types.CellType() for name in converted_code.co_freevars)
+    result = types.FunctionType(converted_code, function.__globals__, function.__name__, function.__defaults__, closure)
     result.__kwdefaults__ = function.__kwdefaults__
     result.__dict__.update(function.__dict__)
     result.__qualname__, result.__module__, result.__doc__ = (

@@ -56,8 +56,8 @@ def convert_code(function: types.FunctionType, to_consumer: bool = False) -> tup
     ast.copy_location(factory_content, definition)
     ast.fix_missing_locations(module)
     _collapse_operator_positions(module)
-    compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
-    code = _find_code(compiled, definition.name)
+    module_code = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
+    code = _find_code(module_code, definition.name)
     compiled_qualname = code.co_qualname
     code = code.replace(co_name=function.__name__, co_qualname=function.__qualname__)
     return rename_regions(code, region_names, lambda_extents, compiled_qualname), mutated

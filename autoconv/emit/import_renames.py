@@ -32,31 +32,31 @@ def rename_imports(
 
     Return whether anything was replaced.
     """
-    changed = False
+    has_changed = False
     for node in list(ast.walk(tree)):  # accepts nodes of ast and of gast
         if isinstance(node, nodes.Import):
-            names = [new for alias in node.names for new in _renamed_aliases(alias, renames, nodes)]
-            changed |= names != node.names
+            names = [new_alias for alias in node.names for new_alias in _renamed_aliases(alias, renames, nodes)]
+            has_changed |= names != node.names
             node.names = names
         elif isinstance(node, nodes.ImportFrom) and node.module and not node.level:
-            new = new_module_name(node.module, renames)
-            changed |= new is not None
-            node.module = new or node.module
+            new_name = new_module_name(node.module, renames)
+            has_changed |= new_name is not None
+            node.module = new_name or node.module
         else:
             for holder, key in _module_name_positions(node, nodes):
                 name = holder[key] if isinstance(holder, list) else getattr(holder, key)
                 if isinstance(name, nodes.Constant):
-                    new = new_module_name(name.value, renames) if isinstance(name.value, str) else None
-                    changed |= new is not None
-                    name.value = new or name.value
+                    new_name = new_module_name(name.value, renames) if isinstance(name.value, str) else None
+                    has_changed |= new_name is not None
+                    name.value = new_name or name.value
                 elif resolver is not None:
-                    changed = True
+                    has_changed = True
                     call = _call_node(resolver, name, nodes)
                     if isinstance(holder, list):
                         holder[key] = call
                     else:
                         setattr(holder, key, call)
-    return changed
+    return has_changed
 
 
 def _call_node(function: str, argument: Any, nodes: ModuleType) -> Any:
@@ -69,28 +69,28 @@ def new_module_name(module: str, renames: Mapping[str, str]) -> str | None:
     """Return the new name of a module, or None where no prefix of it is renamed."""
     parts = module.split(".")
     for length in range(len(parts), 0, -1):
-        new = renames.get(".".join(parts[:length]))
-        if new is not None:
-            return ".".join([new, *parts[length:]])
+        new_name = renames.get(".".join(parts[:length]))
+        if new_name is not None:
+            return ".".join([new_name, *parts[length:]])
     return None
 
 
 def _renamed_aliases(alias: ast.alias, renames: Mapping[str, str], nodes: ModuleType) -> list[Any]:
     """Return the aliases that replace one; `import a.b` binds `a`, whatever the new name is."""
-    new = new_module_name(alias.name, renames)
-    if new is None:
+    new_name = new_module_name(alias.name, renames)
+    if new_name is None:
         return [alias]
-    result = [_make_alias(alias, new, alias.asname, nodes)]
-    old_head, new_head = alias.name.partition(".")[0], new.partition(".")[0]
+    result = [_make_alias(alias, new_name, alias.asname, nodes)]
+    old_head, new_head = alias.name.partition(".")[0], new_name.partition(".")[0]
     if alias.asname is None and old_head != new_head:
         head = renames.get(old_head, new_head)
         binding = _make_alias(alias, head, old_head, nodes)
-        result = [binding] if head == new else [*result, binding]
+        result = [binding] if head == new_name else [*result, binding]
     return result
 
 
-def _make_alias(old: ast.AST, name: str, asname: str | None, nodes: ModuleType) -> Any:
-    return ast.copy_location(nodes.alias(name, asname), old)
+def _make_alias(old_alias: ast.AST, name: str, asname: str | None, nodes: ModuleType) -> Any:
+    return ast.copy_location(nodes.alias(name, asname), old_alias)
 
 
 def _module_name_positions(node: object, nodes: ModuleType) -> Iterator[tuple[Any, Any]]:

@@ -23,7 +23,7 @@ from autoconv.syntax import build
 from autoconv.syntax.comments import own_line_comments
 from autoconv.syntax.depth import deepest_node
 from autoconv.syntax.names import Namer
-from autoconv.syntax.parse import check_source, compile_text, parse_ast, to_ast, to_gast
+from autoconv.syntax.parse import check_source, compile_text, is_future_import, parse_ast, to_ast, to_gast
 
 MARKER = "__autoconv__"
 
@@ -199,7 +199,7 @@ def _insert_header(tree: ast.Module, needs_autoconv: bool) -> None:
     if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         position = 1
     for index, statement in enumerate(body):
-        if _is_future_import(statement):
+        if is_future_import(statement):
             position = index + 1
     if not body:
         return
@@ -221,10 +221,6 @@ def _insert_header(tree: ast.Module, needs_autoconv: bool) -> None:
             if isinstance(node, (ast.stmt, ast.expr, ast.alias)):
                 node.lineno = node.end_lineno = 0
     tree.body[position:position] = header
-
-
-def _is_future_import(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
 def _decorate(tree: Any, options: Options) -> bool:

@@ -26,8 +26,8 @@ def relocate(
 
     Functions named in `generated` get the name of the function that contains them.
     """
-    relocated = _relocate(code, user_lines, filename)
-    return rename_regions(relocated, generated) if generated else relocated
+    relocated_code = _relocate(code, user_lines, filename)
+    return rename_regions(relocated_code, generated) if generated else relocated_code
 
 
 def _relocate(code: types.CodeType, user_lines: Sequence[int], filename: str) -> types.CodeType:
@@ -96,9 +96,9 @@ def _has_extent_in(code: types.CodeType, extents: Collection[Extent]) -> bool:
 def encode_lines(origins: Sequence[int]) -> str:
     """Return a short text for a map of lines: differences, `count*difference` where they repeat."""
     runs: list[list[int]] = []
-    previous = 0
+    previous_line = 0
     for line in origins:
-        difference, previous = line - previous, line
+        difference, previous_line = line - previous_line, line
         if runs and runs[-1][0] == difference:
             runs[-1][1] += 1
         else:
@@ -109,26 +109,26 @@ def encode_lines(origins: Sequence[int]) -> str:
 def decode_lines(text: str) -> list[int]:
     """Return the map that `encode_lines` encoded; raises ValueError for other text."""
     lines: list[int] = []
-    current = 0
+    current_line = 0
     for run in text.split():
         count, difference = map(int, run.split("*") if "*" in run else ("1", run))
         for _ in range(count):
-            current += difference
-            lines.append(current)
+            current_line += difference
+            lines.append(current_line)
     return lines
 
 
 def _line_table(first: int, lines: Sequence[int]) -> bytes:
     """Encode entries of up to eight code units: the difference of lines and no columns, or no position at all."""
     table = bytearray()
-    previous = first
+    previous_line = first
     for line, length in _runs_of_lines(lines):
         if not line:
             table.append(0x80 | (_NO_LOCATION << 3) | (length - 1))
             continue
         table.append(0x80 | (_NO_COLUMNS << 3) | (length - 1))
-        table += _signed_varint(line - previous)
-        previous = line
+        table += _signed_varint(line - previous_line)
+        previous_line = line
     return bytes(table)
 
 
@@ -144,9 +144,9 @@ def _runs_of_lines(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 def _signed_varint(value: int) -> bytes:
     number = (-value << 1) | 1 if value < 0 else value << 1
-    encoded = bytearray()
+    encoding = bytearray()
     while number >= 64:
-        encoded.append(0x40 | (number & 0x3F))
+        encoding.append(0x40 | (number & 0x3F))
         number >>= 6
-    encoded.append(number)
-    return bytes(encoded)
+    encoding.append(number)
+    return bytes(encoding)

@@ -100,8 +100,8 @@ class EncodeBase64(_StringConversion):
     pad: bool
 
     def convert(self, text: bytes) -> bytes:
-        encoded = base64.urlsafe_b64encode(text)
-        return encoded if self.pad else encoded.rstrip(b"=")
+        encoding = base64.urlsafe_b64encode(text)
+        return encoding if self.pad else encoding.rstrip(b"=")
 
 
 @attribute_class
@@ -113,8 +113,8 @@ class DecodeBase64(_StringConversion):
 
     def convert(self, text: bytes) -> bytes:
         try:
-            stripped = text.rstrip(b"=")
-            return base64.b64decode(stripped + b"=" * (-len(stripped) % 4), altchars=b"-_", validate=True)
+            unpadded_text = text.rstrip(b"=")
+            return base64.b64decode(unpadded_text + b"=" * (-len(unpadded_text) % 4), altchars=b"-_", validate=True)
         except binascii.Error:
             raise InvalidArgumentError("Invalid character found in base64.") from None
 

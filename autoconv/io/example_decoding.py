@@ -41,9 +41,9 @@ class FeatureSpec:
 
     def filled_array(self, shape: Sequence[int]) -> np.ndarray:
         """Return an array filled with the default."""
-        empty = b"" if self.dtype.is_string else 0
+        empty_value = b"" if self.dtype.is_string else 0
         dtype = object if self.dtype.is_string else self.dtype.numpy
-        result = np.full(tuple(shape), self.default[0] if len(self.default) == 1 else empty, dtype)
+        result = np.full(tuple(shape), self.default[0] if len(self.default) == 1 else empty_value, dtype)
         if len(self.default) > 1:
             result[...] = np.array(self.default, dtype).reshape(self.shape)
         return result
@@ -165,12 +165,12 @@ def _join_feature(
 
 
 def _pad_to_longest(spec: FeatureSpec, rows: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-    longest = max((len(row) for row in rows), default=0)
+    max_length = max((len(row) for row in rows), default=0)
     padding = replace(spec, default=spec.default[:1])
-    array = padding.filled_array((len(rows), longest, *spec.shape))
+    array = padding.filled_array((len(rows), max_length, *spec.shape))
     for i, row in enumerate(rows):
         array[i, : len(row)] = row
-    return array.reshape(*shape, longest, *spec.shape)
+    return array.reshape(*shape, max_length, *spec.shape)
 
 
 def _read_feature(spec: FeatureSpec, features: Any, location: str) -> np.ndarray:

@@ -184,8 +184,8 @@ def _feature_spec(key: str, feature: object, of_steps: bool) -> FeatureSpec:
             f"{type(feature).__name__} of {key!r} gives {kind} tensors, but features of sequences are dense. Write: "
             f"FixedLenSequenceFeature([], dtype, allow_missing=True), which is padded."
         )
-    allowed = FixedLenSequenceFeature if of_steps else (FixedLenFeature, FixedLenSequenceFeature)
-    if not isinstance(feature, allowed):
+    allowed_classes = FixedLenSequenceFeature if of_steps else (FixedLenFeature, FixedLenSequenceFeature)
+    if not isinstance(feature, allowed_classes):
         raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key {key!r}")
     if feature.shape is None:
         raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")

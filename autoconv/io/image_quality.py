@@ -32,8 +32,8 @@ def adjust_jpeg_quality(
     pixels = convert_image_dtype(tensor, uint8, saturate=True)
     shape = tensor.shape.as_list() if tensor.shape.rank is not None else (None, None, None)
     quality = convert_to_tensor(jpeg_quality, int32)
-    decoded = call_on_host(ThroughJpeg(), [pixels, quality], [TensorSpec(shape, uint8)])[0]
-    return convert_image_dtype(decoded, tensor.dtype, saturate=True)
+    decoded_image = call_on_host(ThroughJpeg(), [pixels, quality], [TensorSpec(shape, uint8)])[0]
+    return convert_image_dtype(decoded_image, tensor.dtype, saturate=True)
 
 
 def random_jpeg_quality(

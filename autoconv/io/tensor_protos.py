@@ -63,8 +63,8 @@ def _fill(message: Any, array: np.ndarray, dtype: DType, is_whole: bool) -> None
 
 
 def _content(array: np.ndarray, dtype: DType) -> bytes:
-    parsed = _message_class().FromString(SerializeTensor(dtype)(array))
-    return bytes(parsed.tensor_content)
+    proto = _message_class().FromString(SerializeTensor(dtype)(array))
+    return bytes(proto.tensor_content)
 
 
 def make_ndarray(tensor: Any) -> np.ndarray:

@@ -148,8 +148,8 @@ def _repeat_last(values: np.ndarray, size: int, zero: Any) -> np.ndarray:
         return values
     if len(values) > size or size > _MAX_REPEATED:
         raise ValueError(f"{len(values)} values for {size} elements")
-    repeated = np.full(size - len(values), values[-1] if len(values) else zero, values.dtype)
-    return np.concatenate([values, repeated])
+    last_values = np.full(size - len(values), values[-1] if len(values) else zero, values.dtype)
+    return np.concatenate([values, last_values])
 
 
 def _dtype_name(enum: int) -> str:

@@ -132,8 +132,8 @@ class LinearOperator(Module):
     def matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul") -> Any:
         """The product with matrices [..., columns, n], or with another operator as an operator."""
         if isinstance(x, LinearOperator):
-            left = self.adjoint() if adjoint else self
-            return _multiply_operators(left, x.adjoint() if adjoint_arg else x)
+            operator = self.adjoint() if adjoint else self
+            return _multiply_operators(operator, x.adjoint() if adjoint_arg else x)
         return self._matmul(self._operand(x), adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def __matmul__(self, other: Any) -> Any:
@@ -151,8 +151,8 @@ class LinearOperator(Module):
             message = "Exact solve not implemented for an operator that is expected to not be square."
             raise NotImplementedError(message)
         if isinstance(rhs, LinearOperator):
-            left = self.adjoint() if adjoint else self
-            return _multiply_operators(left.inverse(), rhs.adjoint() if adjoint_arg else rhs)
+            operator = self.adjoint() if adjoint else self
+            return _multiply_operators(operator.inverse(), rhs.adjoint() if adjoint_arg else rhs)
         return self._solve(self._operand(rhs), adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def solvevec(self, rhs: TensorLike, adjoint: bool = False, name: str = "solve") -> Tensor:

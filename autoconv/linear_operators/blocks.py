@@ -81,9 +81,9 @@ class LinearOperatorBlockDiag(CombinedOperator):
             dense: Any = operator.to_dense()
             height, width = get_item(shape(dense), -2), get_item(shape(dense), -1)
             block = broadcast_to(dense, concat([batch_shape, stack([height, width])], 0))
-            left = zeros(concat([batch_shape, stack([height, before])], 0), self.dtype)
+            left_zeros = zeros(concat([batch_shape, stack([height, before])], 0), self.dtype)
             right = zeros(concat([batch_shape, stack([height, columns - before - width])], 0), self.dtype)
-            rows.append(concat([left, block, right], -1))
+            rows.append(concat([left_zeros, block, right], -1))
             before = before + width
         return concat(rows, -2)
 

@@ -82,6 +82,6 @@ def _check_operators(operators: Sequence[LinearOperator]) -> list[LinearOperator
     if not operator_list:
         raise ValueError("Expected a non-empty list of operators. Found: []")
     if len({operator.dtype for operator in operator_list}) > 1:
-        found = [(operator.name, operator.dtype) for operator in operator_list]
-        raise TypeError(f"Expected all operators to have the same dtype. Found {found}")
+        names_and_dtypes = [(operator.name, operator.dtype) for operator in operator_list]
+        raise TypeError(f"Expected all operators to have the same dtype. Found {names_and_dtypes}")
     return operator_list

@@ -209,10 +209,10 @@ class LinearOperatorKronecker(CombinedOperator):
                 operator.range_dimension_tensor() if takes_range_vectors else operator.domain_dimension_tensor()
             )
             split_rows = reshape(result, concat([batch_sizes, stack([size, -1])], 0))
-            applied = getattr(operator, method)(split_rows, adjoint=adjoint)
-            row_count = get_item(shape(applied), -2)
+            new_rows = getattr(operator, method)(split_rows, adjoint=adjoint)
+            row_count = get_item(shape(new_rows), -2)
             # This operator's index moves behind those of the others, so that the next operator's index comes first.
-            split_result = reshape(applied, concat([batch_sizes, stack([row_count, -1, column_count])], 0))
+            split_result = reshape(new_rows, concat([batch_sizes, stack([row_count, -1, column_count])], 0))
             rank = split_result.shape.rank
             if rank is None:
                 raise ValueError("a Kronecker product of operators needs matrices of known rank")

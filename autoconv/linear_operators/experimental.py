@@ -59,9 +59,9 @@ def conjugate_gradient(
         operator_p = operator.matvec(p)
         step_length = expand_dims(gamma / _dot(p, operator_p), -1)
         new_residual = r - step_length * operator_p
-        preconditioned = new_residual if preconditioner is None else preconditioner.matvec(new_residual)
-        new_gamma = _dot(new_residual, preconditioned)
-        new_direction = preconditioned + expand_dims(new_gamma / gamma, -1) * p
+        preconditioned_residual = new_residual if preconditioner is None else preconditioner.matvec(new_residual)
+        new_gamma = _dot(new_residual, preconditioned_residual)
+        new_direction = preconditioned_residual + expand_dims(new_gamma / gamma, -1) * p
         return iteration + 1, solution + step_length * p, new_residual, new_direction, new_gamma
 
     state = (convert_to_tensor(0), start, residual, direction, _dot(residual, direction))

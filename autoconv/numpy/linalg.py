@@ -156,8 +156,8 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
     else:
         relative_bound = _rounding_error(x) if rtol is None else rtol
     left, values, right = svd(call_ufunc(np.conjugate, x), full_matrices=False)
-    largest = apply("numpy_max", values, axis=-1, keepdims=True)
-    is_large = apply("greater", values, apply("multiply", largest, tensor(relative_bound, values.dtype.numpy)))
+    max_value = apply("numpy_max", values, axis=-1, keepdims=True)
+    is_large = apply("greater", values, apply("multiply", max_value, tensor(relative_bound, values.dtype.numpy)))
     one = apply("ones_like", values)
     reciprocals = apply("divide", one, apply("select", is_large, values, one))
     reciprocals = cast(apply("select", is_large, reciprocals, apply("zeros_like", values)), left.dtype.numpy)
@@ -171,8 +171,8 @@ def cond(x: TensorLike, p: TensorLike | None = None) -> Any:
     if p not in (None, 2, -2) or not _has_elements(v):
         return call_numpy("linalg.cond", False, v, p)
     values = svd(v, compute_uv=False)
-    largest, smallest = (apply("get_item", values, spec=(Rest(), At(index))) for index in (0, -1))
-    ratio = apply("divide", smallest, largest) if p == -2 else apply("divide", largest, smallest)
+    max_value, min_value = (apply("get_item", values, spec=(Rest(), At(index))) for index in (0, -1))
+    ratio = apply("divide", min_value, max_value) if p == -2 else apply("divide", max_value, min_value)
     # The ratio is nan for a zero matrix, whose condition number is infinite. A nan among the elements gives nan.
     has_nan = apply("numpy_any", apply("is_nan", v), axis=(-2, -1))
     is_zero_matrix = apply("logical_and", apply("is_nan", ratio), apply("logical_not", has_nan))
@@ -304,8 +304,8 @@ def matrix_rank(
         return apply("python_cast", is_nonzero, dtype=as_dtype(np.int64), weak=True)
     if tol is None and rtol is None and not hermitian and _has_elements(x):
         values = svd(x, compute_uv=False)
-        largest = apply("numpy_max", values, axis=-1, keepdims=True)
-        bound = apply("multiply", largest, tensor(_rounding_error(x), values.dtype.numpy))
+        max_value = apply("numpy_max", values, axis=-1, keepdims=True)
+        bound = apply("multiply", max_value, tensor(_rounding_error(x), values.dtype.numpy))
         return apply("numpy_sum", apply("greater", values, bound), axis=-1)
     options = {key: value for key, value in (("tol", tol), ("rtol", rtol)) if value is not None}
     return call_numpy("linalg.matrix_rank", False, x, hermitian=hermitian, **options)

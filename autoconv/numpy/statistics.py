@@ -178,11 +178,11 @@ def cov(
     if len({known_shape(sample)[1] for sample in rows}) > 1 or 0 in known_shape(rows[0]):
         return call_numpy("cov", False, samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
     x = apply("concat", *rows, axis=0) if y is not None else rows[0]
-    centred = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
+    centred_x = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
     lost_degrees = (0 if bias else 1) if ddof is None else ddof
-    adjoint = apply("transpose", apply("conjugate", centred) if x.dtype.is_complex else centred)
+    adjoint = apply("transpose", apply("conjugate", centred_x) if x.dtype.is_complex else centred_x)
     count = tensor(max(float(known_shape(x)[1] - lost_degrees), 0.0), x.dtype.numpy)
-    result = apply("divide", matrix_product(centred, adjoint), count)
+    result = apply("divide", matrix_product(centred_x, adjoint), count)
     return apply("reshape", result, shape=()) if known_shape(result) == (1, 1) else result
 
 

@@ -146,14 +146,14 @@ def accumulate(
 
 
 def outer(ufunc: Callable[..., Any], x: TensorLike, y: TensorLike, **kwargs: Any) -> Any:
-    left = x if is_weak(x) else tensor(x)
+    x_operand = x if is_weak(x) else tensor(x)
     right = y if is_weak(y) else tensor(y)
     right_rank = 0 if is_weak(y) else rank_of(tensor(y))
     if right_rank:
-        left = tensor(left)
+        x_operand = tensor(x_operand)
         for _ in range(right_rank):
-            left = apply("expand_dims", left, axis=-1)
-    return call_ufunc(ufunc, left, right, **kwargs)
+            x_operand = apply("expand_dims", x_operand, axis=-1)
+    return call_ufunc(ufunc, x_operand, right, **kwargs)
 
 
 def reduceat(

@@ -73,9 +73,9 @@ class Model:
             if name not in self.inputs or name in feeds:
                 raise TypeError(f"the model takes {', '.join(self.inputs)} once each, found another {name!r}")
             feeds[name] = _as_input(value)
-        missing = [name for name in self.inputs if name not in feeds]
-        if missing:
-            raise TypeError(f"the model lacks its argument {missing[0]!r}")
+        missing_names = [name for name in self.inputs if name not in feeds]
+        if missing_names:
+            raise TypeError(f"the model lacks its argument {missing_names[0]!r}")
         try:
             outputs = self._run(feeds)
         except Exception as error:

@@ -39,8 +39,8 @@ class Entry:
 
     def with_operands(self, operands: Iterable[Any]) -> tuple[Any, ...]:
         """Return the parts, each INPUT replaced by the next operand."""
-        remaining = iter(operands)
-        return tuple(next(remaining) if part == INPUT else part for part in self.parts)
+        remaining_operands = iter(operands)
+        return tuple(next(remaining_operands) if part == INPUT else part for part in self.parts)
 
 
 @attribute_class

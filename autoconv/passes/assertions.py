@@ -52,9 +52,9 @@ class Assertions(FunctionPass, statements_only=True):
         if not error.args and not _may_depend_on_graph(error.func):
             return node
         if not deferral_obstacle(error):
-            deferred = self.context.mark(build.thunk(node.exc))
+            deferred_error = self.context.mark(build.thunk(node.exc))
             cause_thunks = self._cause_thunks(cause) if _may_depend_on_graph(error.func) else []
-            node.exc = build.place(build.operate("raising", deferred, *cause_thunks), node.exc)
+            node.exc = build.place(build.operate("raising", deferred_error, *cause_thunks), node.exc)
         return node
 
     def _cause_thunks(self, cause: gast.expr | None) -> list[gast.expr]:

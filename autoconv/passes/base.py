@@ -205,7 +205,7 @@ class FunctionPass(Transformer):
 
 def mangle(name: str, class_name: str) -> str:
     """Return Python's name for a private name inside a class."""
-    stripped = class_name.lstrip("_")
-    if name.startswith("__") and not name.endswith("__") and stripped:
-        return f"_{stripped}{name}"
+    class_stem = class_name.lstrip("_")
+    if name.startswith("__") and not name.endswith("__") and class_stem:
+        return f"_{class_stem}{name}"
     return name

@@ -75,7 +75,7 @@ class Comprehensions(FunctionPass):
             name if last_positions[name] == position else self.namer.fresh(f"{name.strip('_')}_")
             for position, name in enumerate(bound_names)
         ]
-        return names, _target_text(target, iter(names), outermost=True)
+        return names, _target_text(target, iter(names), is_outermost=True)
 
     def _keep_form(self, node: Any, kind: str, reason: str) -> Any:
         """Keep the comprehension's form, with operators around its iterables and conditions."""
@@ -110,7 +110,7 @@ class Comprehensions(FunctionPass):
         if any(build.is_operation(generator.iter, "iterate") for generator in node.generators):
             return "it is rewritten already"
         target_names = clause_names(node)
-        if any(free & target_names for free in free_names_of_each(self._deferred_functions_in(node))):
+        if any(free_names & target_names for free_names in free_names_of_each(self._deferred_functions_in(node))):
             return "functions in it share its names"
         return ""
 
@@ -152,7 +152,7 @@ def _target_names(target: Any) -> Iterator[Any]:
         yield from _target_names(child)
 
 
-def _target_text(target: Any, names: Iterator[str], outermost: bool = False) -> str:
+def _target_text(target: Any, names: Iterator[str], is_outermost: bool = False) -> str:
     """Return the source text of the target, with its names replaced in order by `names`."""
     if isinstance(target, gast.Name):
         return next(names)
@@ -160,4 +160,4 @@ def _target_text(target: Any, names: Iterator[str], outermost: bool = False) -> 
         return f"*{_target_text(target.value, names)}"
     parts = [_target_text(part, names) for part in target.elts]
     items = ", ".join(parts) + ("," if len(parts) == 1 else "")
-    return items if outermost else f"({items})"
+    return items if is_outermost else f"({items})"

@@ -87,7 +87,7 @@ class _Regions:
             self._note(node, "functional", True)
             rewrite = self._rewrite_if if isinstance(node, gast.If) else self._rewrite_loop
             rewritten = rewrite(node, region)
-            return [build.place(new, node) for new in rewritten]
+            return [build.place(new_statement, node) for new_statement in rewritten]
         if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
             return [node]
         self._rewrite_inner_blocks(node)
@@ -98,13 +98,13 @@ class _Regions:
             return [node]
         rewrite = self._rewrite_with_in_rounds if isinstance(node, gast.With) else self._rewrite_try_in_rounds
         rewritten = rewrite(node, region)
-        return [build.place(new, node) for new in rewritten]
+        return [build.place(new_statement, node) for new_statement in rewritten]
 
     def _rewrite_inner_blocks(self, node: Any) -> None:
         for name in ("body", "orelse", "finalbody"):
-            inner = getattr(node, name, None)
-            if isinstance(inner, list):
-                setattr(node, name, self.rewrite_block(inner))
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                setattr(node, name, self.rewrite_block(block))
         for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             part.body = self.rewrite_block(part.body)
 
@@ -125,8 +125,8 @@ class _Regions:
     def _rewrite_try_in_rounds(self, node: Any, region: Region) -> list[Any]:
         """Put the statement into a loop over rounds; one with handlers and a finally becomes two statements."""
         if node.finalbody and node.handlers:
-            inner = build.place(gast.Try(node.body, node.handlers, [], []), node)
-            node.body, node.handlers = [build.place(s, node) for s in self._rewrite_try_in_rounds(inner, region)], []
+            try_ = build.place(gast.Try(node.body, node.handlers, [], []), node)
+            node.body, node.handlers = [build.place(s, node) for s in self._rewrite_try_in_rounds(try_, region)], []
         trial = self.namer.fresh("try_")
         node.body = [build.place(self._report_event(trial, "begin"), node.body[0]), *node.body]
         if node.finalbody:
@@ -146,16 +146,16 @@ class _Regions:
     def _rewrite_with_in_rounds(self, node: Any, region: Region) -> list[Any]:
         """Put a with statement into rounds, like a try; each manager gets a statement of its own."""
         if len(node.items) > 1:
-            inner = build.place(gast.With(node.items[1:], node.body, None), node)
-            node.body = [build.place(s, node) for s in self._rewrite_with_in_rounds(inner, region)]
+            inner_with = build.place(gast.With(node.items[1:], node.body, None), node)
+            node.body = [build.place(s, node) for s in self._rewrite_with_in_rounds(inner_with, region)]
             node.items = node.items[:1]
         trial, manager = self.namer.fresh("with_"), self.namer.fresh("manager_")
         item = node.items[0]
         expression = item.context_expr
         manager_expression = expression.args[0] if build.is_operation(expression, "context") else expression
         enter = build.place(build.assign(manager, manager_expression), expression)
-        managed = build.operate("managed", build.name(trial), build.name(manager))
-        item.context_expr = build.place(managed, item.context_expr)
+        managed_trial = build.operate("managed", build.name(trial), build.name(manager))
+        item.context_expr = build.place(managed_trial, item.context_expr)
         node.body = [build.place(self._report_event(trial, "begin"), node.body[0]), *node.body]
         entering = build.operate("entering", build.name(manager), *self._accesses_of_rounds(region, node))
         return [enter, self._loop_over_rounds(trial, entering, node)]
@@ -171,8 +171,8 @@ class _Regions:
 
     def _accesses_of_rounds(self, region: Region, statement: Any) -> list[Any]:
         """Return the arguments by which the rounds access the variables that the statement changes."""
-        written = names_written_in(statement, self.context)
-        names = (*region.cells, *(name for name in region.reset if name in written))
+        written_names = names_written_in(statement, self.context)
+        names = (*region.cells, *(name for name in region.reset if name in written_names))
         if not names:
             return []
         return [self.context.mark(build.thunk(build.loads(names))), build.strings(region.cells)]
@@ -226,10 +226,10 @@ class _Regions:
         if contains(node.test, gast.NamedExpr):
             return arms
         while len(arms[-1][2]) == 1 and isinstance(arms[-1][2][0], gast.If):
-            following = arms[-1][2][0]
-            if self.plan.regions.get(id(following)) is None or contains(following.test, gast.NamedExpr):
+            next_statement = arms[-1][2][0]
+            if self.plan.regions.get(id(next_statement)) is None or contains(next_statement.test, gast.NamedExpr):
                 break
-            arms.append((following, following.body, following.orelse))
+            arms.append((next_statement, next_statement.body, next_statement.orelse))
         return arms
 
     def _rewrite_loop(self, node: Any, region: Region) -> list[Any]:

@@ -88,11 +88,11 @@ class _SaveStatements(FunctionPass, statements_only=True):
 
     def _save_from(self, node: Any, start: int) -> None:
         statements = node.body[start:]
-        untraced = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copy_tree(statements)))
-        _wrap_calls_with_stacklevel(untraced.statements)
+        untraced_block = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copy_tree(statements)))
+        _wrap_calls_with_stacklevel(untraced_block.statements)
         if ExitAnalysis().falls_through(statements):
-            untraced.statements.append(build.place(gast.Return(None), statements[-1]))
-        node.body.insert(start, build.place(untraced, statements[0]))
+            untraced_block.statements.append(build.place(gast.Return(None), statements[-1]))
+        node.body.insert(start, build.place(untraced_block, statements[0]))
 
 
 class _InsertSaved(Transformer, statements_only=True):
@@ -158,7 +158,7 @@ def _needs_operator(node: Any) -> bool:
 def _contains_branching_function(statement: Any) -> bool:
     """Return whether a nested function would have a copy too: the text would grow exponentially with the nesting."""
     return any(
-        isinstance(node, _DEFINITIONS) and any(isinstance(inner, _BRANCHING) for inner in walk(node))
+        isinstance(node, _DEFINITIONS) and any(isinstance(descendant, _BRANCHING) for descendant in walk(node))
         for node in walk(statement)
     )
 

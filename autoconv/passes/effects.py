@@ -44,10 +44,10 @@ class Effects(FunctionPass, statements_only=True):
         self.order = _EvaluationOrder(node, self.scope, self.namer)
         is_journalled = self._is_journalled(node)
         node.body = self.visit_list(node.body)
-        shared = sorted((self.scope.globals | self.scope.nonlocals) & self.scope.bound)
-        if shared and not is_journalled:
+        shared_names = sorted((self.scope.globals | self.scope.nonlocals) & self.scope.bound)
+        if shared_names and not is_journalled:
             start = body_start(node.body)
-            node.body[start:start] = self._journal_call(node, shared)
+            node.body[start:start] = self._journal_call(node, shared_names)
         self.scope, self.order = outer_state
         return node
 
@@ -209,9 +209,9 @@ class _EvaluationOrder:
             return True
         if isinstance(value, gast.Name) and id(value) not in self._name_facts()[0]:
             return not self._may_rebind(value.id, target)
-        assigned = {n.target.id for n in walk_scope(value) if isinstance(n, gast.NamedExpr)}
+        assigned_names = {n.target.id for n in walk_scope(value) if isinstance(n, gast.NamedExpr)}
         parts = [target.value, target.slice] if isinstance(target, gast.Subscript) else [target.value]
-        return all(self._is_fixed(part, assigned) for part in parts)
+        return all(self._is_fixed(part, assigned_names) for part in parts)
 
     def _may_rebind(self, name: str, target: Any) -> bool:
         """Return whether evaluating the parts of the target may rebind the name."""
@@ -221,12 +221,12 @@ class _EvaluationOrder:
         is_private = name in self.scope.locals and name not in self._name_facts()[1]
         return not (is_private or self.namer.has_made(name)) and any(isinstance(n, gast.Call) for n in nodes)
 
-    def _is_fixed(self, part: Any, assigned: set[str]) -> bool:
+    def _is_fixed(self, part: Any, assigned_names: set[str]) -> bool:
         """Return whether the expression cannot fail, and has the same value whatever code runs before it."""
         for node in walk(part):
             if isinstance(node, gast.Name):
                 unsure, rebound = self._name_facts()
-                if node.id not in self.scope.locals or node.id in assigned | rebound or id(node) in unsure:
+                if node.id not in self.scope.locals or node.id in assigned_names | rebound or id(node) in unsure:
                     return False
             elif isinstance(node, gast.BinOp):
                 if not isinstance(node.op, (gast.Add, gast.Sub, gast.Mult)):

@@ -44,13 +44,13 @@ class BlockPlace(NamedTuple):
 class StatementRemover(Transformer, statements_only=True):
     """Remove statements by identity; blocks that become empty get a `pass`."""
 
-    def __init__(self, unwanted: set[int]) -> None:
-        self.unwanted = unwanted
+    def __init__(self, unwanted_ids: set[int]) -> None:
+        self.unwanted_ids = unwanted_ids
 
     def visit_list(self, items: list[Any]) -> list[Any]:
-        remaining: list[Any] = []
+        kept_statements: list[Any] = []
         for item in items:
-            if id(item) in self.unwanted:
+            if id(item) in self.unwanted_ids:
                 continue
             if isinstance(item, (gast.stmt, gast.ExceptHandler, gast.match_case)) and not isinstance(
                 item, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
@@ -62,8 +62,8 @@ class StatementRemover(Transformer, statements_only=True):
                         if not remaining_block and name in _REQUIRED_BLOCKS:
                             remaining_block = [build.place(gast.Pass(), block[0])]
                         setattr(item, name, remaining_block)
-            remaining.append(item)
-        return remaining
+            kept_statements.append(item)
+        return kept_statements
 
 
 def contains_exits(node: Any) -> bool:
@@ -83,12 +83,12 @@ def _statements(body: list[Any]) -> Iterator[Any]:
     """Yield the statements and those nested in them, but not those of functions and classes."""
     stack = list(body)
     while stack:
-        current = stack.pop()
-        yield current
-        if isinstance(current, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+        node = stack.pop()
+        yield node
+        if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
             continue
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            block = getattr(current, name, None)
+            block = getattr(node, name, None)
             if isinstance(block, list):
                 stack.extend(block)
 

@@ -139,8 +139,8 @@ class FunctionExits:
                     guard = []
                     result.append(self._guard_with(place.code, guard, statement))
                 inner_place, target = place.nested(), guard
-            following = statements[index + 1 :]
-            lowered, exits, moved_count, ends_block = self._lower_statement(statement, following, inner_place)
+            rest = statements[index + 1 :]
+            lowered, exits, moved_count, ends_block = self._lower_statement(statement, rest, inner_place)
             target.extend(lowered)
             if exits:
                 pending |= exits
@@ -156,11 +156,11 @@ class FunctionExits:
         return self.context.mark(build.place(gast.If(test, body, []), like))
 
     def _lower_statement(
-        self, node: Any, following: list[Any], place: BlockPlace
+        self, node: Any, rest: list[Any], place: BlockPlace
     ) -> tuple[list[Any], frozenset[str], int, bool]:
         """Lower a statement, given the statements of its block after it.
 
-        Return (lowered, pending exits, number of statements of `following` moved inside, whether nothing can follow).
+        Return (lowered, pending exits, number of statements of `rest` moved inside, whether nothing can follow).
         """
         exits = self.exit_analysis.statement_exits(node)
         if isinstance(node, (gast.Return, gast.Break, gast.Continue)):
@@ -170,7 +170,7 @@ class FunctionExits:
             return lowered, pending, 0, not exits.falls_through
         if isinstance(node, gast.If):
             if exits.escapes and id(node) not in self.kept_forms:
-                return self._lower_if(node, following, place)
+                return self._lower_if(node, rest, place)
             node.body, body_exits = self.lower_block(node.body, self._place_inside(node, place))
             node.orelse, else_exits = self.lower_block(node.orelse, self._place_inside(node, place))
             node.body = node.body or [build.place(gast.Pass(), node)]
@@ -216,24 +216,24 @@ class FunctionExits:
         return statement
 
     def _lower_if(
-        self, node: Any, following: list[Any], place: BlockPlace
+        self, node: Any, rest: list[Any], place: BlockPlace
     ) -> tuple[list[Any], frozenset[str], int, bool]:
         """Lower an if; where only one arm falls through, a short tail of the block moves to the end of that arm."""
         falls_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
-        elif_count = 0 if node.orelse else self._elif_arm_count(following, place.depth)
-        moved_count = elif_count or (len(following) if self._can_move_tail(following, place.depth) else 0)
+        elif_count = 0 if node.orelse else self._elif_arm_count(rest, place.depth)
+        moved_count = elif_count or (len(rest) if self._can_move_tail(rest, place.depth) else 0)
         if falls_through[0] == falls_through[1]:
             moved_count = 0
-        inner = place.nested()
+        inner_place = place.nested()
         if moved_count:
-            inner = inner._replace(depth=place.depth + (0 if elif_count else 1))
+            inner_place = inner_place._replace(depth=place.depth + (0 if elif_count else 1))
             if falls_through[0]:
-                node.body = [*node.body, *following[:moved_count]]
+                node.body = [*node.body, *rest[:moved_count]]
             else:
-                node.orelse = [*node.orelse, *following[:moved_count]]
+                node.orelse = [*node.orelse, *rest[:moved_count]]
             falls_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
-        node.body, body_exits = self.lower_block(node.body, inner)
-        node.orelse, else_exits = self.lower_block(node.orelse, inner)
+        node.body, body_exits = self.lower_block(node.body, inner_place)
+        node.orelse, else_exits = self.lower_block(node.orelse, inner_place)
         node.body = node.body or [build.place(gast.Pass(), node)]
         never_falls_through = not any(falls_through)
         pending = body_exits | else_exits
@@ -242,20 +242,20 @@ class FunctionExits:
             return [node, build.place(gast.Return(value), node)], _NO_EXITS, moved_count, True
         return [node], pending, moved_count, never_falls_through
 
-    def _elif_arm_count(self, following: list[Any], depth: int) -> int:
+    def _elif_arm_count(self, rest: list[Any], depth: int) -> int:
         """Return how many statements of the tail become elif arms of the if before it.
 
         These are the ifs at its start, or the whole tail if the last of those ifs absorbs the statements after it.
         """
-        for position, statement in enumerate(following):
+        for position, statement in enumerate(rest):
             if not isinstance(statement, gast.If):
                 return position
             falls_through = [self.exit_analysis.falls_through(arm) for arm in (statement.body, statement.orelse)]
-            ends_chain = position == len(following) - 1 or id(statement) in self.elif_chains
+            ends_chain = position == len(rest) - 1 or id(statement) in self.elif_chains
             one_arm_exits = falls_through[0] != falls_through[1]
-            if ends_chain or (one_arm_exits and self._can_move_tail(following[position + 1 :], depth)):
-                self.elif_chains.update(id(step) for step in following[: position + 1])  # each step is examined once
-                return len(following)
+            if ends_chain or (one_arm_exits and self._can_move_tail(rest[position + 1 :], depth)):
+                self.elif_chains.update(id(step) for step in rest[: position + 1])  # each step is examined once
+                return len(rest)
             if not one_arm_exits:
                 return position
         return 0
@@ -311,8 +311,8 @@ class FunctionExits:
             return self.lower_block(node.orelse, place)
         body, pending = self.lower_block(node.orelse, place.nested())
         code.is_read = self.has_guards = True
-        completed = build.operate("completed", build.name(code.name))
-        return [self.context.mark(build.place(gast.If(completed, body, []), node))], pending
+        is_completed = build.operate("completed", build.name(code.name))
+        return [self.context.mark(build.place(gast.If(is_completed, body, []), node))], pending
 
     def _lower_with(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         """Lower a with statement. Its body gets a code of its own, copied to the outer code at its end.
@@ -321,14 +321,14 @@ class FunctionExits:
         cancels the exit.
         """
         if len(node.items) > 1 and self.exit_analysis.statement_exits(node).escapes:
-            inner = build.place(type(node)(node.items[1:], node.body, None), node)
-            outer = build.place(type(node)(node.items[:1], [inner], None), node)
+            inner_with = build.place(type(node)(node.items[1:], node.body, None), node)
+            outer_with = build.place(type(node)(node.items[:1], [inner_with], None), node)
             if id(node) in self.context.staged_tries:
-                self.context.staged_tries.update({id(inner): inner, id(outer): outer})
-            lowered, pending = self._lower_with(outer, place)
+                self.context.staged_tries.update({id(inner_with): inner_with, id(outer_with): outer_with})
+            lowered, pending = self._lower_with(outer_with, place)
             if pending:
                 return lowered, pending
-            node.body = inner.body
+            node.body = inner_with.body
             return [node], pending
         if not self.exit_analysis.runs_cleanup(node.body):
             node.body, pending = self.lower_block(node.body, place)

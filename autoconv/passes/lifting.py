@@ -47,11 +47,11 @@ class Lifting(FunctionPass, statements_only=True):
             for region in plan.regions.values()
             for name in (*region.inputs, *region.outputs, *region.cells)
         }
-        deleted = _deleted_names(node) & (state_names | plan.undefined | _nonlocal_names(node)) & scope.locals
-        undefined = sorted(plan.undefined - set(scope.parameters))
-        if not plan.undefined and not plan.assigned_in_try and not deleted:
+        deleted = _deleted_names(node) & (state_names | plan.undefined_names | _nonlocal_names(node)) & scope.locals
+        undefined = sorted(plan.undefined_names - set(scope.parameters))
+        if not plan.undefined_names and not plan.assigned_in_try and not deleted:
             return node
-        checked_names = (plan.undefined | plan.assigned_in_try | deleted) - self.context.exit_names
+        checked_names = (plan.undefined_names | plan.assigned_in_try | deleted) - self.context.exit_names
         node.body = _CheckReads(plan.unsure_reads, checked_names, deleted, self.context.generated).visit_list(node.body)
         start = body_start(node.body)
         first = node.body[0]
@@ -155,10 +155,10 @@ class _CheckReads(Transformer):
     @contextmanager
     def _inner_scope(self, bound: Set[str], check: str = "ld_outer") -> Iterator[None]:
         """Enter a scope that binds some of the names itself; the operator `check` checks its reads of the others."""
-        outer = self.names, self.inner_check
+        outer_state = self.names, self.inner_check
         self.names, self.inner_check = self.names - bound, check
         yield
-        self.names, self.inner_check = outer
+        self.names, self.inner_check = outer_state
 
     def visit_AugAssign(self, node: Any) -> Any:
         node.value = self.visit(node.value)
@@ -174,8 +174,8 @@ class _CheckReads(Transformer):
         statements: list[Any] = []
         for target in node.targets:
             if isinstance(target, gast.Name) and target.id in self.deleted & self.names:
-                checked = self._checked_read(target.id)
-                deletion = build.operate("deleted", checked, build.constant(target.id))
+                checked_read = self._checked_read(target.id)
+                deletion = build.operate("deleted", checked_read, build.constant(target.id))
                 statements.append(build.place(build.assign(target.id, deletion), node))
             else:
                 statements.append(build.place(gast.Delete([target]), node))

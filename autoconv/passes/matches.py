@@ -59,24 +59,24 @@ class Matches(FunctionPass, statements_only=True):
         if case.guard is None:
             if not conditions.tests:
                 return [*captures, *case.body]
-            remaining = self._lower_cases(other_cases, subject, node)
-            return [self._make_if(conditions.conjunction(), [*captures, *case.body], remaining, case)]
+            other_statements = self._lower_cases(other_cases, subject, node)
+            return [self._make_if(conditions.conjunction(), [*captures, *case.body], other_statements, case)]
         if not captures:
             test = _conjunction([*conditions.tests, case.guard])
             return [self._make_if(test, case.body, self._lower_cases(other_cases, subject, node), case)]
         # captures of the pattern remain even if the guard is false
-        matched = self.namer.fresh("matched_")
-        assignment = build.place(build.assign(matched, build.constant(True)), case.guard)
+        flag_name = self.namer.fresh("matched_")
+        assignment = build.place(build.assign(flag_name, build.constant(True)), case.guard)
         guarded_body = self._make_if(case.guard, [assignment, *case.body], [], case)
         matched_statements = [*captures, guarded_body]
-        initialisation = build.place(build.assign(matched, build.constant(False)), node)
+        initialisation = build.place(build.assign(flag_name, build.constant(False)), node)
         if conditions.tests:
             matched_statements = [self._make_if(conditions.conjunction(), matched_statements, [], case)]
         statements = [initialisation, *matched_statements]
-        remaining = self._lower_cases(other_cases, subject, node)
-        if remaining:
-            unmatched = gast.UnaryOp(gast.Not(), build.name(matched))
-            statements.append(self._make_if(unmatched, remaining, [], case))
+        other_statements = self._lower_cases(other_cases, subject, node)
+        if other_statements:
+            is_unmatched = gast.UnaryOp(gast.Not(), build.name(flag_name))
+            statements.append(self._make_if(is_unmatched, other_statements, [], case))
         return statements
 
     def _make_if(self, test: Any, body: list[Any], orelse: list[Any], like: Any) -> Any:

@@ -106,10 +106,10 @@ class Normalise(FunctionPass):
         """Move the else clause after the statement, guarded by a flag that the body sets at its end."""
         if not node.orelse or is_pinned(node):
             return self.visit_children(node)
-        completed = self.namer.fresh("completed_")
-        initialisation = build.assign(completed, build.constant(False))
-        node.body.append(build.place(build.assign(completed, build.constant(True)), node.body[-1]))
-        else_statement = gast.If(build.name(completed), node.orelse, [])
+        flag_name = self.namer.fresh("completed_")
+        initialisation = build.assign(flag_name, build.constant(False))
+        node.body.append(build.place(build.assign(flag_name, build.constant(True)), node.body[-1]))
+        else_statement = gast.If(build.name(flag_name), node.orelse, [])
         self.context.mark(else_statement)
         final_statements, node.finalbody, node.orelse = node.finalbody, [], []
         statements = [build.place(initialisation, node), node, build.place(else_statement, node)]
@@ -248,13 +248,13 @@ class Normalise(FunctionPass):
         exit_statements: list[Any] = [*node.orelse, build.place(gast.Break(), node)]
         else_statements: list[Any] = []
         if has_loop_exit(node.orelse):  # exits of the outer loop
-            completed = self.namer.fresh("ended_")
-            initialisation = build.assign(completed, build.constant(False))
-            else_statements = [initialisation, gast.If(build.name(completed), node.orelse, [])]
+            flag_name = self.namer.fresh("ended_")
+            initialisation = build.assign(flag_name, build.constant(False))
+            else_statements = [initialisation, gast.If(build.name(flag_name), node.orelse, [])]
             else_statements = [self.context.mark(build.place(statement, node)) for statement in else_statements]
-            exit_statements = [build.assign(completed, build.constant(True)), exit_statements[-1]]
-        negated = build.place(gast.UnaryOp(gast.Not(), node.test), node)
-        guard = self.context.mark(build.place(gast.If(negated, exit_statements, []), node))
+            exit_statements = [build.assign(flag_name, build.constant(True)), exit_statements[-1]]
+        negated_test = build.place(gast.UnaryOp(gast.Not(), node.test), node)
+        guard = self.context.mark(build.place(gast.If(negated_test, exit_statements, []), node))
         node.test = build.place(build.constant(True), node)
         node.body = [*self._as_list(self._hoist_walruses(guard, "test")), *node.body]
         node.orelse = []
@@ -330,18 +330,18 @@ def _consists_of_names(target: Any) -> bool:
 
 def hoist_declarations(body: list[Any]) -> list[Any]:
     """Move `global` and `nonlocal` statements, which hold for the whole function, to its top."""
-    hoisted = [
+    declarations = [
         node
         for statement in body
         for node in walk_scope(statement)
         if isinstance(node, (gast.Global, gast.Nonlocal))
     ]
-    if not hoisted:
+    if not declarations:
         return body
-    hoisted_ids = {id(node) for node in hoisted}
+    hoisted_ids = {id(node) for node in declarations}
     docstring = body[:1] if _is_docstring(body[0]) else []
     statements = StatementRemover(hoisted_ids).visit_list(body[len(docstring) :])
-    return [*docstring, *sorted(hoisted, key=lambda node: node.lineno), *statements]
+    return [*docstring, *sorted(declarations, key=lambda node: node.lineno), *statements]
 
 
 def _is_docstring(statement: Any) -> bool:

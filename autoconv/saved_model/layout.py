@@ -159,16 +159,16 @@ def _delete_unused(folder: str) -> None:
     """Delete files of other saves than the one that the index names."""
     try:
         index = read_json(os.path.join(folder, INDEX), "index of a saved object")
-        used = {*index["files"].values(), *(name.split("/")[1] for name, _ in index["assets"])}
+        used_files = {*index["files"].values(), *(name.split("/")[1] for name, _ in index["assets"])}
     except Exception:  # no index, or a damaged one: leave what it may have referred to
         return
     pattern = glob.escape(folder)
     for path in [*glob.glob(f"{pattern}/graphs.????????.txt"), *glob.glob(f"{pattern}/arrays.????????.safetensors")]:
-        if os.path.basename(path) not in used:
+        if os.path.basename(path) not in used_files:
             os.unlink(path)
     for prefix in ("graphs", "arrays", INDEX):  # left by a killed writer
         for path in glob.glob(f"{pattern}/.{prefix}*.partial"):
             os.unlink(path)
     for path in glob.glob(f"{pattern}/{ASSETS}/????????.*"):
-        if os.path.basename(path) not in used:
+        if os.path.basename(path) not in used_files:
             shutil.rmtree(path, ignore_errors=True)

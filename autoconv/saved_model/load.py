@@ -134,9 +134,9 @@ class Loading:
         return Variable(value, trainable=bool(node["trainable"]), name=str(node["name"]), shape=node["shape"])
 
     def _function(self, node: Mapping[str, Any]) -> LoadedFunction:
-        loaded = LoadedFunction(str(node["name"]), node["parameters"], bool(node.get("declared", False)))
-        self._functions_with_nodes.append((loaded, node))
-        return loaded
+        loaded_function = LoadedFunction(str(node["name"]), node["parameters"], bool(node.get("declared", False)))
+        self._functions_with_nodes.append((loaded_function, node))
+        return loaded_function
 
     def _object(self, node: Mapping[str, Any]) -> LoadedObject:
         result = LoadedObject()

@@ -111,10 +111,10 @@ def _object_record(value: object, number: int, writer: TraceWriter, assets: list
         return {"kind": "asset", "asset": len(assets) - 1}
     if isinstance(value, LoadedFunction):
         traces = [writer.write(concrete) for concrete in value.concrete_functions]
-        declared = value.has_declared_types
+        has_declared_types = value.has_declared_types
         return {
             "kind": "function", "name": value.__name__, "parameters": value.parameters, "traces": traces,
-            "declared": declared,
+            "declared": has_declared_types,
         }  # fmt: skip
     if isinstance(value, Function):
         return {"kind": "function", **_function_record(value, writer)}
@@ -138,8 +138,8 @@ def _function_record(value: Function[..., Any], writer: TraceWriter) -> dict[str
                 record["default"] = None  # a loaded function has no value for it
         parameters.append(record)
     traces = [writer.write(concrete) for concrete in value._list_all_concrete_functions_for_serialization()]
-    declared = value.input_signature is not None
-    return {"name": value.name, "parameters": parameters, "traces": traces, "declared": declared}
+    has_signature = value.input_signature is not None
+    return {"name": value.name, "parameters": parameters, "traces": traces, "declared": has_signature}
 
 
 def _signatures_by_name(obj: object, signatures: Any) -> Mapping[str, Any]:

@@ -28,9 +28,9 @@ def encode(value: object, encode_leaf: Callable[[Any], Any] = lambda value: None
     Containers are lists, tuples, named tuples, dicts, sparse and ragged tensors; other leaves are specs and Python's
     literals. Raises NotStorable for anything else.
     """
-    encoded = encode_leaf(value)
-    if encoded is not None:
-        return encoded
+    encoded_leaf = encode_leaf(value)
+    if encoded_leaf is not None:
+        return encoded_leaf
     if isinstance(value, TensorSpec):
         shape = None if value.shape.rank is None else value.shape.as_list()
         return {"spec": [value.dtype.name, shape, value.name]}

@@ -135,28 +135,28 @@ class LoadedTrace:
         self.specs = _tensor_specs((self.args, self.kwargs))
         self._parameter_order = _parameter_order(self.args, self.kwargs)
         types = [value.type for value in graph.parameters]
-        expected = [self.specs[position]._type for position in self._parameter_order]
-        parameter_types = types[: len(expected)]
-        pairs = zip(parameter_types, expected, strict=False)
+        expected_types = [self.specs[position]._type for position in self._parameter_order]
+        parameter_types = types[: len(expected_types)]
+        pairs = zip(parameter_types, expected_types, strict=False)
         is_consistent = all(isinstance(type_, TensorType) and type_.dtype is spec.dtype for type_, spec in pairs)
-        if not is_consistent or len(types) != len(expected) + len(captures):
+        if not is_consistent or len(types) != len(expected_types) + len(captures):
             raise DataLossError(f"the graph of {self.name} does not fit its saved signature")
         self._concrete: ConcreteFunction | None = None
 
     def run(self, tensors: Sequence[Any]) -> Any:
         """Return the structured result for the tensors, in the order of the specs."""
         if self._concrete is None:
-            named = function(_rename(self._record_call, self.name), autograph=False)
+            named_function = function(_rename(self._record_call, self.name), autograph=False)
             specs = [TensorSpec(spec.shape, spec.dtype, f"arg_{i}") for i, spec in enumerate(self.specs)]
-            self._concrete = named.get_concrete_function(*specs)
+            self._concrete = named_function.get_concrete_function(*specs)
         return self._concrete(*tensors)
 
     def _record_call(self, *tensors: Any) -> Any:
         """Record the graph as a call; the arguments are those of a function being traced."""
         region = current_region()
         assert region is not None
-        ordered = (tensors[position] for position in self._parameter_order)
-        values = [region.lift(graph_value(region, value)) for value in (*ordered, *self._captures)]
+        ordered_tensors = (tensors[position] for position in self._parameter_order)
+        values = [region.lift(graph_value(region, value)) for value in (*ordered_tensors, *self._captures)]
         types = [value.type for value in self._graph.outputs]
         is_stateful = bool(self._graph.effects)
         op_name = "StatefulPartitionedCall" if is_stateful else "PartitionedCall"

@@ -95,6 +95,6 @@ def serialize_graph(graph_data: Any) -> bytes:
     convert = getattr(graph_data, "as_graph_def", None)
     message = convert() if callable(convert) else graph_data
     if not hasattr(message, "SerializeToString") or not hasattr(message, "node"):
-        found = f"Received graph_data={graph_data} of type {type(graph_data).__name__}."
-        raise ValueError(f"Argument 'graph_data' is not a Graph or GraphDef. {found}")
+        received_text = f"Received graph_data={graph_data} of type {type(graph_data).__name__}."
+        raise ValueError(f"Argument 'graph_data' is not a Graph or GraphDef. {received_text}")
     return message.SerializeToString()  # type: ignore[no-any-return]

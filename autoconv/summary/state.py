@@ -38,12 +38,12 @@ def record_if(condition: TensorLike | Callable[[], Any]) -> Iterator[None]:
     ...     bool(autoconv.summary.should_record_summaries())
     False
     """
-    previous = STATE.condition
+    previous_condition = STATE.condition
     STATE.condition = condition
     try:
         yield
     finally:
-        STATE.condition = previous
+        STATE.condition = previous_condition
 
 
 def read_state() -> _State:

@@ -43,13 +43,13 @@ class SummaryWriter:
     @contextmanager
     def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
         """Make this the default writer in the block, with a default step if one is given; flush it at the end."""
-        previous = STATE.writer, STATE.step
+        previous_state = STATE.writer, STATE.step
         self.set_as_default(step)
         try:
             yield self
             self.flush()
         finally:
-            STATE.writer, STATE.step = previous
+            STATE.writer, STATE.step = previous_state
 
     def init(self) -> None:
         """Do nothing: a writer is ready when it is made."""

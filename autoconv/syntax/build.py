@@ -98,21 +98,21 @@ def function(identifier: str, parameters: Sequence[str], body: list[gast.stmt]) 
     return definition
 
 
-def place(new: Any, like: gast.AST) -> Any:
-    """Give `new` (a statement or expression), and parts without a position, the position of `like`."""
+def place(new_node: Any, like: gast.AST) -> Any:
+    """Give `new_node` (a statement or expression), and parts without a position, the position of `like`."""
     if hasattr(like, "lineno"):
-        _copy_places(new, like)
-    return new
+        _copy_places(new_node, like)
+    return new_node
 
 
-def _copy_places(new: Any, like: gast.AST) -> None:
-    if hasattr(new, "lineno"):
+def _copy_places(new_node: Any, like: gast.AST) -> None:
+    if hasattr(new_node, "lineno"):
         return
-    if "lineno" in new._attributes:
-        new.lineno, new.col_offset = like.lineno, like.col_offset
-        new.end_lineno, new.end_col_offset = like.end_lineno, like.end_col_offset
-    for field in new._fields:
-        child = getattr(new, field, None)
+    if "lineno" in new_node._attributes:
+        new_node.lineno, new_node.col_offset = like.lineno, like.col_offset
+        new_node.end_lineno, new_node.end_col_offset = like.end_lineno, like.end_col_offset
+    for field in new_node._fields:
+        child = getattr(new_node, field, None)
         if isinstance(child, gast.AST):
             _copy_places(child, like)
         elif isinstance(child, list):

@@ -20,7 +20,7 @@ def own_line_comments(source: str) -> dict[int, tuple[str, ...]]:
     if not any(line.lstrip().startswith("#") for line in source.splitlines()):
         return {}
     comments: dict[int, tuple[str, ...]] = {}
-    pending: list[str] = []
+    pending_comments: list[str] = []
     inside_statement = False
     try:
         for kind, text, (line, column), _, physical_line in tokenize.generate_tokens(
@@ -34,12 +34,12 @@ def own_line_comments(source: str) -> dict[int, tuple[str, ...]]:
                 continue
             elif kind == tokenize.COMMENT:
                 if not physical_line[:column].strip():
-                    pending.append(text)
+                    pending_comments.append(text)
             elif text not in _BARE_CLAUSE_TOKENS:
                 inside_statement = True
-                if pending:
-                    comments[line] = tuple(pending)
-                    pending.clear()
+                if pending_comments:
+                    comments[line] = tuple(pending_comments)
+                    pending_comments.clear()
     except (tokenize.TokenError, SyntaxError, ValueError):
         return {}
     return comments

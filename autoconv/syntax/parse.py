@@ -79,7 +79,7 @@ _LONG_TEXT_LINES, _STATEMENTS_PER_PART = 5_000, 500  # lines of a long text, sta
 def _compile_in_parts(tree: ast.Module, filename: str) -> None:
     """Compile the statements of a module in parts, or together if a statement affects the compilation of others."""
     start = next((i for i, statement in enumerate(tree.body) if not _must_come_first(statement, i)), len(tree.body))
-    if any(isinstance(statement, ast.Global) or _is_future(statement) for statement in tree.body[start:]):
+    if any(isinstance(statement, ast.Global) or is_future_import(statement) for statement in tree.body[start:]):
         compile(tree, filename, "exec", dont_inherit=True)
         return
     for first in range(start, len(tree.body), _STATEMENTS_PER_PART):
@@ -89,10 +89,10 @@ def _compile_in_parts(tree: ast.Module, filename: str) -> None:
 
 def _must_come_first(statement: ast.stmt, position: int) -> bool:
     is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    return _is_future(statement) or (position == 0 and is_text)
+    return is_future_import(statement) or (position == 0 and is_text)
 
 
-def _is_future(statement: ast.stmt) -> bool:
+def is_future_import(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 

@@ -162,11 +162,11 @@ class PaddingFIFOQueue(FIFOQueue):
 
     def _join_column(self, column: list[Any]) -> Any:
         padded_sizes = [max(sizes) for sizes in zip(*(part.shape.as_list() for part in column), strict=True)]
-        padded = []
+        padded_values = []
         for part in column:
             sizes = zip(padded_sizes, part.shape.as_list(), strict=True)
-            padded.append(autoconv.pad(part, [[0, padded_size - size] for padded_size, size in sizes]))
-        return autoconv.stack(padded)
+            padded_values.append(autoconv.pad(part, [[0, padded_size - size] for padded_size, size in sizes]))
+        return autoconv.stack(padded_values)
 
 
 class PriorityQueue(QueueBase):

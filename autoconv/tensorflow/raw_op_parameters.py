@@ -99,11 +99,11 @@ def form_of_parameters(name: str) -> Callable[..., object]:
     """Return the form of a raw op by its row."""
     function_path, _, parameter_texts = PARAMETERS[name].partition(": ")
     parameters = [_Parameter(part) for part in parameter_texts.split()]
-    allowed = {part for parameter in parameters for part in parameter.names}
+    allowed_names = {part for parameter in parameters for part in parameter.names}
 
     def call(**arguments: Any) -> object:
-        if unknown := sorted(set(arguments) - allowed):
-            raise TypeError(f"{name} got an unexpected keyword argument {unknown[0]!r}")
+        if unknown_names := sorted(set(arguments) - allowed_names):
+            raise TypeError(f"{name} got an unexpected keyword argument {unknown_names[0]!r}")
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
         for parameter in parameters:
@@ -135,10 +135,10 @@ class _Parameter:
             self.names = f"{name}_indices", f"{name}_values", f"{name}_shape"
 
     def value(self, op: str, arguments: dict[str, Any]) -> Any:
-        missing = [name for name in self.names if name not in arguments]
-        if missing and not self.default:
-            raise TypeError(f"{op} missing a required argument: {missing[0]!r}")
-        if missing:
+        missing_names = [name for name in self.names if name not in arguments]
+        if missing_names and not self.default:
+            raise TypeError(f"{op} missing a required argument: {missing_names[0]!r}")
+        if missing_names:
             return ast.literal_eval(self.default)
         values = [arguments[name] for name in self.names]
         return tf.sparse.SparseTensor(*values) if self.mark == "<" else values[0]

@@ -16,14 +16,14 @@ def _lstm_cell(
     gates: str = "icfo",
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return i, cs, f, o, ci, co and h of one step; `gates` is the order of the gates in the columns of `w`."""
-    previous: Any = tf.convert_to_tensor(cs_prev)
+    previous_cell: Any = tf.convert_to_tensor(cs_prev)
     products: Any = tf.split(tf.concat([x, h_prev], 1) @ w + b, 4, axis=1)
     gate_by_letter = dict(zip(gates, products, strict=True))
     input_gate, forget_gate, output_gate = gate_by_letter["i"], gate_by_letter["f"] + forget_bias, gate_by_letter["o"]
     if use_peephole:
-        input_gate, forget_gate = input_gate + previous * wci, forget_gate + previous * wcf
+        input_gate, forget_gate = input_gate + previous_cell * wci, forget_gate + previous_cell * wcf
     i, f, ci = tf.sigmoid(input_gate), tf.sigmoid(forget_gate), tf.tanh(gate_by_letter["c"])
-    cs = ci * i + previous * f
+    cs = ci * i + previous_cell * f
     if cell_clip > 0:
         cs = tf.clip_by_value(cs, -cell_clip, cell_clip)
     o = tf.sigmoid(output_gate + cs * wco if use_peephole else output_gate)
@@ -57,10 +57,10 @@ def _gru_cell(
     x: TensorLike, h_prev: TensorLike, w_ru: TensorLike, w_c: TensorLike, b_ru: TensorLike, b_c: TensorLike
 ) -> tuple[Any, ...]:
     """Return the gates r and u, the candidate c, and the new state of one step."""
-    previous: Any = tf.convert_to_tensor(h_prev)
-    r, u = tf.split(tf.sigmoid(tf.concat([x, previous], 1) @ w_ru + b_ru), 2, axis=1)
-    c = tf.tanh(tf.concat([x, previous * r], 1) @ w_c + b_c)
-    return r, u, c, (1 - u) * c + u * previous
+    previous_state: Any = tf.convert_to_tensor(h_prev)
+    r, u = tf.split(tf.sigmoid(tf.concat([x, previous_state], 1) @ w_ru + b_ru), 2, axis=1)
+    c = tf.tanh(tf.concat([x, previous_state * r], 1) @ w_c + b_c)
+    return r, u, c, (1 - u) * c + u * previous_state
 
 
 # cuDNN's steps: from the products of the input and of the state with their weights, gate by gate, to the new state.

@@ -20,11 +20,11 @@ def _make_update(form: Callable[..., None], *variables: str) -> Callable[..., No
     """Return the op: the form gets the handles in `variables` as variables, numbers as tensors of their dtype."""
 
     def update(use_locking: bool = False, **arguments: object) -> None:
-        converted: dict[str, object] = {name: variable_of(arguments.pop(name)) for name in variables}
-        dtype = cast(Variable, converted["var"]).dtype
+        converted_arguments: dict[str, object] = {name: variable_of(arguments.pop(name)) for name in variables}
+        dtype = cast(Variable, converted_arguments["var"]).dtype
         for name, value in arguments.items():
-            converted[name] = value if isinstance(value, bool) else tf.convert_to_tensor(value, dtype)
-        form(**converted)
+            converted_arguments[name] = value if isinstance(value, bool) else tf.convert_to_tensor(value, dtype)
+        form(**converted_arguments)
 
     return update
 

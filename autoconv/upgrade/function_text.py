@@ -67,19 +67,19 @@ class FunctionWriter:
 
     def _default_assignments(self, statements: Sequence[Statement], names: set[str], parameters: set[str]) -> list[str]:
         """Return assignments of the defaults of placeholders that are needed and not fed."""
-        used = names.union(*(statement.uses for statement in statements)) - parameters
+        used_names = names.union(*(statement.uses for statement in statements)) - parameters
         return [
             f"{name} = {self.source.edited_text(placeholder.args[0])}"
             for name, placeholder in self.program.placeholders.items()
-            if name in used and dotted_name(placeholder.func, self.aliases) == "placeholder_with_default"
+            if name in used_names and dotted_name(placeholder.func, self.aliases) == "placeholder_with_default"
         ]  # fmt: skip
 
     def _check_placeholders(self, run: Run, statements: Sequence[Statement], parameters: set[str]) -> None:
-        used = set().union(
+        used_names = set().union(
             *(names_in(fetch, ast.Load) for fetch in run.fetches), *(statement.uses for statement in statements)
         )
         for name, placeholder in self.program.placeholders.items():
-            if name in used - parameters and dotted_name(placeholder.func, self.aliases) == "placeholder":
+            if name in used_names - parameters and dotted_name(placeholder.func, self.aliases) == "placeholder":
                 raise CannotUpgrade(run.call, f"a run that needs the placeholder {name!r} and does not feed it")
 
     def _body_lines(self, statements: Sequence[Statement]) -> list[str]:

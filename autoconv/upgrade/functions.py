@@ -186,8 +186,8 @@ class _ScopeRewriter:
                 return []
             reason = "this statement reads the graph, which no longer exists"
             self.notes.append(Note(statement.node.lineno, reason, open=True))
-            commented = textwrap.indent(self.writer.statement_text(statement.node), "# ")
-            return [f"# autoconv upgrade: there is no graph any more\n{commented}"]
+            commented_text = textwrap.indent(self.writer.statement_text(statement.node), "# ")
+            return [f"# autoconv upgrade: there is no graph any more\n{commented_text}"]
         return []
 
     def _optimizer_of(self, statement: Statement) -> ast.Call | None:
@@ -204,25 +204,25 @@ class _ScopeRewriter:
         names_in_use = self.added_names.union(
             *(names for statement in self.program.statements for names in (statement.defines, statement.uses))
         )
-        numbered = (f"{candidates[-1]}_{number}" for number in range(2, 1000))
-        name = next(name for name in (*candidates, *numbered) if name not in names_in_use)
+        numbered_names = (f"{candidates[-1]}_{number}" for number in range(2, 1000))
+        name = next(name for name in (*candidates, *numbered_names) if name not in names_in_use)
         self.added_names.add(name)
         return name
 
     def _has_other_session_use(self, statement: Statement) -> bool:
         """Replace sessions given to savers by None; return whether a session has a use besides these and `run`."""
-        allowed: set[ast.AST] = set()
+        allowed_nodes: set[ast.AST] = set()
         for node in ast.walk(statement.node):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 if node.func.attr == "run":
-                    allowed.add(node.func.value)
+                    allowed_nodes.add(node.func.value)
                 if node.func.attr in ("save", "restore") and node.args and isinstance(node.args[0], ast.Name):
-                    allowed.add(node.args[0])
+                    allowed_nodes.add(node.args[0])
                     if node.args[0].id in self.program.sessions:
                         self.source.replace(node.args[0], "None")
-                allowed |= {k.value for k in node.keywords if k.arg == "session"}
+                allowed_nodes |= {k.value for k in node.keywords if k.arg == "session"}
         loads = (n for n in ast.walk(statement.node) if isinstance(n, ast.Name) and n.id in self.program.sessions)
-        return any(name not in allowed for name in loads)
+        return any(name not in allowed_nodes for name in loads)
 
     def _run_statement(self, statement: Statement, position: int) -> list[str]:
         function_lines: list[str] = []
@@ -354,7 +354,7 @@ class _ScopeRewriter:
 
 
 def _parent(root: ast.AST, node: ast.AST) -> ast.AST | None:
-    for inner in ast.walk(root):
-        if node in ast.iter_child_nodes(inner):
-            return inner
+    for candidate in ast.walk(root):
+        if node in ast.iter_child_nodes(candidate):
+            return candidate
     return None

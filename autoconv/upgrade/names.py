@@ -40,12 +40,12 @@ def dotted_name(node: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) 
 def rename_names(source: Source, aliases: dict[str, ast.Import | ast.ImportFrom]) -> list[Note]:
     """Note the replacements of names, keywords and calls in the source; return the changes."""
     notes: list[Note] = []
-    handled: set[ast.AST] = set()
+    handled_nodes: set[ast.AST] = set()
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call):
-            handled |= _replace_call(source, node, aliases, notes)
+            handled_nodes |= _replace_call(source, node, aliases, notes)
     for node in _outermost_names(source.tree, aliases):
-        if node not in handled:
+        if node not in handled_nodes:
             _replace_attribute(source, node, aliases, notes)
     for node in ast.walk(source.tree):
         _replace_size_value(source, node, notes)

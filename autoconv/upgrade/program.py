@@ -271,11 +271,11 @@ def _closes_session(node: ast.stmt, sessions: set[str]) -> bool:
 
 def _configures_session(node: ast.stmt, configurations: set[str]) -> bool:
     """Return whether a statement sets an option of a session."""
-    assigned = node.targets[0] if isinstance(node, ast.Assign) else None
-    target: ast.AST | None = assigned
+    assigned_target = node.targets[0] if isinstance(node, ast.Assign) else None
+    target: ast.AST | None = assigned_target
     while isinstance(target, ast.Attribute):
         target = target.value
-    return isinstance(target, ast.Name) and target.id in configurations and target is not assigned
+    return isinstance(target, ast.Name) and target.id in configurations and target is not assigned_target
 
 
 def _defined_names(node: ast.stmt) -> set[str]:

@@ -48,6 +48,8 @@ def test_dtypes_of_positions_and_sizes_and_of_results():
     ):
         with pytest.raises(ac.errors.InvalidArgumentError, match="is not in the list of allowed values"):
             call()
+    with pytest.raises(ac.errors.InvalidArgumentError, match=r"\[unsorted_segment_min\]"):
+        ac.math.unsorted_segment_min(["a"], [0], 1)
     for draw in (ac.random.uniform, ac.random.normal, lambda s, **o: ac.random.stateless_uniform(s, [1, 2], **o)):
         with pytest.raises(ValueError, match=r"Argument `dtype` got invalid value autoconv.int8"):
             draw([2], dtype=ac.int8)

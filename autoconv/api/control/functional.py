@@ -219,9 +219,9 @@ def _collect_at_once(
     return pack(declaration.template, [array.stack() for array in arrays]), state
 
 
-def _join_types(assumed: list[TensorType], types: list[TensorType]) -> list[TensorType]:
+def _join_types(assumed_types: list[TensorType], types: list[TensorType]) -> list[TensorType]:
     """Join the assumed types of the results with those that another recording found."""
-    return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed, types, strict=True)]
+    return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed_types, types, strict=True)]
 
 
 def _collect_in_loop(
@@ -263,10 +263,10 @@ def _check_given_shapes(types: list[TensorType], declaration: _ResultDeclaration
             raise ValueError(f"Inconsistent shapes: saw {actual_shape} but expected {declared_shape} ")
 
 
-def _is_covered_by(types: list[TensorType], assumed: list[TensorType]) -> bool:
-    return len(types) == len(assumed) and all(
+def _is_covered_by(types: list[TensorType], assumed_types: list[TensorType]) -> bool:
+    return len(types) == len(assumed_types) and all(
         f.dtype is a.dtype and join_shapes(a.shape, f.shape) == a.shape
-        for f, a in zip(types, assumed, strict=True)
+        for f, a in zip(types, assumed_types, strict=True)
     )
 
 
@@ -351,8 +351,8 @@ def _scan_from_first(function: Any, elem_tensors: list[Tensor], template: Templa
     stacked_results, _ = _collect(step, other_rows, start, _declare_like(start, are_shapes_given=True), reverse)
     leaves, result_template = flatten(stacked_results)
     first_results = [get_item(leaf, None) for leaf in flatten(start)[0]]
-    joined = [
+    joined_results = [
         concat([others, first] if reverse else [first, others], 0)
         for first, others in zip(first_results, leaves, strict=True)
     ]
-    return pack(result_template, joined)
+    return pack(result_template, joined_results)

@@ -87,8 +87,8 @@ class Graph(FuncGraph):
 
     def get_tensor_by_name(self, name: str) -> Any:
         """Return the tensor `operation:index`, an imported one also by its name in the import; raises KeyError."""
-        imported = self.attachments.get("imported", {}).get(name)
-        return super().get_tensor_by_name(name) if imported is None else imported
+        imported_tensor = self.attachments.get("imported", {}).get(name)
+        return super().get_tensor_by_name(name) if imported_tensor is None else imported_tensor
 
     def add_to_collection(self, name: Any, value: Any) -> None:
         self.get_collection_ref(name).append(value)

@@ -144,9 +144,9 @@ def assert_type(tensor: TensorLike, tf_type: Any, message: str | None = None, na
 
     >>> autoconv.debugging.assert_type(autoconv.constant([1, 2]), autoconv.int32)
     """
-    x, expected = convert_to_tensor(tensor), as_dtype(tf_type)
-    if x.dtype is not expected:
-        raise TypeError(with_message(message, f"{name_of(x)} must be of type {expected!r}; got {x.dtype!r}"))
+    x, expected_dtype = convert_to_tensor(tensor), as_dtype(tf_type)
+    if x.dtype is not expected_dtype:
+        raise TypeError(with_message(message, f"{name_of(x)} must be of type {expected_dtype!r}; got {x.dtype!r}"))
 
 
 def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> None:

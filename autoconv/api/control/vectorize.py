@@ -81,15 +81,15 @@ def _record(
     fn: Callable[..., Any], rows: Sequence[Tensor], template: Template | None
 ) -> tuple[Graph, list[Any], Template | None]:
     """Return the graph of `fn` for one row, its captures, and the structure of its results."""
-    outer = current_region()
-    region = new_trace("vectorized_map").root if outer is None else subregion(outer, "vectorized_map")
+    outer_region = current_region()
+    region = new_trace("vectorized_map").root if outer_region is None else subregion(outer_region, "vectorized_map")
     types = [TensorType(row.dtype, (row.type.shape or ())[1:]) for row in rows]
     parameters = [SymbolicTensor(region.graph.add_parameter(type_, "row")) for type_ in types]
     with recording(region):
         leaves, result_template = flatten(call(fn)(pack(template, parameters)))
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
         region.graph.outputs = [region.lift(graph_value(region, tensor)) for tensor in tensors]
-    if outer is None:
+    if outer_region is None:
         return region.graph, [captured for captured, _ in region.trace.captures.values()], result_template
     return region.graph, [SymbolicTensor(value) for value in unify_captures([region], len(rows))], result_template
 

@@ -29,10 +29,10 @@ class RecordedInterval:
             self._excluded_nodes.update(_nodes_after(region.graph, self._close_marks.pop(region.graph)))
         elif region.graph not in self._start_marks:
             self._start_marks[region.graph] = region.graph.mark()
-            outer = region.parent
-            while outer is not None:
-                self._enclosing_graphs.add(outer.graph)
-                outer = outer.parent
+            outer_region = region.parent
+            while outer_region is not None:
+                self._enclosing_graphs.add(outer_region.graph)
+                outer_region = outer_region.parent
 
     def close(self, region: Region | None) -> None:
         if region is not None:

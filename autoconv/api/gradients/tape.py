@@ -84,7 +84,7 @@ class GradientTape:
         gradient_orders = 2 if self._persistent else 1
         self._recorder = tape_recorders.Recorder(gradient_orders, self._watches_variables, self._recompute_every)
         self._interval = RecordedInterval()
-        self._watched: list[Any] = []
+        self._watched_sources: list[Any] = []
 
     def __enter__(self) -> GradientTape:
         if self._is_recording:
@@ -119,7 +119,7 @@ class GradientTape:
             elif isinstance(value, Variable):
                 self._recorder.watch_variable(value)
             else:
-                self._watched.append(value)
+                self._watched_sources.append(value)
                 self._recorder.watch(value)
 
     def watch_array(self, array: np.ndarray) -> Tensor:
@@ -256,11 +256,11 @@ class GradientTape:
                 return None
             zeros = apply("zeros_like", convert_to_tensor(source))
             columns = [zeros] * elements_per_row
-        stacked = apply("stack", *map(dense, columns), axis=1)
+        column_stack = apply("stack", *map(dense, columns), axis=1)
         batch = apply("shape", convert_to_tensor(source))[:1]
         tail_sizes = convert_to_tensor(np.array([*shape[1:], *source_shape[1:]], np.int32))
         return _reshape(
-            stacked, (source_shape[0], *shape[1:], *source_shape[1:]), apply("concat", batch, tail_sizes, axis=0)
+            column_stack, (source_shape[0], *shape[1:], *source_shape[1:]), apply("concat", batch, tail_sizes, axis=0)
         )
 
     def _mark_used(self) -> None:
@@ -289,11 +289,11 @@ class GradientTape:
     def _symbolic_gradients(
         self, region: Region, targets: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Any]
     ) -> Any:
-        watched = [symbolic_source(region, v) for v in (*self._watched, *self._recorder.variables.values())]
-        watched_values = [value for value in watched if value is not None]
+        values = [symbolic_source(region, v) for v in (*self._watched_sources, *self._recorder.variables.values())]
+        watched_values = [value for value in values if value is not None]
         source_values = [symbolic_source(region, source) for source in sources]
-        connected = connected_values(region, watched_values, self._interval.nodes_in)
-        connected_sources = [v if v in connected else None for v in source_values]
+        connected_set = connected_values(region, watched_values, self._interval.nodes_in)
+        connected_sources = [v if v in connected_set else None for v in source_values]
         target_values, seeds = [], []
         for target, cotangent in zip(targets, cotangents, strict=True):
             tensor = target if isinstance(target, SymbolicTensor) else None

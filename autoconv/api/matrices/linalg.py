@@ -262,8 +262,8 @@ def pinv(a: TensorLike, rcond: float | None = None, validate_args: bool = False,
     max_side = max((d for d in shape[-2:] if d is not None), default=1)
     relative_limit = rcond if rcond is not None else 10.0 * max_side * float(np.finfo(tensor.dtype.numpy).eps)
     s, u, v = svd(tensor)
-    largest = apply("reduce_max", s, axis=(-1,), keepdims=True)
-    is_large = apply("greater", s, apply("multiply", largest, relative_limit))
+    max_singular_value = apply("reduce_max", s, axis=(-1,), keepdims=True)
+    is_large = apply("greater", s, apply("multiply", max_singular_value, relative_limit))
     reciprocals = apply(
         "select", is_large, apply("divide", 1.0, apply("select", is_large, s, apply("ones_like", s))), 0.0
     )

@@ -26,11 +26,11 @@ def space_to_depth(
     batch, height, width, depth = _sizes(image, data_format)
     if data_format == "NCHW":
         split_blocks = reshape(image, [batch, depth, height // side, side, width // side, side])
-        permuted = transpose(split_blocks, [0, 3, 5, 1, 2, 4])
-        return reshape(permuted, [batch, depth * side * side, height // side, width // side])
+        permuted_blocks = transpose(split_blocks, [0, 3, 5, 1, 2, 4])
+        return reshape(permuted_blocks, [batch, depth * side * side, height // side, width // side])
     split_blocks = reshape(image, [batch, height // side, side, width // side, side, depth])
-    permuted = transpose(split_blocks, [0, 1, 3, 2, 4, 5])
-    return reshape(permuted, [batch, height // side, width // side, depth * side * side])
+    permuted_blocks = transpose(split_blocks, [0, 1, 3, 2, 4, 5])
+    return reshape(permuted_blocks, [batch, height // side, width // side, depth * side * side])
 
 
 def depth_to_space(
@@ -47,8 +47,8 @@ def depth_to_space(
     depth_per_pixel = depth // (side * side)
     if data_format == "NCHW":
         split_blocks = reshape(image, [batch, side, side, depth_per_pixel, height, width])
-        permuted = transpose(split_blocks, [0, 3, 4, 1, 5, 2])
-        return reshape(permuted, [batch, depth_per_pixel, height * side, width * side])
+        permuted_blocks = transpose(split_blocks, [0, 3, 4, 1, 5, 2])
+        return reshape(permuted_blocks, [batch, depth_per_pixel, height * side, width * side])
     split_blocks = reshape(image, [batch, height, width, side, side, depth_per_pixel])
     return reshape(transpose(split_blocks, [0, 1, 3, 2, 4, 5]), [batch, height * side, width * side, depth_per_pixel])
 

@@ -83,8 +83,8 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
     x = convert_to_tensor(features)
     if approximate:
         cubic = apply("multiply", apply("power", x, 3.0), 0.044715)
-        inner = apply("multiply", apply("add", x, cubic), math.sqrt(2.0 / math.pi))
-        doubled_probability = apply("add", apply("tanh", inner), 1.0)
+        tanh_argument = apply("multiply", apply("add", x, cubic), math.sqrt(2.0 / math.pi))
+        doubled_probability = apply("add", apply("tanh", tanh_argument), 1.0)
     else:
         doubled_probability = apply("add", apply("erf", apply("multiply", x, math.sqrt(0.5))), 1.0)
     return apply("multiply", apply("multiply", x, 0.5), doubled_probability, name=name)

@@ -121,8 +121,8 @@ def with_space_to_batch(
         for i, (size, rate) in enumerate(zip(filter_sides, rates, strict=False)):
             extra_padding = (size - 1) * rate
             base_paddings[i] = extra_padding // 2, extra_padding - extra_padding // 2
-    required = required_space_to_batch_paddings(_sizes(x)[1 : 1 + len(rates)], rates, base_paddings)
-    return batch_to_space(op(space_to_batch(x, rates, required.paddings), len(rates), "VALID"), rates, required.crops)
+    amounts = required_space_to_batch_paddings(_sizes(x)[1 : 1 + len(rates)], rates, base_paddings)
+    return batch_to_space(op(space_to_batch(x, rates, amounts.paddings), len(rates), "VALID"), rates, amounts.crops)
 
 
 def extract_volume_patches(

@@ -54,8 +54,8 @@ def _matrix_norm(magnitudes: Tensor, order: Any, axes: Any, keepdims: bool, name
         raise ValueError(f"norm: of matrices there are 'fro', 1 and inf, got {order!r}; see linalg.svd for 2")
     sum_axis, max_axis = axes if order == 1 else axes[::-1]
     sums = apply("reduce_sum", magnitudes, axis=(sum_axis,), keepdims=True)
-    largest = apply("reduce_max", sums, axis=(max_axis,), keepdims=True)
-    return largest if keepdims else apply("squeeze", largest, axis=tuple(axes), name=name)
+    max_sum = apply("reduce_max", sums, axis=(max_axis,), keepdims=True)
+    return max_sum if keepdims else apply("squeeze", max_sum, axis=tuple(axes), name=name)
 
 
 @any_axis()

@@ -39,7 +39,8 @@ def unsorted_segment_max(
     >>> autoconv.math.unsorted_segment_max([1, 5, 3], [0, 1, 1], num_segments=2).numpy()
     array([1, 5], dtype=int32)
     """
-    return _segment_extreme(data, segment_ids, num_segments, tensor_scatter_nd_max, lambda dtype: dtype.min)
+    scatter = tensor_scatter_nd_max
+    return _segment_extreme("unsorted_segment_max", data, segment_ids, num_segments, scatter, lambda dtype: dtype.min)
 
 
 def unsorted_segment_min(
@@ -52,7 +53,8 @@ def unsorted_segment_min(
     >>> autoconv.math.unsorted_segment_min([1, 5, 3], [0, 1, 1], num_segments=2).numpy()
     array([1, 3], dtype=int32)
     """
-    return _segment_extreme(data, segment_ids, num_segments, tensor_scatter_nd_min, lambda dtype: dtype.max)
+    scatter = tensor_scatter_nd_min
+    return _segment_extreme("unsorted_segment_min", data, segment_ids, num_segments, scatter, lambda dtype: dtype.max)
 
 
 def unsorted_segment_prod(
@@ -198,11 +200,12 @@ def _sum_by_ids(rows: Tensor, ids: Tensor, segment_count: Any) -> Tensor:
 
 
 def _segment_extreme(
-    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, scatter: Callable[..., Tensor], neutral_of: Any
-) -> Tensor:
+    function: str, data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, scatter: Callable[..., Tensor],
+    neutral_of: Any,
+) -> Tensor:  # fmt: skip
     rows, ids = _flatten_ids(data, segment_ids)
     numpy_dtype = rows.dtype.numpy
-    check_dtype("unsorted_segment_max", REAL, rows)
+    check_dtype(function, REAL, rows)
     neutral_element = neutral_of(rows.dtype)
     segment_count = cast(num_segments, ids.dtype)
     row_ids = where(apply("less", ids, cast(0, ids.dtype)), segment_count, ids)

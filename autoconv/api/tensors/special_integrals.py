@@ -108,8 +108,8 @@ def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
         near = magnitude * _series_on_interval("DAWSON_1", magnitude, 0, 2)
         far = _evaluate_above(magnitude, 8, lambda v: _series("DAWSON_4", 2.0 * (8.0 / v) ** 2 - 1.0))
         middle = where(magnitude < 8, _series_on_interval("DAWSON_3", magnitude, 4, 8), far)
-        outer = where(magnitude < 4, _series_on_interval("DAWSON_2", magnitude, 2, 4), middle)
-        return apply("sign", u) * where(magnitude < 2, near, outer / apply("maximum", magnitude, 2.0))
+        outer_value = where(magnitude < 4, _series_on_interval("DAWSON_2", magnitude, 2, 4), middle)
+        return apply("sign", u) * where(magnitude < 2, near, outer_value / apply("maximum", magnitude, 2.0))
 
     return _in_float64(x, evaluate)
 
@@ -165,8 +165,8 @@ def spence(x: TensorLike, name: str | None = None) -> Tensor:
         is_large, logarithm = v > 1.5, apply("log", v)
         reciprocal = where(is_large, 1.0 / v, v)  # up to 1.5
         is_small = reciprocal < 0.5
-        reflected = where(is_small, 1.0 - reciprocal, reciprocal)
-        middle = _series_on_interval("SPENCE", reflected, 0.5, 1.5)
+        reflected_x = where(is_small, 1.0 - reciprocal, reciprocal)
+        middle = _series_on_interval("SPENCE", reflected_x, 0.5, 1.5)
         product = apply("log", reciprocal) * apply("log", where(is_small, 1.0 - reciprocal, 1.0))
         smaller = where(is_small, math.pi**2 / 6.0 - product - middle, middle)
         dilogarithm = where(is_large, -0.5 * logarithm * logarithm - smaller, smaller)
@@ -188,11 +188,11 @@ def _positive_or_one(u: Real) -> Real:
 def _series(name: str, t: Real) -> Real:
     """Return the sum of a Chebyshev series at t, from -1 to 1, by Clenshaw's recurrence."""
     first, *others = SERIES[name]
-    previous: Real = 0.0
-    current: Real = 0.0
+    previous_term: Real = 0.0
+    current_term: Real = 0.0
     for coefficient in reversed(others):
-        current, previous = coefficient + 2.0 * t * current - previous, current
-    return first + t * current - previous
+        current_term, previous_term = coefficient + 2.0 * t * current_term - previous_term, current_term
+    return first + t * current_term - previous_term
 
 
 def _series_on_interval(name: str, x: Real, low: float, high: float) -> Real:

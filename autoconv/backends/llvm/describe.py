@@ -33,9 +33,9 @@ def describe(graph: Graph) -> list[str]:
 
     Composite ops (a softmax, for example) are listed by the ops that they expand to.
     """
-    legalized = legalize_graph(graph)
+    legalized_graph = legalize_graph(graph)
     counts = _Counts()
-    lines = list(_describe_items(legalized, stack_versions(legalized), counts))
+    lines = list(_describe_items(legalized_graph, stack_versions(legalized_graph), counts))
     kernels = ", ".join(sorted(set(counts.kernels))) or "nothing"
     loops = f"{counts.loops} loop{'' if counts.loops == 1 else 's'} of {counts.ops} op{'' if counts.ops == 1 else 's'}"
     return [*lines, f"{loops}; by kernels: {kernels}"]
@@ -47,12 +47,12 @@ def kernels(graph: Graph, all_kernels: bool = True) -> list[str]:
     Without `all_kernels`, two kinds are left out: ops whose kernels are library routines that native code would call as
     well, and ops that end the run.
     """
-    legalized = legalize_graph(graph)
-    native_stacks = stack_versions(legalized)
+    legalized_graph = legalize_graph(graph)
+    native_stacks = stack_versions(legalized_graph)
     uncounted_ops = ("constant", "absent", "identity", *(() if all_kernels else ("raise",)))
     return [
         node.op.name
-        for node in legalized.walk()
+        for node in legalized_graph.walk()
         if node.op.name not in uncounted_ops
         and (all_kernels or node.op.name not in LIBRARY_OPS)
         and lowering_class(node) == "kernel"
@@ -74,8 +74,8 @@ def has_kernels_with_symbolic_attributes(graph: Graph) -> bool:
     That is a subscript of an op that runs by its kernel, or of one that is decomposed in a way that needs numbers.
     """
     try:
-        indexed = [node for node in legalize_graph(graph).walk() if "spec" in node.attributes]
-        by_kernels = [node for node in indexed if lowering_class(node) == "kernel"]
+        indexing_nodes = [node for node in legalize_graph(graph).walk() if "spec" in node.attributes]
+        by_kernels = [node for node in indexing_nodes if lowering_class(node) == "kernel"]
     except TypeError:  # a decomposition computed with a symbol
         return True
     entries = (entry for node in by_kernels for entry in node.attributes["spec"])
@@ -140,10 +140,10 @@ def _label_item(item: Item) -> str:
 def _describe_loop(item: Item) -> str:
     assert item.shape is not None
     shape = "x".join(str(size).removeprefix("%size.") for size in item.shape)
-    stored: list[Value] = item.stored
+    stored_values: list[Value] = item.stored
     return (
         f"loop over {shape or 'one'}: {', '.join(node.op.name for node in item.nodes)}"
-        f" -> {', '.join(map(reference, stored))}"
+        f" -> {', '.join(map(reference, stored_values))}"
     )
 
 

@@ -74,12 +74,12 @@ class ElementWriter(NodeWriter):
             return self.emit("BitShift", [x, y], x.dtype, x.shape, direction=direction)
         unsigned_dtype = _UNSIGNED_OF_SIGNED[x.dtype]
         if name != "shift_right_arithmetic":
-            shifted = self._shift_bits(name, self.emit_cast(x, unsigned_dtype), self.emit_cast(y, unsigned_dtype))
-            return self.emit_cast(shifted, x.dtype)
+            shifted_x = self._shift_bits(name, self.emit_cast(x, unsigned_dtype), self.emit_cast(y, unsigned_dtype))
+            return self.emit_cast(shifted_x, x.dtype)
         is_negative = self.compare("lt", x, 0)
         magnitude = self.emit_cast(self.emit_select(is_negative, ~x, x), unsigned_dtype)
-        shifted = self._shift_bits(name, magnitude, self.emit_cast(y, unsigned_dtype))
-        shifted_magnitude = self.emit_cast(shifted, x.dtype)
+        shifted_x = self._shift_bits(name, magnitude, self.emit_cast(y, unsigned_dtype))
+        shifted_magnitude = self.emit_cast(shifted_x, x.dtype)
         return self.emit_select(is_negative, ~shifted_magnitude, shifted_magnitude)
 
     def _atan2(self, y: Term, x: Term) -> Term:
@@ -188,8 +188,8 @@ class ElementWriter(NodeWriter):
         for i in range(dtype.size // x.dtype.size):
             part = self.static_slice(part_bits, x.rank - 1, i, i + 1)
             number = self.emit_cast(self.reshape(part, x.shape[:-1], self.sizes(x)[:-1]), result_dtype)
-            shifted = self.bits("shl", number, 8 * x.dtype.size * i)
-            total = shifted if total is None else total | shifted
+            shifted_number = self.bits("shl", number, 8 * x.dtype.size * i)
+            total = shifted_number if total is None else total | shifted_number
         return self.bitcast(total, dtype)
 
 

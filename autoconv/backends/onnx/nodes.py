@@ -14,7 +14,7 @@ import numpy as np
 
 from autoconv.backends.error_causes import ErrorClass
 from autoconv.backends.portable.control import Control
-from autoconv.backends.portable.terms import Term, as_array
+from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, bfloat16, float32, int8, int16, int64, uint8, uint16, uint32, uint64
 
@@ -95,12 +95,6 @@ class NodeWriter(Control):
             self.nodes = outer_nodes
 
     # ---- elements
-
-    def constant(self, number: Any, dtype: DType) -> Term:
-        result = self.array(as_array(number, dtype), dtype)
-        if dtype.is_integer:
-            result.constant_value = int(number)
-        return result
 
     def array(self, array: np.ndarray, dtype: DType) -> Term:
         if dtype.is_complex or dtype.is_string:

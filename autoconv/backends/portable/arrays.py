@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.portable.terms import ListTerm, Term
+from autoconv.backends.portable.terms import ListTerm, Term, as_array
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, bool_
 
@@ -28,7 +28,10 @@ class Arrays:
 
     def constant(self, number: Any, dtype: DType) -> Term:
         """Return a number as an array without dimensions."""
-        raise NotImplementedError
+        result = self.array(as_array(number, dtype), dtype)
+        if dtype.is_integer:
+            result.constant_value = int(number)
+        return result
 
     def emit_unary(self, name: str, x: Term) -> Term:
         """Apply a function of one array, by StableHLO's name."""

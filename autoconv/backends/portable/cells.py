@@ -99,12 +99,12 @@ def _collect_stored_cells(node: Node, cells: Sequence[frozenset[Cell]], stored: 
         region_cells = cells[len(node.inputs) - len(region.parameters) :]
         for i, (parameter, cells_of_input) in enumerate(zip(region.parameters, region_cells, strict=False)):
             cells_by_value[parameter] = state_cells if i < state_size(node) and cells_of_input else cells_of_input
-        for inner in region.nodes:
-            input_cells = [cells_by_value.get(value, frozenset()) for value in inner.inputs]
-            _collect_stored_cells(inner, input_cells, stored)
+        for region_node in region.nodes:
+            input_cells = [cells_by_value.get(value, frozenset()) for value in region_node.inputs]
+            _collect_stored_cells(region_node, input_cells, stored)
             all_cells = frozenset[Cell]().union(*input_cells)
             cells_by_value.update(
-                (value, all_cells) for value in inner.results if isinstance(value.type, (ArrayType, ResourceType))
+                (value, all_cells) for value in region_node.results if isinstance(value.type, (ArrayType, ResourceType))
             )
 
 

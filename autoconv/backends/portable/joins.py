@@ -107,20 +107,20 @@ class JoinedArrays:
             new_array.cell = self._memory.new_cell(terms.pop(0))
         self._chosen_tags = [terms.pop(0) for _ in self._tags_by_arm]
 
-    def result(self, joined: _JoinedArray) -> View:
+    def result(self, array: _JoinedArray) -> View:
         options = [
-            View(option.cell) if isinstance(option, _NewArray) and option.cell else option for option in joined.options
+            View(option.cell) if isinstance(option, _NewArray) and option.cell else option for option in array.options
         ]
         if len(options) == 1:
             return options[0]  # type: ignore[return-value]
-        return View(Choice(tuple(options), self._tag(joined)))  # type: ignore[arg-type]
+        return View(Choice(tuple(options), self._tag(array)))  # type: ignore[arg-type]
 
-    def _tag(self, joined: _JoinedArray) -> Term:
+    def _tag(self, array: _JoinedArray) -> Term:
         """Return the position, among the options of a result, of the array that the branch has chosen."""
         w, index = self._memory.w, self._index
-        tag_of_choice = None if joined.tag_index is None else self._chosen_tags[joined.tag_index]
+        tag_of_choice = None if array.tag_index is None else self._chosen_tags[array.tag_index]
         arm_tags = []
-        for positions in joined.positions_by_arm:
+        for positions in array.positions_by_arm:
             tag = w.constant(positions[-1], int32)
             for i, position in enumerate(positions[:-1]):
                 assert tag_of_choice is not None

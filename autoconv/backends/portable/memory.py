@@ -107,9 +107,9 @@ class Memory:
         """Write to all elements of an array."""
         if isinstance(view.cell, Choice):
             for i, option in enumerate(options_of(view)):
-                current = self.load(option)
-                new_value = cast(self.w, value, current.dtype)
-                self.store(option, self._select_array(view.cell.tag.same(i), new_value, current))
+                current_contents = self.load(option)
+                new_value = cast(self.w, value, current_contents.dtype)
+                self.store(option, self._select_array(view.cell.tag.same(i), new_value, current_contents))
             return
         cell, w = view.cell, self.w
         may_alias_argument = any(alias.argument_position is not None for alias in cell.possible_aliases)

@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.backends.error_causes import ErrorClass
 from autoconv.backends.portable.control import Control
-from autoconv.backends.portable.terms import Term, as_array, padded_shape
+from autoconv.backends.portable.terms import Term, padded_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.backends.stablehlo.types import literal, tensor_type
 from autoconv.graph.dtypes import DType, bool_, complex64, complex128, int32, int64
@@ -115,12 +115,6 @@ class ArrayWriter(Control):
         self.line(f'"stablehlo.return"({names}) : ({types}) -> ()')
 
     # ---- elements
-
-    def constant(self, number: Any, dtype: DType) -> Term:
-        result = self.array(as_array(number, dtype), dtype)
-        if dtype.is_integer:
-            result.constant_value = int(number)
-        return result
 
     def array(self, array: np.ndarray, dtype: DType) -> Term:
         """Return a constant array; equal ones of a region are written once."""

@@ -47,9 +47,9 @@ def import_graph_def(
     with name_scope(scope):
         for node in message.node:
             importer.record_node(node.name)
-    imported = get_default_graph().attachments.setdefault("imported", {})
+    imported_tensors = get_default_graph().attachments.setdefault("imported", {})
     for node_name, outputs in importer.outputs.items():
-        imported.update({f"{scope}{node_name}:{index}": tensor for index, tensor in enumerate(outputs)})
+        imported_tensors.update({f"{scope}{node_name}:{index}": tensor for index, tensor in enumerate(outputs)})
     return None if return_elements is None else [importer.find_element(element) for element in return_elements]
 
 
@@ -116,8 +116,8 @@ class _ImportedNode:
                 return None if value.unknown_rank else [None if dim.size < 0 else dim.size for dim in value.dim]
             case "tensor":
                 with recording(None):
-                    parsed: Any = parse_tensor(value.SerializeToString(), as_dtype(value.dtype))
-                return parsed.numpy()
+                    tensor: Any = parse_tensor(value.SerializeToString(), as_dtype(value.dtype))
+                return tensor.numpy()
         return value
 
 

@@ -119,8 +119,8 @@ def resize_images(
     if method_number not in range(4):
         raise ValueError("Resize method is not implemented.")
     resize = (resize_bilinear, resize_nearest_neighbor, resize_bicubic, resize_area)[method_number]
-    resized = resize(batch, sides, align_corners)
-    return resized if tensor.shape.rank == 4 else squeeze(resized, 0)
+    resized_batch = resize(batch, sides, align_corners)
+    return resized_batch if tensor.shape.rank == 4 else squeeze(resized_batch, 0)
 
 
 def extract_image_patches(

@@ -122,9 +122,9 @@ def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "cha
     TensorShape([2, 12])
     """
     tensor = convert_to_tensor(inputs)
-    total = TensorShape(tensor.shape[1:]).num_elements()
-    if total is not None:
-        return reshape(tensor, [-1, total], name)
+    feature_count = TensorShape(tensor.shape[1:]).num_elements()
+    if feature_count is not None:
+        return reshape(tensor, [-1, feature_count], name)
     return reshape(tensor, [shape_of(tensor)[0], -1], name)
 
 

@@ -44,18 +44,18 @@ def compute_weighted_loss(
     element_losses = cast(convert_to_tensor(losses), float32)
     weighted_losses = element_losses * cast(convert_to_tensor(weights), float32)
     broadcast_weights = cast(convert_to_tensor(weights), float32) * ones_like(element_losses)
-    total = math.reduce_sum(weighted_losses)
+    total_loss = math.reduce_sum(weighted_losses)
     match reduction:
         case Reduction.NONE:
             result = weighted_losses
         case Reduction.SUM:
-            result = total
+            result = total_loss
         case Reduction.MEAN:
-            result = math.divide_no_nan(total, math.reduce_sum(broadcast_weights))
+            result = math.divide_no_nan(total_loss, math.reduce_sum(broadcast_weights))
         case Reduction.SUM_OVER_BATCH_SIZE:
-            result = math.divide_no_nan(total, math.reduce_sum(ones_like(element_losses)))
+            result = math.divide_no_nan(total_loss, math.reduce_sum(ones_like(element_losses)))
         case Reduction.SUM_BY_NONZERO_WEIGHTS:
-            result = math.divide_no_nan(total, cast(math.count_nonzero(broadcast_weights), float32))
+            result = math.divide_no_nan(total_loss, cast(math.count_nonzero(broadcast_weights), float32))
         case _:
             raise ValueError(f"Invalid Reduction Key {reduction}.")
     if loss_collection is not None:

@@ -138,12 +138,12 @@ class Session:
         for item in flat_fetches:
             if isinstance(item, StartOperation):
                 item.start(self, self._run_values([item.value], (), feed_targets, fed_arrays)[0])
-        resolved = [self._resolve(item, is_fetched=True) for item in flat_fetches]
-        values = tuple(fetch for fetch in resolved if isinstance(fetch, Value))
-        node_names = tuple(name for fetch in resolved if isinstance(fetch, tuple) for name in fetch)
+        resolved_fetches = [self._resolve(item, is_fetched=True) for item in flat_fetches]
+        values = tuple(fetch for fetch in resolved_fetches if isinstance(fetch, Value))
+        node_names = tuple(name for fetch in resolved_fetches if isinstance(fetch, tuple) for name in fetch)
         results = iter(self._run_values(values, node_names, feed_targets, fed_arrays))
-        fetched = [next(results) if isinstance(fetch, Value) else None for fetch in resolved]
-        return nest.pack_sequence_as(fetched_structure, fetched)
+        fetched_values = [next(results) if isinstance(fetch, Value) else None for fetch in resolved_fetches]
+        return nest.pack_sequence_as(fetched_structure, fetched_values)
 
     def run_value(self, value: Value) -> Any:
         """Return a value of the graph that needs no feeds, such as a dataset."""
@@ -206,9 +206,9 @@ class Session:
         for variable in self.graph.attachments.get("variables", ()):
             if index in ("", "0") and variable.name == f"{operation_name}:0":
                 return variable if index else variable.op
-        imported = self.graph.attachments.get("imported", {}).get(name)
-        if imported is not None:
-            return imported
+        imported_tensor = self.graph.attachments.get("imported", {}).get(name)
+        if imported_tensor is not None:
+            return imported_tensor
         operation = self.graph.attachments.get("operations", {}).get(name)
         if operation is not None:
             return operation

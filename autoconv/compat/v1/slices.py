@@ -119,18 +119,18 @@ def _required_and_assigned_storages(
     nodes: Sequence[Node], captured: Mapping[Value, Any], outputs: Sequence[Value]
 ) -> tuple[tuple[Storage, ...], tuple[Storage, ...]]:
     """Return the storages that the nodes need before they run, and those that they assign first."""
-    required: dict[Storage, None] = {}
-    assigned: dict[Storage, None] = {}
+    required_storages: dict[Storage, None] = {}
+    assigned_storages: dict[Storage, None] = {}
     for node in nodes:
         for position, value in enumerate(node.inputs):
-            if isinstance(value.type, ResourceType) and value in captured and captured[value] not in assigned:
+            if isinstance(value.type, ResourceType) and value in captured and captured[value] not in assigned_storages:
                 if node.op.name == "assign_variable" and position == 0:
-                    assigned[captured[value]] = None
+                    assigned_storages[captured[value]] = None
                 else:
-                    required[captured[value]] = None
+                    required_storages[captured[value]] = None
     captured_outputs = [captured[value] for value in outputs if value in captured]
-    required.update((storage, None) for storage in captured_outputs if storage not in assigned)
-    return tuple(required), tuple(storage for storage in assigned if storage not in required)
+    required_storages.update((storage, None) for storage in captured_outputs if storage not in assigned_storages)
+    return tuple(required_storages), tuple(storage for storage in assigned_storages if storage not in required_storages)
 
 
 def _missing_feed_message(value: Value) -> str:

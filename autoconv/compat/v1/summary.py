@@ -112,10 +112,10 @@ def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = Non
     """
 
     def encode(*texts: Any) -> np.ndarray:
-        merged = messages("summary").Summary()
+        summary = messages("summary").Summary()
         for text in texts:
-            merged.MergeFromString(text if isinstance(text, bytes) else text.item())
-        return np.array(merged.SerializeToString(), object)
+            summary.MergeFromString(text if isinstance(text, bytes) else text.item())
+        return np.array(summary.SerializeToString(), object)
 
     return _add_to_collections(
         numpy_function(encode, list(inputs), [TensorSpec((), string)], name=name)[0], collections, ()

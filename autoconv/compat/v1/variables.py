@@ -91,12 +91,12 @@ class VariableStore:
     @contextmanager
     def as_default(self) -> Iterator[VariableStore]:
         """Use the variables of the store in the block; default names of layers restart."""
-        previous = _CURRENT_STORE.attachments
+        previous_store = _CURRENT_STORE.attachments
         _CURRENT_STORE.attachments = {"by_name": self._by_name, "store": self}
         try:
             yield self
         finally:
-            _CURRENT_STORE.attachments = previous
+            _CURRENT_STORE.attachments = previous_store
 
 
 class _CurrentStore(threading.local):
@@ -197,35 +197,35 @@ def variable_scope(
     ...     w.name, len(autoconv.compat.v1.global_variables())
     ('layer/w:0', 1)
     """
-    outer = get_variable_scope()
+    outer_scope = get_variable_scope()
     attachments = _current_attachments()
-    prefix = f"{outer.name}/" if outer.name else ""
+    prefix = f"{outer_scope.name}/" if outer_scope.name else ""
     if isinstance(name_or_scope, VariableScope):
         base_scope, full_name, local_name = name_or_scope, name_or_scope.name, name_or_scope.name.rpartition("/")[2]
     elif name_or_scope is not None:
-        base_scope, full_name, local_name = outer, prefix + name_or_scope, name_or_scope
+        base_scope, full_name, local_name = outer_scope, prefix + name_or_scope, name_or_scope
     elif default_name is not None:
         local_name = _unique_name(attachments.setdefault("scopes", {}), prefix, default_name)
-        base_scope, full_name, reuse = outer, prefix + local_name, False
+        base_scope, full_name, reuse = outer_scope, prefix + local_name, False
     else:
         raise ValueError("If default_name is None then name_or_scope is required")
     attachments.setdefault("scopes", {}).setdefault(full_name, 1)
-    inner = VariableScope(
-        (base_scope.reuse or outer.reuse) if reuse is None else reuse, full_name,
+    inner_scope = VariableScope(
+        (base_scope.reuse or outer_scope.reuse) if reuse is None else reuse, full_name,
         initializer=initializer or base_scope.initializer, regularizer=regularizer or base_scope.regularizer,
         custom_getter=custom_getter or base_scope.custom_getter, constraint=constraint or base_scope.constraint,
         dtype=base_scope.dtype if dtype is None else as_dtype(dtype),
     )  # fmt: skip
-    attachments["scope"] = inner
+    attachments["scope"] = inner_scope
     try:
         if auxiliary_name_scope and local_name:
             with name_scope(local_name) as scope:
-                inner.original_name_scope = scope
-                yield inner
+                inner_scope.original_name_scope = scope
+                yield inner_scope
         else:
-            yield inner
+            yield inner_scope
     finally:
-        attachments["scope"] = outer
+        attachments["scope"] = outer_scope
 
 
 def get_variable(
@@ -336,11 +336,11 @@ def _initial_value_function(initializer: Callable[..., Any], shape: list[int], d
 
 @contextmanager
 def _outside_of_store() -> Iterator[None]:
-    previous, _CURRENT_STORE.attachments = _CURRENT_STORE.attachments, None
+    previous_store, _CURRENT_STORE.attachments = _CURRENT_STORE.attachments, None
     try:
         yield
     finally:
-        _CURRENT_STORE.attachments = previous
+        _CURRENT_STORE.attachments = previous_store
 
 
 def _numbered_variable(attachments: dict[Any, Any], make: Callable[[], Any], name: str | None) -> Any:

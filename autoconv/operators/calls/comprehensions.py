@@ -57,10 +57,10 @@ def collect_set(source: object) -> Any:
     return _fill_container(set(), source, lambda result, item: result.add(item))
 
 
-def _fill_container(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
+def _fill_container(empty_container: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
     """Add the values of `source` to a new container: in a graph loop during a trace, else in Python."""
     region = current_region()
-    result = new(empty)
+    result = new(empty_container)
 
     def body(item: object) -> tuple[()]:
         add(result, item)

@@ -103,8 +103,8 @@ def _join_parts(parts: Any) -> Any:
     pending_items: list[Any] = []
     for part in (*parts, None):  # None at the end adds the pending items
         if type(part) is Spread or (part is None and pending_items):
-            built = build_object("list", pending_items)
-            joined_list = built if joined_list is None else apply_object("iadd", joined_list, built)
+            built_list = build_object("list", pending_items)
+            joined_list = built_list if joined_list is None else apply_object("iadd", joined_list, built_list)
             pending_items = []
         if type(part) is Spread:
             joined_list = apply_object("iadd", joined_list, part.items)

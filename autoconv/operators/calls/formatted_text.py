@@ -40,8 +40,8 @@ def formatted(value: object, spec: Any, conversion: str = "") -> Any:
         return format(_CONVERSIONS[conversion](value) if conversion else value, spec)
     if type(value) is Variant or type(spec) is Variant:
         return distribute(lambda v, s: formatted(v, s, conversion), value, spec)
-    converted = graph_call(_CONVERSIONS[conversion], (value,), {}) if conversion else value
-    return apply_object("format", converted, spec)
+    converted_value = graph_call(_CONVERSIONS[conversion], (value,), {}) if conversion else value
+    return apply_object("format", converted_value, spec)
 
 
 def percent(template: Any, values: object) -> Any:

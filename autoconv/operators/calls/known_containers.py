@@ -106,7 +106,7 @@ def _deep_copy(value: Any) -> Any:
     """
     copies: dict[int, tuple[Any, Any]] = {}
     result = _copy_part(value, copies)
-    arrays = [part for part, copied in copies.values() if part is not copied and type(part) in _ARRAY_CLASSES]
+    arrays = [part for part, part_copy in copies.values() if part is not part_copy and type(part) in _ARRAY_CLASSES]
     region = current_region()
     if len(arrays) > 1 and region is not None:
         if region.trace.memory == "shared":

@@ -57,9 +57,9 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
             return distribute_call(apply, *args, **kwargs) if number is NotImplemented else number
         if function in _EXHAUSTING_FUNCTIONS and _is_one_iterator(args):
             args = (list(args[0]),)
-        constructed = construct_known(function, args, kwargs)
-        if constructed is not NotImplemented:
-            return constructed
+        new_container = construct_known(function, args, kwargs)
+        if new_container is not NotImplemented:
+            return new_container
         if is_always_recorded:
             return graph_call(function, tuple(collect_list(x) if is_deferred(x) else x for x in args), kwargs)
         if isinstance(owner, _OWNER_CLASSES) and (type(owner) not in PLAIN_OF or isinstance(owner, list)):

@@ -45,8 +45,8 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 def store_handler_value(value_dict: Any, position: int, value: object, name: str) -> None:
     """Record a store of `value`, of the variable called `name`, into the graph dict `value_dict`."""
-    boxed = box_with_name(_as_boxable(value, name))
-    record_without_hook("object_apply", [value_dict, position, boxed], function="setitem", keywords=())
+    boxed_value = box_with_name(_as_boxable(value, name))
+    record_without_hook("object_apply", [value_dict, position, boxed_value], function="setitem", keywords=())
 
 
 def load_handler_value(
@@ -64,20 +64,20 @@ def load_handler_value(
     for layout in layouts:
         if isinstance(layout, Static) and region is not None and is_created_by_trace(layout.value, region):
             box(layout.value)  # refuses objects that were not stored
-    stored = record_object("object_method", [value_dict, position, _as_boxable(before, name)], name="get")
+    stored_value = record_object("object_method", [value_dict, position, _as_boxable(before, name)], name="get")
     tensor_type = _tensor_type(joined_layout)
     if len(assigned_layouts) == len(layouts):
-        return stored if tensor_type is None else unbox(stored, tensor_type)
-    is_unassigned = record_object("object_isinstance", [stored], kinds=NotAssigned)
+        return stored_value if tensor_type is None else unbox(stored_value, tensor_type)
+    is_unassigned = record_object("object_isinstance", [stored_value], kinds=NotAssigned)
     tag = record_object("object_index", [is_unassigned])
     if tensor_type is not None:
-        arms = [lambda: (NEVER,), lambda: (unbox(stored, tensor_type),)]
-        (stored,) = stage_arms(is_unassigned, arms, [], (name,))
+        arms = [lambda: (NEVER,), lambda: (unbox(stored_value, tensor_type),)]
+        (stored_value,) = stage_arms(is_unassigned, arms, [], (name,))
     elif isinstance(joined_layout, Static):
-        stored = joined_layout.value
+        stored_value = joined_layout.value
     else:
         joined_layout = Leaf(ObjectType(), as_object)
-    return Variant(tag, [joined_layout, Static(Undefined(name))], [stored, Undefined(name)])
+    return Variant(tag, [joined_layout, Static(Undefined(name))], [stored_value, Undefined(name)])
 
 
 def as_missing(value: object) -> Any:
@@ -132,21 +132,21 @@ def load_parts(value_dict: Any, position: int, layouts: Sequence[Layout], name: 
 def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
     """Return (object, contents) for the lists and objects in a value that the region `body` created in Python."""
     result: list[tuple[Any, Any]] = []
-    pending, seen = [value], set()
-    while pending:
-        part = pending.pop()
-        if id(part) in seen:  # a structure of the program may hold itself
+    pending_values, seen_ids = [value], set()
+    while pending_values:
+        part = pending_values.pop()
+        if id(part) in seen_ids:  # a structure of the program may hold itself
             continue
-        seen.add(id(part))
+        seen_ids.add(id(part))
         if type(part) in PLAIN_OF and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
             result.append((part, contents(part)))
         creating_region = home_of(part, body)
         is_of_body = creating_region is not None and creating_region.is_inside(body)
         if is_of_body and has_attributes(part) and graph_object(part) is None:
             result.append((part, tuple(attributes_of(part).items())))
-            pending += attributes_of(part).values()
+            pending_values += attributes_of(part).values()
         elif is_structure(part):
-            pending += structure_parts(part)
+            pending_values += structure_parts(part)
     return result
 
 

@@ -289,11 +289,11 @@ class StagedSequence(Staged):
     def item(self, position: int) -> Any:
         if not isinstance(position, Tensor):
             return self.items[position]
-        region, stacked = self.stack_in_region
-        if stacked is None or region is not current_region():  # values of another recording are invalid here
-            stacked = dispatch.apply("stack", *self.items, axis=0)
-            self.stack_in_region = current_region(), stacked
-        return binary_dispatch.get_item(stacked, position)
+        region, stacked_items = self.stack_in_region
+        if stacked_items is None or region is not current_region():  # values of another recording are invalid here
+            stacked_items = dispatch.apply("stack", *self.items, axis=0)
+            self.stack_in_region = current_region(), stacked_items
+        return binary_dispatch.get_item(stacked_items, position)
 
 
 def as_staged(iterable: object) -> Staged | None:

@@ -130,16 +130,16 @@ class LoopRecording:
 
     def widen_layouts(self) -> list[Layout]:
         """Return layouts that hold the state both before the loop and after the recorded iteration."""
-        joined = self._join_variables()
-        result = [joined[position] for position in range(self.variable_count)]
+        joined_layouts = self._join_variables()
+        result = [joined_layouts[position] for position in range(self.variable_count)]
         contents = zip(self.locations.values(), self.layouts[self.variable_count :], strict=True)
         for position, (location, layout) in enumerate(contents, self.variable_count):
-            if position in joined:
-                result.append(joined[position])
+            if position in joined_layouts:
+                result.append(joined_layouts[position])
                 continue
             contents_before = self.initial_state[position]
-            aligned = align_keys(location, [contents_before, self.final_state[position]], self.parent)
-            self.initial_state[position], self.final_state[position] = aligned
+            aligned_keys = align_keys(location, [contents_before, self.final_state[position]], self.parent)
+            self.initial_state[position], self.final_state[position] = aligned_keys
             if self.initial_state[position] is not contents_before:
                 layout = _add_keys(layout, contents_layout(location.owner, self.initial_state[position], self.parent))
             result.append(_widen_contents(location, layout, self.final_state[position], self.recorded_body.region))

@@ -176,14 +176,14 @@ def _is_long(iterable: object) -> bool:
 
 def _loop_over_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a variant: one loop for each alternative."""
-    defined = require_defined(iterable)
-    if type(defined) is not Variant:
-        return _loop_over(defined, body, state)
+    defined_iterable = require_defined(iterable)
+    if type(defined_iterable) is not Variant:
+        return _loop_over(defined_iterable, body, state)
 
     def loop_over(value: object) -> Callable[..., Any]:
         return with_cells(lambda *values: _loop_over(value, body, values), body.cells)
 
-    return stage_arms(defined.tag, [loop_over(value) for value in defined.values], state, body.names)
+    return stage_arms(defined_iterable.tag, [loop_over(value) for value in defined_iterable.values], state, body.names)
 
 
 def _loop_over_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:

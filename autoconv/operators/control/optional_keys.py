@@ -30,10 +30,10 @@ def call_method(owner: TracedDict, name: str, args: Sequence[Any], kwargs: dict[
 
 def count_keys(owner: TracedDict) -> Any:
     """Return the number of keys present."""
-    total: Any = 0
+    count: Any = 0
     for value in dict.values(owner):
-        total = total + (dispatch.apply("select", _is_present(value), 1, 0) if is_optional(value) else 1)
-    return total
+        count = count + (dispatch.apply("select", _is_present(value), 1, 0) if is_optional(value) else 1)
+    return count
 
 
 def has_key(owner: TracedDict, key: object) -> Any:

@@ -191,12 +191,12 @@ def _join_results(
         if contents is not None:
             layouts.append(contents)
             continue
-        joined = _join_column(column, recorded, title)
-        changed_by_arm = [changed_copies(arm, value, joined) for value, arm in zip(column, recorded, strict=True)]
+        layout = _join_column(column, recorded, title)
+        changed_by_arm = [changed_copies(arm, value, layout) for value, arm in zip(column, recorded, strict=True)]
         if any(changed_by_arm):
-            joined = _join_column(column, recorded, title, changed_by_arm)
+            layout = _join_column(column, recorded, title, changed_by_arm)
             changed_ids.update(*changed_by_arm)
-        layouts.append(joined)
+        layouts.append(layout)
     return layouts, changed_ids
 
 

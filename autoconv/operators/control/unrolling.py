@@ -197,9 +197,9 @@ def _record_rest(
     items = _exhaust(iterator)
     if type(iterable) is HeldIterator:
         iterable.leave()
-    staged = as_staged(items) if len(items) > _UNROLL_LIMIT else None
-    if staged is not None:
-        state = stage_for(staged, body, state)
+    staged_items = as_staged(items) if len(items) > _UNROLL_LIMIT else None
+    if staged_items is not None:
+        state = stage_for(staged_items, body, state)
         _check_unchanged(iterable, sources, contents_before)
         return state
     for item in items:
@@ -241,12 +241,12 @@ def _record_as_one_loop(
     owner: TracedList, done_count: int, body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...] | None:
     """Record the rest of a list as one loop over its items; None if they have no common type or the loop changes it."""
-    staged = as_staged(list(owner)[done_count:])
-    if staged is None:
+    staged_items = as_staged(list(owner)[done_count:])
+    if staged_items is None:
         return None
     trial, contents_before = Attempt(), contents(owner)
     try:
-        state = stage_for(staged, body, state)
+        state = stage_for(staged_items, body, state)
     except BaseException:
         trial.keep()
         raise
@@ -292,23 +292,23 @@ def _exhaust(iterator: Any) -> list[Any]:
 def _source_containers(iterable: Any) -> list[Any]:
     """Return the containers from which an iterable, or a chain of Python iterators, takes its items."""
     result: list[Any] = []
-    pending, seen = [(iterable, 0)], set()
-    while pending:
-        value, depth = pending.pop()
+    worklist, seen_ids = [(iterable, 0)], set()
+    while worklist:
+        value, depth = worklist.pop()
         kind = type(value)
-        if id(value) in seen or depth > _ITERATOR_DEPTH:
+        if id(value) in seen_ids or depth > _ITERATOR_DEPTH:
             continue
-        seen.add(id(value))
+        seen_ids.add(id(value))
         if kind is HeldIterator:
-            pending.append((value._iterator, depth))
+            worklist.append((value._iterator, depth))
         elif kind in PLAIN_OF or kind in (list, dict, set):
             result.append(value)
         elif kind is GeneratorExpression:
-            pending += [(part, depth + 1) for part in (value._iterator, getattr(value._source, "iterable", None))]
+            worklist += [(part, depth + 1) for part in (value._iterator, getattr(value._source, "iterable", None))]
         elif kind is DictView:
             result.append(value.owner)
         elif kind is tuple or issubclass(kind, (Iterator, types.FrameType)):
-            pending += [(part, depth + 1) for part in gc.get_referents(value)]
+            worklist += [(part, depth + 1) for part in gc.get_referents(value)]
     return result
 
 

@@ -45,12 +45,12 @@ def raise_if(condition: Any, error: BaseException) -> None:
 
 def raise_all_but_last(variant: Variant, make_error: Callable[[Any], BaseException]) -> Any:
     """Raise `make_error(value)` where the graph chooses an alternative but the last; return the last value."""
-    defined = require_defined(variant)
-    if type(defined) is not Variant:
-        return defined
-    for index, value in enumerate(defined.values[:-1]):
-        stage_arms(defined.tag == index, [functools.partial(_raise, make_error, value), lambda: ()], [], ())
-    return defined.values[-1]
+    defined_value = require_defined(variant)
+    if type(defined_value) is not Variant:
+        return defined_value
+    for index, value in enumerate(defined_value.values[:-1]):
+        stage_arms(defined_value.tag == index, [functools.partial(_raise, make_error, value), lambda: ()], [], ())
+    return defined_value.values[-1]
 
 
 def _raise(make_error: Callable[[Any], BaseException], value: Any) -> tuple[()]:
@@ -102,15 +102,15 @@ def require_present(variant: Variant, absent: Any, error: BaseException) -> Any:
 
 def as_array_element(variant: Variant, dtype: DType) -> Any:
     """Return a variant of numbers as one element of an array of that dtype; None if an arm is no number."""
-    defined = require_defined(variant)
-    if type(defined) is not Variant:
-        return defined
-    if not all(_is_number(value) for value in defined.values):
+    defined_value = require_defined(variant)
+    if type(defined_value) is not Variant:
+        return defined_value
+    if not all(_is_number(value) for value in defined_value.values):
         return None
-    number = shared_number(defined)
+    number = shared_number(defined_value)
     if number is not None and number.type.dtype is dtype:
         return number
-    return number_in_dtype(defined, dtype)
+    return number_in_dtype(defined_value, dtype)
 
 
 def as_index(variant: Variant) -> Any:
@@ -211,12 +211,12 @@ def merge_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:
             group.append(index)
     if len(groups) == len(values):
         return Variant(variant.tag, layouts, values)
-    merged = [values[group[0]] if len(group) == 1 else _merge_group(variant.tag, values, group) for group in groups]
+    results = [values[group[0]] if len(group) == 1 else _merge_group(variant.tag, values, group) for group in groups]
     if len(groups) == 1:
-        return merged[0]
+        return results[0]
     group_numbers = [next(number for number, group in enumerate(groups) if i in group) for i in range(len(values))]
     tag = renumber_arms(variant.tag, group_numbers)
-    return Variant(tag, [layout_of(value, region) for value in merged], merged)
+    return Variant(tag, [layout_of(value, region) for value in results], results)
 
 
 def _are_mergeable(a: Layout, b: Layout) -> bool:

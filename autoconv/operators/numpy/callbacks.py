@@ -113,10 +113,10 @@ def piecewise(
             refuse("numpy.piecewise is given conditions of another shape")
     count = len(conditions)
     if count == len(funclist) - 1:
-        remaining = ~conditions[0]
+        is_remaining = ~conditions[0]
         for condition in conditions[1:]:
-            remaining = remaining & ~condition
-        conditions.append(remaining)
+            is_remaining = is_remaining & ~condition
+        conditions.append(is_remaining)
     elif count != len(funclist):
         raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
     result = np.zeros_like(x)

@@ -110,14 +110,14 @@ def _containers(value: object, layout: Layout, region: Region | None = None) -> 
 
 def _has_other_reference(container: object, names: Collection[str], attributes: Collection[tuple[Any, ...]]) -> bool:
     """Return whether a variable of a traced function, other than the loop's own, refers to the container."""
-    seen: set[int] = set()
+    seen_ids: set[int] = set()
 
     def refers_to_container(value: object, depth: int) -> bool:
         if value is container:
             return True
-        if depth == 0 or id(value) in seen:
+        if depth == 0 or id(value) in seen_ids:
             return False
-        seen.add(id(value))
+        seen_ids.add(id(value))
         return any(refers_to_container(part, depth - 1) for part in _parts(value, attributes))
 
     return any(refers_to_container(value, _DEPTH) for value in _variables(names))

@@ -31,9 +31,9 @@ from autoconv.runtime.support.structure import plain_kind
 
 def join_arguments(old: Layout, new: Layout, name: str, contract: Contract) -> Layout:
     """Join two argument layouts like `join_layouts`; under `compile`, strings that differ become a graph object."""
-    joined = join_layouts(old, new, name, contract)
-    has_text = isinstance(joined, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in joined.arms)
-    return join_objects(old, new) if has_text and contract.objects_in_graph else joined
+    layout = join_layouts(old, new, name, contract)
+    has_text = isinstance(layout, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in layout.arms)
+    return join_objects(old, new) if has_text and contract.objects_in_graph else layout
 
 
 def holds_only_data(layout: Layout) -> bool:

@@ -182,7 +182,7 @@ def _freeze_copies(region: Region, value: Any, layout: Layout) -> None:
         parts = list(zip(value.layouts, value.values, strict=True))
     for part_layout, part in parts:
         if not is_container(part_layout):
-            region.trace.frozen_objects.update({id(inner): inner for inner in containers_in(part)})
+            region.trace.frozen_objects.update({id(container): container for container in containers_in(part)})
 
 
 def containers_in(value: object) -> Iterator[Any]:
@@ -196,17 +196,17 @@ def containers_in(value: object) -> Iterator[Any]:
 
 def _references(values: Sequence[Any]) -> Iterator[Any]:
     """Yield the containers that the values refer to, once for each reference from a value or another container."""
-    pending, seen = [*values], set()
-    while pending:
-        part = pending.pop()
+    pending_values, seen_ids = [*values], set()
+    while pending_values:
+        part = pending_values.pop()
         if type(part) is Variant:
-            pending += part.values
+            pending_values += part.values
         elif type(part) not in ATOMS and is_structure(part):
             if not isinstance(part, tuple):
                 yield part
-            if isinstance(part, tuple) or id(part) not in seen:
-                seen.add(id(part))
-                pending += [] if items_of(part) is not None else structure_parts(part)
+            if isinstance(part, tuple) or id(part) not in seen_ids:
+                seen_ids.add(id(part))
+                pending_values += [] if items_of(part) is not None else structure_parts(part)
 
 
 def _is_new(part: object, region: Region) -> bool:

@@ -43,20 +43,20 @@ def _reaches(
     start: types.FunctionType, classes: set[type], is_target: Callable[[types.FunctionType], bool],
     stops_search: Callable[[types.FunctionType], bool] = _never,
 ) -> bool:  # fmt: skip
-    pending, seen = [start], {start.__code__}
-    while pending:
-        function = pending.pop()
+    pending_functions, seen_codes = [start], {start.__code__}
+    while pending_functions:
+        function = pending_functions.pop()
         for value in _values_of_names(function, _names_read(function.__code__), classes):
-            other = _unwrap(value)
-            if other is None:
+            callee = _unwrap(value)
+            if callee is None:
                 continue
-            if is_target(other):
+            if is_target(callee):
                 return True
-            if other.__code__ not in seen:
-                seen.add(other.__code__)
-                if not stops_search(other):
-                    pending.append(other)
-        if len(seen) > _LIMIT:
+            if callee.__code__ not in seen_codes:
+                seen_codes.add(callee.__code__)
+                if not stops_search(callee):
+                    pending_functions.append(callee)
+        if len(seen_codes) > _LIMIT:
             return True
     return False
 

@@ -61,28 +61,28 @@ def module(name: str) -> ConvertedModule:
 
 def _functions(namespace: Any, file: str) -> Iterator[types.FunctionType]:
     """Yield the functions of a module: its own, those of its classes, and those inside decorators."""
-    pending: list[Any] = list(namespace.values())
-    seen: set[int] = set()
-    while pending:
-        value = pending.pop()
-        if id(value) in seen:
+    pending_values: list[Any] = list(namespace.values())
+    seen_ids: set[int] = set()
+    while pending_values:
+        value = pending_values.pop()
+        if id(value) in seen_ids:
             continue
-        seen.add(id(value))
+        seen_ids.add(id(value))
         if isinstance(value, types.FunctionType):
             if value.__code__.co_filename == file:
                 yield value
-            pending += [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
+            pending_values += [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
         elif isinstance(value, type):
             if value.__module__ == namespace.get("__name__"):
-                pending += list(vars(value).values())
+                pending_values += list(vars(value).values())
         elif isinstance(value, (staticmethod, classmethod)):
-            pending.append(value.__func__)
+            pending_values.append(value.__func__)
         elif isinstance(value, property):
-            pending += [value.fget, value.fset, value.fdel]
+            pending_values += [value.fget, value.fset, value.fdel]
         for name in ("__wrapped__", "python_function"):
-            wrapped = getattr(value, name, None) if not isinstance(value, type) else None
-            if wrapped is not None:
-                pending.append(wrapped)
+            wrapped_function = getattr(value, name, None) if not isinstance(value, type) else None
+            if wrapped_function is not None:
+                pending_values.append(wrapped_function)
 
 
 def _is_filled(cell: Any) -> bool:

@@ -172,13 +172,13 @@ class GeneratorExpression:
 
 def binds_outer_names(iterator: object) -> bool:
     """Return whether a generator expression, perhaps behind other iterators, assigns to names outside (`y := x`)."""
-    pending = [(iterator, 0)]
-    while pending:
-        value, depth = pending.pop()
+    pending_values = [(iterator, 0)]
+    while pending_values:
+        value, depth = pending_values.pop()
         if isinstance(value, types.GeneratorType) and _stores_outer_names(value.gi_code):
             return True
         if isinstance(value, Iterator) and depth < _ITERATOR_DEPTH:
-            pending += [(part, depth + 1) for part in gc.get_referents(value)]
+            pending_values += [(part, depth + 1) for part in gc.get_referents(value)]
     return False
 
 

@@ -76,14 +76,14 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
     Python's own mutable classes, and in generators of random numbers. Code that initialises a new object may assign to
     its attributes.
     """
-    seen: set[Any] = set()
-    pending = [(method, False)]
-    while pending:
-        function, initialises = pending.pop()
+    seen_methods: set[Any] = set()
+    pending_methods = [(method, False)]
+    while pending_methods:
+        function, initialises = pending_methods.pop()
         function = inspect.unwrap(function)
-        if not isinstance(function, FunctionType) or function.__code__ in seen:
+        if not isinstance(function, FunctionType) or function.__code__ in seen_methods:
             continue
-        seen.add(function.__code__)
+        seen_methods.add(function.__code__)
         summary = _summarise(function.__code__)
         if summary.writes_outer_names if initialises else summary.writes or summary.calls_writing_method:
             return True
@@ -94,9 +94,9 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
         loads_module = any(isinstance(value, ModuleType) for value in loaded_values)
         if loads_module and not _WRITING_METHODS.isdisjoint(summary.attributes):
             return True  # such as random.shuffle
-        pending += [function_pair for value in loaded_values for function_pair in _functions_run_by(value)]
+        pending_methods += [function_pair for value in loaded_values for function_pair in _functions_run_by(value)]
         members = [vars(base).get(name) for name in summary.attributes for kind in classes for base in kind.__mro__]
-        pending += [function_pair for member in members for function_pair in _functions_run_by(member)]
+        pending_methods += [function_pair for member in members for function_pair in _functions_run_by(member)]
     return False
 
 

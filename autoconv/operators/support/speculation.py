@@ -59,8 +59,8 @@ def attempt(evaluate: Callable[[], Any], must_undo: Callable[[Any], bool]) -> An
 
 def emit_output(region: Region, show: Callable[[], None]) -> None:
     """Print now, or once the enclosing attempt is kept."""
-    pending = region.trace.pending_output
-    if pending is None:
+    pending_output = region.trace.pending_output
+    if pending_output is None:
         show()
     else:
-        pending.append(show)
+        pending_output.append(show)

@@ -73,13 +73,13 @@ def _compare_dtypes(name: str, x: object, y: object) -> Any:
     """
     if not (isinstance(x, np.dtype) or isinstance(y, np.dtype)):
         return NotImplemented
-    other = y if isinstance(x, np.dtype) else x
-    if type(other) is SymbolicObject:
+    operand = y if isinstance(x, np.dtype) else x
+    if type(operand) is SymbolicObject:
         return apply_object(name, x, y)
-    if type(other) is SymbolicTensor and other.weak:
+    if type(operand) is SymbolicTensor and operand.weak:
         return name == "ne" if name in ("eq", "ne") else NotImplemented
-    if isinstance(other, (SymbolicTensor, SymbolicArray)):
-        return getattr(operator, name)(x, y) if other is x else getattr(operator, MIRRORED.get(name, name))(y, x)
+    if isinstance(operand, (SymbolicTensor, SymbolicArray)):
+        return getattr(operator, name)(x, y) if operand is x else getattr(operator, MIRRORED.get(name, name))(y, x)
     return NotImplemented
 
 

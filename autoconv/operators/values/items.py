@@ -45,7 +45,7 @@ from autoconv.runtime.recording.journal import cell_locations
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
-from autoconv.runtime.tensors.conversion import as_tensor, constant_table, weak_dtype
+from autoconv.runtime.tensors.conversion import as_tensor, constant_table, is_tensor, weak_dtype
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -60,7 +60,7 @@ def get_item(x: Any, index: Any) -> Any:
         return convert_callback(x.__class_getitem__)(index)  # type: ignore[attr-defined]
     if type(x) is Variant or type(index) is Variant:
         return _item_of_variants(x, index)
-    if _is_array(x):
+    if is_tensor(x):
         return x[_convert_index(index)]
     if isinstance(x, dict) and has_objects_in_graph() and holds_symbols((index,)) and has_trace_time_values(x):
         return select_value(x, index)
@@ -88,12 +88,8 @@ _PYTHON_CONTAINERS = frozenset({tuple, str, bytes, range, list, dict, *PLAIN_OF}
 
 
 def _item_of_variants(x: Any, index: Any) -> Any:
-    position = as_index(index) if type(index) is Variant and _is_array(x) else None
+    position = as_index(index) if type(index) is Variant and is_tensor(x) else None
     return distribute(get_item, x, index) if position is None else x[position]
-
-
-def _is_array(x: object) -> bool:
-    return isinstance(x, Tensor) or hasattr(type(x), "__autoconv_tensor__")
 
 
 def _convert_index(index: object, role: str = "item") -> Any:
@@ -199,9 +195,9 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return x
     index, *rest = path
     if rest:
-        inner = get_item(x, index)
-        changed_inner = set_item(inner, tuple(rest), value)
-        return x if changed_inner is inner else set_item(x, (index,), changed_inner)
+        part = get_item(x, index)
+        changed_inner = set_item(part, tuple(rest), value)
+        return x if changed_inner is part else set_item(x, (index,), changed_inner)
     if isinstance(x, Variant):
         if sum(not is_absent(value) for value in x.values) > 1:
             distribute(lambda v: set_item(v, path, value), x)
@@ -246,9 +242,9 @@ def _holds_at(x: Any, index: object, value: object) -> bool:
 _UNCHANGED = object()  # marker from `replaced`: nothing has to be stored
 
 
-def replaced(before: object, changed: Any) -> Any:
+def replaced(before: object, new_part: Any) -> Any:
     """Return the value to store in `x[i]` after a write inside it: a marker for nothing if that was in place."""
-    return _UNCHANGED if before is changed else changed
+    return _UNCHANGED if before is new_part else new_part
 
 
 def _is_python_effect(index: object, value: object) -> bool:
@@ -293,15 +289,15 @@ def set_item_of(owner: object, attribute: str, path: tuple[Any, ...], value: obj
     if value is _UNCHANGED:
         return
     x = getattr(owner, attribute)
-    changed = set_item(x, path, value)
-    if changed is not x:
-        set_attr(owner, attribute, changed)
+    new_x = set_item(x, path, value)
+    if new_x is not x:
+        set_attr(owner, attribute, new_x)
 
 
 def set_item_in(x: object, path: tuple[Any, ...], value: object) -> None:
     """`x[i] = value` where the name x cannot be rebound; raises TypeError for a tensor."""
-    changed = set_item(x, path, value)
-    if changed is not x:
+    new_x = set_item(x, path, value)
+    if new_x is not x:
         raise StagingError(
             "a tensor cannot be changed in place, and the name it has here belongs to an outer scope",
             current_place(),
@@ -312,9 +308,9 @@ def set_item_in(x: object, path: tuple[Any, ...], value: object) -> None:
 def augment_item_of(owner: object, attribute: str, index: Any, function: Callable[[Any, Any], Any], value: Any) -> None:
     """`owner.attribute[index] += value()`; each part is evaluated once."""
     x = getattr(owner, attribute)
-    changed = set_item(x, (index,), function(get_item(x, index), value()))
-    if changed is not x:
-        set_attr(owner, attribute, changed)
+    new_x = set_item(x, (index,), function(get_item(x, index), value()))
+    if new_x is not x:
+        set_attr(owner, attribute, new_x)
 
 
 _NUMPY_CONTEXTS = frozenset({np.errstate, np.printoptions})

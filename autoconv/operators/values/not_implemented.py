@@ -75,9 +75,9 @@ def _continue_after_not_implemented(
     if type(other) is SymbolicObject:
         return apply_to_objects(name, instance, other)
     if name in _COMPARISONS:
-        symbol, mirrored = _COMPARISONS[name]
+        symbol, mirrored_name = _COMPARISONS[name]
         return resolve_not_implemented(
-            _call_method(other, f"__{mirrored}__", instance),
+            _call_method(other, f"__{mirrored_name}__", instance),
             lambda: _compare_by_identity(name, symbol, instance, other),
         )
     is_in_place = name[0] == "i" and name[1:] in _SYMBOLS

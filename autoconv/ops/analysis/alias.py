@@ -29,10 +29,10 @@ class Overlaps:
         self._roots: dict[Value, frozenset[Value | None]] = {}
         self._sources: dict[Value, list[Value]] = {}
         self._visited: set[Graph] = set()  # recursive functions are visited once
-        shared = [value for value in graph.parameters if isinstance(value.type, ArrayType) and value.type.shared]
+        shared_arrays = [value for value in graph.parameters if isinstance(value.type, ArrayType) and value.type.shared]
         for value in graph.parameters:
             if isinstance(value.type, ArrayType):
-                base = shared[0] if value in shared else value
+                base = shared_arrays[0] if value in shared_arrays else value
                 self._roots[value] = frozenset({base if arguments_are_disjoint else None})
         self._collect_sources(graph)
         self._reach_fixed_point()
@@ -103,9 +103,9 @@ class Overlaps:
 
     def _reach_fixed_point(self) -> None:
         """Propagate base arrays along the flow of values, to a fixed point."""
-        changed = True
-        while changed:
-            changed = False
+        has_changed = True
+        while has_changed:
+            has_changed = False
             for value, sources in self._sources.items():
                 roots = self._roots.get(value, frozenset())
                 for source in sources:
@@ -114,7 +114,7 @@ class Overlaps:
                     roots |= {None}
                 if roots != self._roots.get(value, frozenset()):
                     self._roots[value] = roots
-                    changed = True
+                    has_changed = True
 
 
 class Writes:
@@ -203,36 +203,36 @@ def _layout_in_base(value: Value, base: Value) -> _Layout | None:
         return _Layout(0, type_.shape, type_.strides)  # type: ignore[arg-type]
     node = value.node
     assert node is not None
-    viewed = _layout_in_base(node.inputs[0], base)
-    if viewed is None:
+    source = _layout_in_base(node.inputs[0], base)
+    if source is None:
         return None
-    offset = viewed.offset
+    offset = source.offset
     if node.op.name == "array_strided":
         return _Layout(offset + node.attributes["offset"], type_.shape, type_.strides)  # type: ignore[arg-type]
-    if len(node.inputs) > 1 or 0 in viewed.shape:
+    if len(node.inputs) > 1 or 0 in source.shape:
         return None
     if node.op.name == "array_view":
-        offset += _view_offset(node, viewed)
+        offset += _view_offset(node, source)
     elif node.op.name == "array_part" and node.attributes["which"] == "imag":
         offset += type_.dtype.size
     elif node.op.name == "array_diagonal":
         diagonal = node.attributes["offset"]
         offset += (
-            max(diagonal, 0) * viewed.strides[-1] + max(-diagonal, 0) * viewed.strides[-2] if type_.shape[-1] else 0
+            max(diagonal, 0) * source.strides[-1] + max(-diagonal, 0) * source.strides[-2] if type_.shape[-1] else 0
         )
     return _Layout(offset, type_.shape, type_.strides)  # type: ignore[arg-type]
 
 
-def _view_offset(node: Node, viewed: _Layout) -> int:
-    total = 0
-    for entry, axis in entries_of(len(viewed.shape), node.attributes["spec"]):
-        size, stride = viewed.shape[axis], viewed.strides[axis]
+def _view_offset(node: Node, source: _Layout) -> int:
+    offset = 0
+    for entry, axis in entries_of(len(source.shape), node.attributes["spec"]):
+        size, stride = source.shape[axis], source.strides[axis]
         if isinstance(entry, At):
-            total += entry.index % size * stride
+            offset += entry.index % size * stride
         elif isinstance(entry, Slice):
             start, stop, step = slice(*entry.parts).indices(size)
-            total += start * stride if len(range(start, stop, step)) else 0
-    return total
+            offset += start * stride if len(range(start, stop, step)) else 0
+    return offset
 
 
 def _overlap_relation(a: _Layout, b: _Layout, element_size: int) -> str:

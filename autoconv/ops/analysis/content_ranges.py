@@ -83,7 +83,7 @@ class _Cells:
         result: dict[Value, Range] = {}
         for node in self._graph.walk():
             for value in (*node.results, *(parameter for region in node.regions for parameter in region.parameters)):
-                if self._has_integers(value, scalar=True) and value not in self._ranges:
+                if self._has_integers(value, is_scalar=True) and value not in self._ranges:
                     tally = self._tally(value)
                     if tally is not None and tally.steps is not None and self._is_small(tally):
                         result[value] = tally.range_after(1, cell_range)
@@ -202,9 +202,9 @@ class _Cells:
         is_narrow = dtype.is_integer and dtype.size < self._dtype.size
         return Tally(None, (int(dtype.min), int(dtype.max))) if is_narrow else None
 
-    def _has_integers(self, value: Value, scalar: bool = False) -> bool:
+    def _has_integers(self, value: Value, is_scalar: bool = False) -> bool:
         type_ = value.type
-        return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (scalar and type_.shape != ())
+        return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (is_scalar and type_.shape != ())
 
     def _is_small(self, tally: Tally | None) -> bool:
         """Return whether the interval stays within the dtype in all runs."""
@@ -216,14 +216,14 @@ class _Cells:
 
 def _update_bound(graph: Graph, ranges: Mapping[Value, Range]) -> int:
     """Return a bound of the number of updates in a run: of stores, allocations, and states of loops."""
-    total = 1
+    count = 1
     for node in graph.nodes:
         trip_count = trip_count_bound(node, ranges) if node.op.traits.repeats else 1
         if trip_count is None or (node.regions and (is_recursive(node) or not node.op.traits.control)):
             return _UPDATE_LIMIT
-        inner = sum(_update_bound(region, ranges) + state_size(node) for region in node.regions)
-        total += 1 + trip_count * inner
-    return min(total, _UPDATE_LIMIT)
+        inner_count = sum(_update_bound(region, ranges) + state_size(node) for region in node.regions)
+        count += 1 + trip_count * inner_count
+    return min(count, _UPDATE_LIMIT)
 
 
 def _is_absent(value: Value | None) -> bool:

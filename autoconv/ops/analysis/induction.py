@@ -128,13 +128,13 @@ def iteration_weight(body: Graph) -> int | None:
 
     None if it is unknown.
     """
-    total = 1
+    result = 1
     for node in body.nodes:
         if node.op.traits.repeats:
             iterations = nested_trip_count_bound(node)
             if iterations is None:
                 return None
-            total += iterations
+            result += iterations
             continue
         if node.op.traits.control and not node.op.traits.selects:
             return None
@@ -142,8 +142,8 @@ def iteration_weight(body: Graph) -> int | None:
         known_weights = [weight for weight in weights if weight is not None]
         if len(known_weights) < len(weights):
             return None
-        total += max(known_weights, default=1) - 1
-    return total
+        result += max(known_weights, default=1) - 1
+    return result
 
 
 __all__ = [

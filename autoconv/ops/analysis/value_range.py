@@ -124,15 +124,15 @@ def _xor(x: Range, y: Range) -> Range:
 def _shift_right(x: Range, y: Range) -> Range | None:
     if y[1] < 0:
         return None
-    shifted = [bound >> min(max(distance, 0), 63) for bound in x for distance in y]  # a negative distance raises
-    return min(shifted), max(shifted)
+    bounds = [bound >> min(max(distance, 0), 63) for bound in x for distance in y]  # a negative distance raises
+    return min(bounds), max(bounds)
 
 
 def _shift_left(x: Range, y: Range) -> Range | None:
     if y[0] < 0 or y[1] > 62:
         return None
-    shifted = [bound << distance for bound in x for distance in y]
-    return min(shifted), max(shifted)
+    bounds = [bound << distance for bound in x for distance in y]
+    return min(bounds), max(bounds)
 
 
 def _absolute(x: Range) -> Range:

@@ -53,14 +53,14 @@ def summary(array: Any, entries: int = 3) -> str:
     array = np.asarray(array)
     limit = array.size if entries < 0 else entries
     if array.ndim < 2:
-        shown = [element_text(x, quoted=False) for x in np.ravel(array)[:limit]]
-        return " ".join(shown) + ("..." if array.size > limit else "")
-    texts, remaining = [], limit
+        shown_texts = [element_text(x, quoted=False) for x in np.ravel(array)[:limit]]
+        return " ".join(shown_texts) + ("..." if array.size > limit else "")
+    texts, remaining_count = [], limit
     for row in array:
-        if remaining <= 0:
+        if remaining_count <= 0:
             break
-        texts.append(f"[{summary(row, remaining)}]")
-        remaining -= row.size
+        texts.append(f"[{summary(row, remaining_count)}]")
+        remaining_count -= row.size
     return "".join(texts) + ("..." if array.size > limit else "")
 
 

@@ -134,9 +134,9 @@ def floor_quotient(b: Elements, x: Any, y: Any) -> Any:
     quotient = (x - remainder) / y
     signs_differ = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
     quotient = b.select(remainder.differs(0.0) & signs_differ, quotient - 1.0, quotient)
-    rounded = b.intrinsic("floor", quotient)
-    rounded = b.select(b.compare("gt", quotient - rounded, 0.5), rounded + 1.0, rounded)
-    return b.select(quotient.differs(0.0), rounded, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
+    nearest = b.intrinsic("floor", quotient)
+    nearest = b.select(b.compare("gt", quotient - nearest, 0.5), nearest + 1.0, nearest)
+    return b.select(quotient.differs(0.0), nearest, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
 
 
 for _name, _test in (
@@ -230,8 +230,8 @@ def right_shift(b: Elements, x: Any, y: Any) -> Any:
     is_in_range = b.compare("ge", y, 0) & b.compare("lt", y, bits)
     shift_op = "lshr" if x.dtype.is_unsigned else "ashr"
     # An arithmetic shift by all bits but one leaves the sign, as NumPy does.
-    shifted = b.select(is_in_range, x, x if shift_op == "ashr" else 0)
-    return b.bits(shift_op, shifted, b.select(is_in_range, y, bits - 1))
+    shifted_x = b.select(is_in_range, x, x if shift_op == "ashr" else 0)
+    return b.bits(shift_op, shifted_x, b.select(is_in_range, y, bits - 1))
 
 
 @element("sign_bit")

@@ -106,22 +106,22 @@ def _gamma_fraction(
         y = 1.0 - a + n
         z, factor = x + y + 1.0 + n, y * n
         before_last, last = parts[:2], parts[2:4]
-        new = [q * z - p * factor for p, q in zip(before_last, last, strict=True)]
-        convergent = new[0] / new[1]
+        new_terms = [q * z - p * factor for p, q in zip(before_last, last, strict=True)]
+        convergent = new_terms[0] / new_terms[1]
         continues = b.intrinsic("fabs", convergent - value) > convergent * precision
-        next_parts = [*last, *new]
+        next_parts = [*last, *new_terms]
         if with_slope:
             slope_before_last, last_slope = parts[4:6], parts[6:]
             new_slope = [
                 q * z - last[i] - p * factor + before_last[i] * n
                 for i, (p, q) in enumerate(zip(slope_before_last, last_slope, strict=True))
             ]
-            convergent_slope = (new_slope[0] - convergent * new_slope[1]) / new[1]
+            convergent_slope = (new_slope[0] - convergent * new_slope[1]) / new_terms[1]
             slope_change = b.intrinsic("fabs", convergent_slope - slope)
             slope_size = b.intrinsic("fabs", convergent_slope)
             continues = continues | (slope_change > slope_size * (64 * precision))
             slope, next_parts = convergent_slope, [*next_parts, *last_slope, *new_slope]
-        scale = b.select(b.intrinsic("fabs", new[1]) > _LARGE, 1.0 / _LARGE, b.constant(1.0, float64))
+        scale = b.select(b.intrinsic("fabs", new_terms[1]) > _LARGE, 1.0 / _LARGE, b.constant(1.0, float64))
         return continues, [convergent, slope, *(part * scale for part in next_parts)]
 
     zero, one = b.constant(0.0, float64), b.constant(1.0, float64)

@@ -127,8 +127,8 @@ def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any, Any]:
     """Return n, r and e^r - 1 with x = n·ln 2 + r."""
     n, integer = _round_multiple(b, x, 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
-    reduced = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
-    return integer, reduced, b.fma(horner(b, reduced, _EXPM1[x.dtype]), reduced * reduced, reduced)
+    reduced_x = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
+    return integer, reduced_x, b.fma(horner(b, reduced_x, _EXPM1[x.dtype]), reduced_x * reduced_x, reduced_x)
 
 
 def _exp(b: Elements, x: Any) -> Any:
@@ -232,12 +232,12 @@ def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
     """Return the quadrant n, and the sine and cosine of x - n·π/2."""
     b.mark_rare(~(b.intrinsic("fabs", x) < _REDUCTION_LIMIT[x.dtype]))
     n, integer = _round_multiple(b, x, 0.6366197723675814)
-    reduced = x
+    reduced_x = x
     for summand in _HALF_PI_SUMMANDS[x.dtype]:
         if summand:
-            reduced = b.fma(n, b.constant(-summand, x.dtype), reduced)
-    z = reduced * reduced
-    sine = b.fma(horner(b, z, _SIN[x.dtype]) * z, reduced, reduced)
+            reduced_x = b.fma(n, b.constant(-summand, x.dtype), reduced_x)
+    z = reduced_x * reduced_x
+    sine = b.fma(horner(b, z, _SIN[x.dtype]) * z, reduced_x, reduced_x)
     cosine = b.fma(horner(b, z, _COS[x.dtype]) * z, z, b.fma(z, b.constant(-0.5, x.dtype), b.constant(1.0, x.dtype)))
     return integer, sine, cosine
 
@@ -278,8 +278,8 @@ def _tanh(b: Elements, x: Any) -> Any:
         near = b.fma(horner(b, z, _TANH_32) * z, x, x)
     else:
         near = b.fma(horner(b, z, _TANH_NUMERATOR) / horner(b, z, _TANH_DENOMINATOR) * z, x, x)
-    bounded = b.select(magnitude > 20.0, 20.0, magnitude)  # beyond, tanh rounds to 1
-    far = 1.0 - 2.0 / (_exp_of_moderate(b, bounded * 2.0) + 1.0)
+    bounded_magnitude = b.select(magnitude > 20.0, 20.0, magnitude)  # beyond, tanh rounds to 1
+    far = 1.0 - 2.0 / (_exp_of_moderate(b, bounded_magnitude * 2.0) + 1.0)
     return b.intrinsic("copysign", b.select(magnitude < 0.625, near, far), x)
 
 
@@ -326,15 +326,15 @@ def _erf(b: Elements, x: Any) -> Any:
     For float64, one near 0; elsewhere 1 - erfc(x), where erfc needs no relative accuracy.
     """
     if x.dtype is float32:
-        bounded = _clamp(b, x, -_ERF_32_END, _ERF_32_END)
-        z = bounded * bounded
-        return b.fma(bounded, horner(b, z, _ERF_32_NUMERATOR) / horner(b, z, _ERF_32_DENOMINATOR), bounded * 0.25)
+        bounded_x = _clamp(b, x, -_ERF_32_END, _ERF_32_END)
+        z = bounded_x * bounded_x
+        return b.fma(bounded_x, horner(b, z, _ERF_32_NUMERATOR) / horner(b, z, _ERF_32_DENOMINATOR), bounded_x * 0.25)
     magnitude = b.intrinsic("fabs", x)
     z = x * x
     near = x * (horner(b, z, _ERF_NUMERATOR) / horner(b, z, _ERF_DENOMINATOR))
-    bounded = b.select(magnitude > 7.0, 7.0, magnitude)
-    quotient = horner(b, bounded, _ERFC_NUMERATOR) / horner(b, bounded, _ERFC_DENOMINATOR)
-    far = b.intrinsic("copysign", 1.0 - _exp_of_moderate(b, -(bounded * bounded)) * quotient, x)
+    bounded_x = b.select(magnitude > 7.0, 7.0, magnitude)
+    quotient = horner(b, bounded_x, _ERFC_NUMERATOR) / horner(b, bounded_x, _ERFC_DENOMINATOR)
+    far = b.intrinsic("copysign", 1.0 - _exp_of_moderate(b, -(bounded_x * bounded_x)) * quotient, x)
     return b.select(magnitude >= 1.0, far, near)  # nan selects `near`, which is nan
 
 

@@ -70,10 +70,10 @@ def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     ratio = b.select(is_wide, yi, yr) / b.select(is_wide, yr, yi)
     scale = b.select(is_wide, yr + yi * ratio, yr * ratio + yi)
     first, second = b.select(is_wide, xr, xi), b.select(is_wide, xi, xr)
-    rotated = first * ratio
+    scaled_first = first * ratio
     # Addition commutes, so one form serves for the real part; subtraction needs both orders.
     real = (first + second * ratio) / scale
-    imag = b.select(is_wide, second - rotated, rotated - second) / scale
+    imag = b.select(is_wide, second - scaled_first, scaled_first - second) / scale
     is_ordered = is_wide | is_high
     return b.select(is_ordered, real, float("nan")), b.select(is_ordered, imag, float("nan"))
 

@@ -146,9 +146,9 @@ def left_shift(b: Elements, x: Any, y: Any) -> Any:
         return None
     x, y = _to_common_kind(b, x, y)
     b.fail(b.compare("lt", y, 0) | b.compare("gt", y, 62))
-    shifted = b.bits("shl", x, y)
-    b.fail(b.bits("ashr", shifted, y).differs(x))
-    return shifted
+    shifted_x = b.bits("shl", x, y)
+    b.fail(b.bits("ashr", shifted_x, y).differs(x))
+    return shifted_x
 
 
 @element("python_right_shift")

@@ -57,13 +57,13 @@ def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
     middle = centred * (horner(b, middle_argument, _MIDDLE[0]) / horner(b, middle_argument, _MIDDLE[1]))
     r = b.intrinsic("sqrt", -apply(b, "log", tail))
     near, far = r - 1.6, r - 5.0
-    outer = b.select(
+    tail_quantile = b.select(
         r > 5.0,
         horner(b, far, _FAR[0]) / horner(b, far, _FAR[1]),
         horner(b, near, _TAIL[0]) / horner(b, near, _TAIL[1]),
     )
-    outer = b.select(tail.same(0.0), float("inf"), outer)
-    quantile = b.select(b.intrinsic("fabs", centred) > 0.425, b.intrinsic("copysign", outer, centred), middle)
+    tail_quantile = b.select(tail.same(0.0), float("inf"), tail_quantile)
+    quantile = b.select(b.intrinsic("fabs", centred) > 0.425, b.intrinsic("copysign", tail_quantile, centred), middle)
     return b.select(tail < 0.0, float("nan"), quantile)
 
 
@@ -103,13 +103,13 @@ def lgamma(b: Elements, x: Any) -> Any:
     is_negative = x < 0.0
     y = b.select(is_negative, 1.0 - x, x)
     # y > 0; in [1.5, 2.5) after steps down, or one or two steps up from below.
-    product, reduced = one, y
+    product, reduced_y = one, y
     for _ in range(_STEPS):
-        is_above = reduced >= 2.5
-        reduced = b.select(is_above, reduced - 1.0, reduced)
-        product = b.select(is_above, product * reduced, product)
+        is_above = reduced_y >= 2.5
+        reduced_y = b.select(is_above, reduced_y - 1.0, reduced_y)
+        product = b.select(is_above, product * reduced_y, product)
     is_tiny, is_small = y < 0.5, y < 1.5
-    z = b.select(is_tiny, y, b.select(is_small, y - 1.0, reduced - 2.0))  # y = 0 + z, 1 + z or 2 + z
+    z = b.select(is_tiny, y, b.select(is_small, y - 1.0, reduced_y - 2.0))  # y = 0 + z, 1 + z or 2 + z
     series = horner(b, z, _AROUND_TWO[x.dtype]) * z
     moderate = series + apply(b, "log", product)
     moderate = b.select(is_small, series - apply(b, "log1p", z), moderate)
@@ -154,8 +154,8 @@ def digamma(b: Elements, x: Any) -> Any:
     # π·cot(πx) from the fractional part, which is exact even for large |x|
     fraction = x - b.intrinsic("floor", x + 0.5)
     angle = fraction * math.pi
-    reflected = result - math.pi * (apply(b, "cos", angle) / apply(b, "sin", angle))
-    result = b.select(is_negative, reflected, result)
+    reflection = result - math.pi * (apply(b, "cos", angle) / apply(b, "sin", angle))
+    result = b.select(is_negative, reflection, result)
     return b.select(is_negative & (fraction.same(0.0) | x.same(float("-inf"))), float("nan"), result)
 
 

@@ -95,8 +95,8 @@ def _softmax_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
 
 
 def _log_softmax(x: Any, *, axis: int) -> Any:
-    shifted = _subtract_maximum(x, axis)
-    return np.subtract(shifted, np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True, dtype=x.dtype)))
+    shifted_x = _subtract_maximum(x, axis)
+    return np.subtract(shifted_x, np.log(np.sum(np.exp(shifted_x), axis=axis, keepdims=True, dtype=x.dtype)))
 
 
 def _log_softmax_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -144,16 +144,16 @@ def _squared_difference_gradient(
 
 def _atan2_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (y, x) = cotangents, inputs
-    scaled = b.divide(ct, b.add(b.square(x), b.square(y)))
+    scaled_cotangent = b.divide(ct, b.add(b.square(x), b.square(y)))
     return (
-        unbroadcast(b, b.multiply(scaled, x), y),
-        unbroadcast(b, b.negative(b.multiply(scaled, y)), x),
+        unbroadcast(b, b.multiply(scaled_cotangent, x), y),
+        unbroadcast(b, b.negative(b.multiply(scaled_cotangent, y)), x),
     )
 
 
 def _hypot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    scaled = b.divide(cotangents[0], results[0])
-    return tuple(unbroadcast(b, b.multiply(scaled, x), x) for x in inputs)
+    scaled_cotangent = b.divide(cotangents[0], results[0])
+    return tuple(unbroadcast(b, b.multiply(scaled_cotangent, x), x) for x in inputs)
 
 
 def _copysign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

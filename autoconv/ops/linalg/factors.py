@@ -53,12 +53,12 @@ def _lu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
     below = b.matrix_band_part(b.matmul(adjoint_of(b, lower), lower_cotangent), num_lower=-1, num_upper=0)
     below = b.subtract(below, b.diag(b.diag_part(below, offset=0), offset=0))
     above = b.matrix_band_part(b.matmul(upper_cotangent, adjoint_of(b, upper)), num_lower=0, num_upper=-1)
-    left = b.triangular_solve(lower, b.add(below, above), lower=True, adjoint=True)
-    permuted = adjoint_of(b, b.triangular_solve(upper, adjoint_of(b, left), lower=False, adjoint=False))
+    left_solution = b.triangular_solve(lower, b.add(below, above), lower=True, adjoint=True)
+    product = adjoint_of(b, b.triangular_solve(upper, adjoint_of(b, left_solution), lower=False, adjoint=False))
     columns = b.cumsum(b.ones_like(order), axis=-1, exclusive=True, reverse=False)
     is_position = b.equal(b.expand_dims(order, axis=-1), b.expand_dims(columns, axis=-2))
     permutation = b.cast(is_position, dtype=dtype_of(x))
-    return (b.matmul(adjoint_of(b, permutation), permuted),)
+    return (b.matmul(adjoint_of(b, permutation), product),)
 
 
 def _eig_type(x: TensorType, *, dtype: DType | None = None) -> tuple[TensorType, TensorType]:
@@ -78,14 +78,14 @@ def _eig_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
     adjoint = adjoint_of(b, vectors)
     middle = b.diag(b.zeros_like(values) if values_cotangent is None else values_cotangent, offset=0)
     if vectors_cotangent is not None:
-        rotated = b.matmul(adjoint, vectors_cotangent)
-        real_diagonal = b.real(b.diag_part(rotated, offset=0))
+        rotated_cotangent = b.matmul(adjoint, vectors_cotangent)
+        real_diagonal = b.real(b.diag_part(rotated_cotangent, offset=0))
         scaled_products = b.multiply(
             b.matmul(adjoint, vectors), b.expand_dims(b.complex(real_diagonal, b.zeros_like(real_diagonal)), axis=-2)
         )
         gaps = b.subtract(b.expand_dims(values, axis=-2), b.expand_dims(values, axis=-1))
         gaps = b.conjugate(b.set_diag(gaps, b.ones_like(values), offset=0))
-        off_diagonal = b.divide(b.subtract(rotated, scaled_products), gaps)
+        off_diagonal = b.divide(b.subtract(rotated_cotangent, scaled_products), gaps)
         middle = b.add(middle, b.set_diag(off_diagonal, b.zeros_like(values), offset=0))
     solution = b.solve(adjoint, b.matmul(middle, adjoint), adjoint=False)
     if not dtype_of(x).is_complex:

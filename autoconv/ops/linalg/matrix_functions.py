@@ -86,11 +86,11 @@ def _sqrtm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     (root,), (ct,) = results, cotangents
     values, vectors = b.eig(adjoint_of(b, root))
     complex_cotangent = b.cast(ct, dtype=vectors.dtype)
-    rotated = b.matmul(b.solve(vectors, complex_cotangent, adjoint=False), vectors)
+    rotated_cotangent = b.matmul(b.solve(vectors, complex_cotangent, adjoint=False), vectors)
     sums = b.add(b.expand_dims(values, axis=-1), b.expand_dims(values, axis=-2))
-    inner = b.divide(rotated, sums)
-    left = b.matmul(vectors, inner)
-    product = b.matrix_transpose(b.solve(b.matrix_transpose(vectors), b.matrix_transpose(left), adjoint=False))
+    quotient = b.divide(rotated_cotangent, sums)
+    left_product = b.matmul(vectors, quotient)
+    product = b.matrix_transpose(b.solve(b.matrix_transpose(vectors), b.matrix_transpose(left_product), adjoint=False))
     return (b.cast(product if ct.dtype.is_complex else b.real(product), dtype=ct.dtype),)
 
 

@@ -57,8 +57,8 @@ def _matmul_type(
     return TensorType(x.dtype, (*batch, rows, columns), weak)
 
 
-def _matrix_shape(shape: tuple[Dimension, ...], transposed: bool) -> tuple[Dimension, Dimension]:
-    return (shape[-1], shape[-2]) if transposed else (shape[-2], shape[-1])
+def _matrix_shape(shape: tuple[Dimension, ...], is_transposed: bool) -> tuple[Dimension, Dimension]:
+    return (shape[-1], shape[-2]) if is_transposed else (shape[-2], shape[-1])
 
 
 def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Any:
@@ -197,12 +197,12 @@ def parse_equation(equation: str, count: int) -> tuple[list[str], str]:
         letters = labels_text.replace("...", "", 1)
         if letters and not (letters.isalpha() and letters.isascii()):
             raise ValueError(f"einsum: {labels_text!r} in {equation!r} has to be letters, and `...` once at most")
-    unknown = set(right.replace("...", "")) - set(left)
+    unknown_labels = set(right.replace("...", "")) - set(left)
     if "..." in left and "..." not in right:
         raise ValueError(
             f"einsum: the result {right!r} of {equation!r} has to have the `...` of the operands"
         )
-    if unknown or ("..." in right and "..." not in left):
+    if unknown_labels or ("..." in right and "..." not in left):
         raise ValueError(f"einsum: the result {right!r} of {equation!r} has labels that no operand has")
     if len(set(right.replace("...", ""))) != len(right.replace("...", "")):
         raise ValueError(f"einsum: the result {right!r} of {equation!r} has a label twice")
@@ -304,11 +304,11 @@ def _einsum_cotangent(b: Builder, i: int, inputs: Any, operands: list[str], resu
             distinct_labels = twin.join(distinct_labels.rsplit(label, 1))
             counts = b.einsum(b.ones_like(inputs[i]), equation=f"{operand_labels}->{batch}{label}")
             factors.append((b.diag(b.divide(counts, counts), offset=0), batch + label + twin))
-    covered = "".join(labels for _, labels in factors)
-    if set(distinct_labels) - set(covered):
+    covered_labels = "".join(labels for _, labels in factors)
+    if set(distinct_labels) - set(covered_labels):
         # These labels are summed over in this operand alone: every element gets the same cotangent.
         factors.append((b.ones_like(inputs[i]), operand_labels))
-    if "..." in covered and not batch:
+    if "..." in covered_labels and not batch:
         distinct_labels = "..." + distinct_labels  # batch dimensions of other operands, over which the caller sums
     return b.einsum(*(x for x, _ in factors), equation=f"{','.join(t for _, t in factors)}->{distinct_labels}")
 

@@ -240,10 +240,10 @@ def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec
 def _value_cotangent(b: Builder, cotangent: Any, value: Any) -> Any:
     """Return the cotangent of `value` from that of the part of x into which it was broadcast."""
     # Adding zeros restores leading dimensions of size 1 that `value` may have.
-    extended = b.add(cotangent, b.zeros_like(value, dtype=dtype_of(cotangent)))
-    summed = b.sum_to_shape_of(extended, value)
+    extended_cotangent = b.add(cotangent, b.zeros_like(value, dtype=dtype_of(cotangent)))
+    summed_cotangent = b.sum_to_shape_of(extended_cotangent, value)
     dtype = dtype_of(value)
-    return summed if dtype is dtype_of(cotangent) else b.cast(summed, dtype=dtype)
+    return summed_cotangent if dtype is dtype_of(cotangent) else b.cast(summed_cotangent, dtype=dtype)
 
 
 def _get_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -260,10 +260,10 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     if not (dtype_of(value).is_floating or dtype_of(value).is_complex):
         return b.set_item(ct, zeros, *operands, spec=spec), None, *(None for _ in operands)
     part = b.get_item(ct, *operands, spec=spec)  # read before set_item, which may then update `ct` in place
-    remaining = b.set_item(ct, zeros, *operands, spec=spec)
+    base_cotangent = b.set_item(ct, zeros, *operands, spec=spec)
     if Gather() in spec:
         part = b.select(_is_written_last(b, ct, part, operands, spec), part, b.zeros_like(part))
-    return remaining, _value_cotangent(b, part, value), *(None for _ in operands)
+    return base_cotangent, _value_cotangent(b, part, value), *(None for _ in operands)
 
 
 def _is_written_last(b: Builder, x: Any, part: Any, operands: Any, spec: Spec) -> Any:

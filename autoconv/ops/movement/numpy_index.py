@@ -53,10 +53,10 @@ def _numpy_entry(entry: Entry, operands: Iterable[Any]) -> Any:
 
 
 def _check_index(shape: tuple[int, ...], entries: list[AlignedEntry], index: tuple[Any, ...]) -> None:
-    covered = covered_dimensions(entries)
-    if covered > len(shape):
+    covered_count = covered_dimensions(entries)
+    if covered_count > len(shape):
         raise IndexOutOfRangeError(
-            f"too many indices: the tensor has {len(shape)} dimensions, but {covered} were indexed"
+            f"too many indices: the tensor has {len(shape)} dimensions, but {covered_count} were indexed"
         )
     for (entry, _, axis, count), item in zip(entries, index, strict=False):
         if isinstance(entry, Slice) and item.step == 0:

@@ -130,9 +130,9 @@ def _infer_sizes(old_shape: Shape, new_shape: tuple[Dimension, ...]) -> tuple[Di
 
 def _remaining_dimension(old_shape: Shape, count: int) -> Dimension:
     """Return the only unknown dimension of `old_shape`, if the static ones multiply to `count`."""
-    unknown = [d for d in old_shape or () if not isinstance(d, int)]
+    unknown_sizes = [d for d in old_shape or () if not isinstance(d, int)]
     static_count = element_count(tuple(d for d in old_shape or () if isinstance(d, int)))
-    return unknown[0] if len(unknown) == 1 and static_count == count != 0 else None
+    return unknown_sizes[0] if len(unknown_sizes) == 1 and static_count == count != 0 else None
 
 
 def _reshape(x: Any, vector: Any = None, *, shape: Any) -> Any:

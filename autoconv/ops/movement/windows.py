@@ -39,9 +39,9 @@ def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes
     for last in reversed(range(len(axes))):
         axis, length = axes[last] % rank, lengths[last]
         paddings = tuple((length - 1, length - 1) if i == axis else (0, 0) for i in range(rank + last + 1))
-        padded = b.pad(cotangent, paddings=paddings, mode="CONSTANT", constant_values=0)
-        padded = b.sliding_windows(padded, axes=(axis,), lengths=(length,))
-        diagonal = b.diag_part(b.reverse(padded, axis=(rank + last + 1,)), offset=0)
+        padded_cotangent = b.pad(cotangent, paddings=paddings, mode="CONSTANT", constant_values=0)
+        padded_cotangent = b.sliding_windows(padded_cotangent, axes=(axis,), lengths=(length,))
+        diagonal = b.diag_part(b.reverse(padded_cotangent, axis=(rank + last + 1,)), offset=0)
         cotangent = b.reduce_sum(diagonal, axis=(rank + last,), keepdims=False)
     return (cotangent,)
 

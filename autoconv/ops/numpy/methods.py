@@ -133,10 +133,10 @@ def _define_scan(method: str) -> None:
         (x,), dtype, axis = inputs, dtype_of(inputs[0]), attributes.get("axis")
         if not dtype.is_differentiable:
             return (None,)
-        scanned = b.reshape(x, shape=(-1,)) if axis is None else x
+        scanned_x = b.reshape(x, shape=(-1,)) if axis is None else x
         result, cotangent = (b.cast(value[0], dtype=dtype) for value in (results, cotangents))
         scan_attributes = {"axis": axis or 0, "exclusive": False, "reverse": False}
-        operand_cotangent = OPS[method].gradient(b, (scanned,), (result,), (cotangent,), scan_attributes)[0]  # type: ignore[operator]
+        operand_cotangent = OPS[method].gradient(b, (scanned_x,), (result,), (cotangent,), scan_attributes)[0]  # type: ignore[operator]
         return (b.reshape_like(operand_cotangent, x) if axis is None else operand_cotangent,)
 
     define(

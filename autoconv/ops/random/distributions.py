@@ -129,14 +129,14 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
         k = np.floor((2.0 * a[positions] / distance + b[positions]) * u + n * p[positions] + 0.5)
         is_surely_accepted = (distance >= 0.07) & (v <= 0.92 - 4.2 / b[positions])
         is_outside = (k < 0) | (k > n)
-        clipped = np.clip(k, 0.0, n)
+        clipped_k = np.clip(k, 0.0, n)
         alpha = (2.83 + 5.1 / b[positions]) * deviation[positions]
         log_proposal = np.log(v * alpha / (a[positions] / distance**2 + b[positions]))
         log_target = (
             (mode + 0.5) * np.log((mode + 1.0) / (ratio * (n - mode + 1.0)))
-            + (n + 1.0) * np.log((n - mode + 1.0) / (n - clipped + 1.0))
-            + (clipped + 0.5) * np.log(ratio * (n - clipped + 1.0) / (clipped + 1.0))
-            + _tail(mode) + _tail(n - mode) - _tail(clipped) - _tail(n - clipped)
+            + (n + 1.0) * np.log((n - mode + 1.0) / (n - clipped_k + 1.0))
+            + (clipped_k + 0.5) * np.log(ratio * (n - clipped_k + 1.0) / (clipped_k + 1.0))
+            + _tail(mode) + _tail(n - mode) - _tail(clipped_k) - _tail(n - clipped_k)
         )  # fmt: skip
         return k, is_surely_accepted | (~is_outside & (log_proposal <= log_target))
 
@@ -181,11 +181,11 @@ class _Outputs:
         self, kind: str, positions: np.ndarray, pairs_of_blocks: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
         drawn_pairs, unused_counts = self._pairs[kind], self._unused_counts[kind]
-        exhausted = positions[unused_counts[positions] == 0]
-        if exhausted.size:
-            drawn_pairs[exhausted] = pairs_of_blocks(self._bits.blocks(self._next[exhausted]))
-            self._next[exhausted] += np.uint64(1)
-            unused_counts[exhausted] = 2
+        exhausted_positions = positions[unused_counts[positions] == 0]
+        if exhausted_positions.size:
+            drawn_pairs[exhausted_positions] = pairs_of_blocks(self._bits.blocks(self._next[exhausted_positions]))
+            self._next[exhausted_positions] += np.uint64(1)
+            unused_counts[exhausted_positions] = 2
         unused_counts[positions] -= 1
         numbers: np.ndarray = drawn_pairs[positions, unused_counts[positions]]
         return numbers

@@ -42,8 +42,8 @@ class Philox:
     @classmethod
     def of_seed(cls, first: int, second: int) -> Philox:
         """Return the words of a seed of two integers, whose 128 bits are mixed into a key and a counter."""
-        mixed = philox4x32(SEED_KEY, np.array([first % _KEY_RANGE], np.uint64), second % _KEY_RANGE)[0].tolist()
-        return cls(mixed[0] + mixed[1] * _WORD_RANGE, 0, mixed[2] + mixed[3] * _WORD_RANGE)
+        words = philox4x32(SEED_KEY, np.array([first % _KEY_RANGE], np.uint64), second % _KEY_RANGE)[0].tolist()
+        return cls(words[0] + words[1] * _WORD_RANGE, 0, words[2] + words[3] * _WORD_RANGE)
 
     def blocks(self, numbers: np.ndarray) -> np.ndarray:
         """Return the blocks of these numbers, uint64 [n], counted from the first: uint32 [n, 4]."""
@@ -53,9 +53,9 @@ class Philox:
                 part = slice(start, start + _CHUNK_SIZE)
                 low = numbers[part] + np.uint64(self.low)
                 result[part] = philox4x32(self.key, low, self.high)
-                wrapped = low < np.uint64(self.low)
-                if wrapped.any():
-                    result[part][wrapped] = philox4x32(self.key, low[wrapped], (self.high + 1) % _KEY_RANGE)
+                has_wrapped = low < np.uint64(self.low)
+                if has_wrapped.any():
+                    result[part][has_wrapped] = philox4x32(self.key, low[has_wrapped], (self.high + 1) % _KEY_RANGE)
         return result
 
     def words(self, count: int) -> np.ndarray:

@@ -214,10 +214,10 @@ def _logsumexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 def _norm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x,), (y,) = cotangents, inputs, results
-    scaled = b.divide(ct, y)
+    scaled_cotangent = b.divide(ct, y)
     if dtype_of(x).is_complex:  # the result is real, whatever its dtype
-        scaled = b.complex(b.real(scaled), b.zeros_like(b.real(scaled)))
-    return (b.multiply(x, _restore_axes(b, scaled, x, attributes)),)
+        scaled_cotangent = b.complex(b.real(scaled_cotangent), b.zeros_like(b.real(scaled_cotangent)))
+    return (b.multiply(x, _restore_axes(b, scaled_cotangent, x, attributes)),)
 
 
 def _define_extreme_index(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:

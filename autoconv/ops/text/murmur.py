@@ -12,13 +12,13 @@ _SEED = 0xDECAFCAFFE  # TensorFlow's
 
 def murmur(data: bytes, seed: int = _SEED) -> int:
     """Return a number below 2**64 that depends on the bytes alone."""
-    mixed = seed ^ (len(data) * _FACTOR & _MASK)
+    hash_value = seed ^ (len(data) * _FACTOR & _MASK)
     bytes_in_whole_words = len(data) // 8 * 8
     for start in range(0, bytes_in_whole_words, 8):
         word = int.from_bytes(data[start : start + 8], "little") * _FACTOR & _MASK
         word = (word ^ word >> _SHIFT) * _FACTOR & _MASK
-        mixed = (mixed ^ word) * _FACTOR & _MASK
+        hash_value = (hash_value ^ word) * _FACTOR & _MASK
     if bytes_in_whole_words < len(data):
-        mixed = (mixed ^ int.from_bytes(data[bytes_in_whole_words:], "little")) * _FACTOR & _MASK
-    mixed = (mixed ^ mixed >> _SHIFT) * _FACTOR & _MASK
-    return mixed ^ mixed >> _SHIFT
+        hash_value = (hash_value ^ int.from_bytes(data[bytes_in_whole_words:], "little")) * _FACTOR & _MASK
+    hash_value = (hash_value ^ hash_value >> _SHIFT) * _FACTOR & _MASK
+    return hash_value ^ hash_value >> _SHIFT

@@ -310,14 +310,14 @@ def _as_string(
         if isinstance(item, bytes):
             return item
         if isinstance(item, (np.bool_, bool)):
-            formatted = "true" if item else "false"
+            result = "true" if item else "false"
         elif isinstance(item, np.integer):
-            formatted = str(int(item))
+            result = str(int(item))
         elif isinstance(item, np.complexfloating) or shortest:
-            formatted = element_text(item)
+            result = element_text(item)
         else:
-            formatted = f"{float(item):.{6 if precision < 0 else precision}{'e' if scientific else 'f'}}"
-        return (formatted.rjust(width, fill or " ") if width > 0 else formatted).encode()
+            result = f"{float(item):.{6 if precision < 0 else precision}{'e' if scientific else 'f'}}"
+        return (result.rjust(width, fill or " ") if width > 0 else result).encode()
 
     return _elementwise(text, x)
 

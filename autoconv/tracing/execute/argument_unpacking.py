@@ -172,8 +172,8 @@ class _ExtractionWriter:
             expressions = [f"{variable}.{name}" for name in template.keys]
         else:
             raise _UnsupportedStructure
-        for inner, child in zip(expressions, template.children, strict=True):
-            self.unpack(inner, child)
+        for part, child in zip(expressions, template.children, strict=True):
+            self.unpack(part, child)
 
     def _require_no_extra_attributes(self, expression: str, kind: type) -> None:
         """Require that there are no attributes besides the fields (see `loses_state`)."""

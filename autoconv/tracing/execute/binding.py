@@ -157,12 +157,12 @@ def _flat_signature_error(name: str, type_: FunctionType, args: Any, kwargs: Any
     head = f"{name}({', '.join(names)})"
     if len(args) > len(names):
         return f"{head} takes {len(names)} positional arguments, got {len(args)}."
-    unexpected = [key for key in kwargs if key not in names[len(args) :]]
-    if unexpected:
-        return f"{head} got unexpected keyword arguments: {', '.join(unexpected)}."
-    missing = [leaf_name for leaf_name in names[len(args) :] if leaf_name not in kwargs]
-    if missing:
-        return f"{head} missing required arguments: {', '.join(missing)}."
+    unexpected_names = [key for key in kwargs if key not in names[len(args) :]]
+    if unexpected_names:
+        return f"{head} got unexpected keyword arguments: {', '.join(unexpected_names)}."
+    missing_names = [leaf_name for leaf_name in names[len(args) :] if leaf_name not in kwargs]
+    if missing_names:
+        return f"{head} missing required arguments: {', '.join(missing_names)}."
     positional = [*args, *(kwargs[leaf_name] for leaf_name in names[len(args) :])]
     for position, value in enumerate(positional):
         if as_tensor(value) is None:

@@ -42,17 +42,17 @@ class DifferentiableGraph:
 
         A graph with side effects runs once: as many derivatives are prepared as the active tapes may request.
         """
-        watched = tuple(i for i, is_followed in enumerate(tape_recorders.follows(inputs)) if is_followed)
-        if not watched:
+        watched_positions = tuple(i for i, is_followed in enumerate(tape_recorders.follows(inputs)) if is_followed)
+        if not watched_positions:
             return self._wrap_results(self.run([to_graph_input(value) for value in inputs]), inputs)
         try:
-            chain = [self.parts(watched)]
+            chain = [self.parts(watched_positions)]
         except StagingError as error:
             return self._call_without_gradient(inputs, error)
         if chain[0].split.has_lost_outputs:
-            tape_recorders.record_export(inputs[watched[0]])
+            tape_recorders.record_export(inputs[watched_positions[0]])
         for _ in range(self._derivative_count() - 1):
-            chain.append(chain[-1].forward.parts(watched))
+            chain.append(chain[-1].forward.parts(watched_positions))
         last = chain[-1].forward
         results = last._wrap_results(last.run([to_graph_input(value) for value in inputs]), inputs)
         values_before = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
@@ -62,16 +62,16 @@ class DifferentiableGraph:
                 saved = results[parts.split.output_count : len(parts.forward.graph.outputs)]
                 if all(cotangent is None for cotangent in cotangents[parts.split.output_count :]):
                     return parts.pull(cotangents, saved, results, len(inputs))
-            return last._rerun_for_derivative(watched, inputs, values_before, cotangents, results)
+            return last._rerun_for_derivative(watched_positions, inputs, values_before, cotangents, results)
 
         tape_recorders.record_entry(tape_recorders.Entry(self.name, inputs, results, pull))
         return results[: len(self.graph.outputs)]
 
     def refusal(self, inputs: Sequence[Any]) -> str:
         """Return the reason why tapes cannot differentiate a call with these inputs; "" if they can."""
-        watched = tuple(i for i, is_followed in enumerate(tape_recorders.follows(inputs)) if is_followed)
+        watched_positions = tuple(i for i, is_followed in enumerate(tape_recorders.follows(inputs)) if is_followed)
         try:
-            has_lost_outputs = bool(watched) and self.parts(watched).split.has_lost_outputs
+            has_lost_outputs = bool(watched_positions) and self.parts(watched_positions).split.has_lost_outputs
         except StagingError as error:
             return error.message
         return "a differentiated value is stored in a Python object" if has_lost_outputs else ""

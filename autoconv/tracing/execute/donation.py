@@ -12,16 +12,16 @@ Donate = str | int | Sequence[str | int]
 
 def select_donated_names(donate: Donate, parameters: Mapping[str, inspect.Parameter], function: str) -> frozenset[str]:
     """Return the parameters that `donate` selects by name or position; raises ValueError for an unknown one."""
-    requested = (donate,) if isinstance(donate, (str, int)) else donate
+    requested_names = (donate,) if isinstance(donate, (str, int)) else donate
     names = [p.name for p in parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    selected = []
-    for selector in requested:
+    result = []
+    for selector in requested_names:
         is_parameter = selector in names if isinstance(selector, str) else 0 <= selector < len(names)
         if not is_parameter:
-            available = ", ".join(names) or "none"
-            raise ValueError(f"donate={selector!r} is no parameter of {function}, which has {available}")
-        selected.append(selector if isinstance(selector, str) else names[selector])
-    return frozenset(selected)
+            available_names = ", ".join(names) or "none"
+            raise ValueError(f"donate={selector!r} is no parameter of {function}, which has {available_names}")
+        result.append(selector if isinstance(selector, str) else names[selector])
+    return frozenset(result)
 
 
 def find_donated_leaves(key: Key, names: Iterable[str]) -> list[int]:

@@ -56,10 +56,10 @@ def rerun_plain(error: BaseException, function: Callable[..., Any], args: Any, k
 
     Text that was printed before the error is not printed again.
     """
-    printed = getattr(error, "_autoconv_printed", 0)
+    printed_count = getattr(error, "_autoconv_printed", 0)
     try:
-        if printed:
-            with drop_output(printed):
+        if printed_count:
+            with drop_output(printed_count):
                 return function(*args, **kwargs)
         return function(*args, **kwargs)
     except BaseException as raised:

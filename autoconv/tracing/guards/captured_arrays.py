@@ -55,7 +55,7 @@ def _lift_constants(graph: Graph, arrays_by_node_id: Mapping[int, np.ndarray], a
         return parameters_by_id[id(array)]
 
     parameters_by_constant: dict[Value, Value] = {}
-    remaining = []
+    other_nodes = []
     for node in graph.nodes:
         if id(node) in arrays_by_node_id:
             graph._names.pop(node.name, None)
@@ -64,8 +64,8 @@ def _lift_constants(graph: Graph, arrays_by_node_id: Mapping[int, np.ndarray], a
         node.inputs = tuple(parameters_by_constant.get(value, value) for value in node.inputs)
         if node.op.name != "call":  # a called function is a graph of its own, with inputs for its arrays
             _lift_regions(node, arrays_by_node_id, get_parameter)
-        remaining.append(node)
-    graph.nodes[:] = remaining
+        other_nodes.append(node)
+    graph.nodes[:] = other_nodes
     graph.outputs[:] = [parameters_by_constant.get(value, value) for value in graph.outputs]
 
 

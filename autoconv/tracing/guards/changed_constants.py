@@ -33,15 +33,15 @@ def changed_constants(graph: Graph) -> list[Any]:
 
 def containers_in(value: Any) -> Iterator[Any]:
     """Iterate over the lists, dicts and sets in a value, at any depth."""
-    pending, visited = [value], set[int]()
-    while pending and len(visited) < _MAX_VISITED:
-        part = pending.pop()
-        if not isinstance(part, _CONTAINERS) or id(part) in visited:
+    pending_values, visited_ids = [value], set[int]()
+    while pending_values and len(visited_ids) < _MAX_VISITED:
+        part = pending_values.pop()
+        if not isinstance(part, _CONTAINERS) or id(part) in visited_ids:
             continue
-        visited.add(id(part))
+        visited_ids.add(id(part))
         if not isinstance(part, (tuple, frozenset)):
             yield part
-        pending += dict.values(part) if isinstance(part, dict) else raw_items(part)
+        pending_values += dict.values(part) if isinstance(part, dict) else raw_items(part)
 
 
 def _may_change(graph: Graph, values: set[Value]) -> bool:
@@ -58,7 +58,7 @@ def _may_change(graph: Graph, values: set[Value]) -> bool:
             return False
 
 
-def _visit_nodes(graph: Graph, values: set[Value], walked: set[Graph]) -> bool:
+def _visit_nodes(graph: Graph, values: set[Value], visited_graphs: set[Graph]) -> bool:
     for node in graph.nodes:
         if node.op.name == "object_constant":
             values.update(node.results if any(True for _ in containers_in(node.attributes["value"])) else ())
@@ -70,9 +70,9 @@ def _visit_nodes(graph: Graph, values: set[Value], walked: set[Graph]) -> bool:
         for region in node.regions:
             if comes_from_constant:
                 values.update(filter(_is_object, region.parameters))
-            if region not in walked:
-                walked.add(region)
-                if _visit_nodes(region, values, walked):
+            if region not in visited_graphs:
+                visited_graphs.add(region)
+                if _visit_nodes(region, values, visited_graphs):
                     return True
         if comes_from_constant:
             values.update(filter(_is_object, node.results))

@@ -23,7 +23,7 @@ class ContainerStores:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._interned: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self._tuple_by_value: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def locations(self) -> Iterator[Location]:
         """Iterate over the contents of the containers, as locations."""
@@ -39,7 +39,7 @@ class ContainerStores:
         contents = location.read()
         assert has_static_contents(location.owner)
         parts = [part for pair in contents for part in pair] if isinstance(location.owner, dict) else contents
-        return self._interned.setdefault((id(location.owner), *map(id, parts)), contents)
+        return self._tuple_by_value.setdefault((id(location.owner), *map(id, parts)), contents)
 
     def record_store(self, location: Location, contents: tuple[Any, ...], before: Any) -> None:
         """Record the operations that turn the contents `before`, or unknown ones, into `contents`."""
@@ -59,12 +59,12 @@ class ContainerStores:
         unchanged_keys = {key for key, _ in contents[:unchanged_count]}
         for key in [key for key in old_items if key not in unchanged_keys]:
             apply_object("delitem", target, key)
-        changed = [
+        changed_parts = [
             (key, self._stored_item(value))
             for position, (key, value) in enumerate(contents)
             if position >= unchanged_count or old_items.get(key, UNKNOWN) is not value
         ]
-        for key, value in changed:
+        for key, value in changed_parts:
             apply_object("setitem", target, key, value)
 
     def _check_no_handler(self, container: Any) -> None:
@@ -80,14 +80,14 @@ class ContainerStores:
 
     def _check_length(self, container: Any, length: int) -> None:
         """Restart the trace with the list as an object of the graph if its length changes: it may have any length."""
-        if any(len(key) - 1 != length for key in self._interned if key[0] == id(container)):
+        if any(len(key) - 1 != length for key in self._tuple_by_value if key[0] == id(container)):
             region = current_region()
             assert region is not None
             region.contract.before_write(container, "an argument is changed")
 
     def _key_orders(self, container: Any) -> set[tuple[int, ...]]:
         """Return the keys, by identity, that a dict had at the points where its contents were compared."""
-        return {key[1::2] for key in self._interned if key[0] == id(container)}
+        return {key[1::2] for key in self._tuple_by_value if key[0] == id(container)}
 
     def _stored_item(self, item: Any) -> Any:
         """Return the caller's own container for one of the arguments; any other item itself."""

@@ -276,8 +276,8 @@ class _CheckWriter:
 
     def _compare_fingerprint(self, value: Any, variable: str) -> None:
         fingerprint = self._fingerprint
-        expected = self.writer.constant(fingerprint(value))
-        self.writer.require(f"{self.writer.constant(fingerprint)}({variable}) == {expected}")
+        expected_fingerprint = self.writer.constant(fingerprint(value))
+        self.writer.require(f"{self.writer.constant(fingerprint)}({variable}) == {expected_fingerprint}")
 
     def _fingerprint(self, value: Any) -> Any:
         return self._fingerprints().of(value)

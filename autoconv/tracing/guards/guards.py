@@ -233,10 +233,10 @@ class Guards:
 
         These are the names and, in the objects and lists reachable from them, attributes and arrays that are items.
         """
-        seen: set[int] = set()
+        seen_ids: set[int] = set()
         for location in self._locations:
             yield location
-            yield from _locations_in(location.read(), seen, _SEARCH_DEPTH)
+            yield from _locations_in(location.read(), seen_ids, _SEARCH_DEPTH)
 
     def reachable_arrays(self) -> Iterable[np.ndarray]:
         """Return the arrays that are reachable from the names now; valid until `take_fingerprints`."""
@@ -273,11 +273,11 @@ class Guards:
         `x += 1` changes such arrays, which are taken for numbers where they decide a branch (see
         `analysis.numbers.shared_names`).
         """
-        changed = [(a, before) for a, before in self._single_element_arrays if a.tobytes() != before.tobytes()]
-        for array, before in changed:
+        changed_arrays = [(a, before) for a, before in self._single_element_arrays if a.tobytes() != before.tobytes()]
+        for array, before in changed_arrays:
             array[...] = before
         self._single_element_arrays.clear()
-        return bool(changed)
+        return bool(changed_arrays)
 
     def changed_inputs(self) -> Iterator[tuple[journal.Location, Any]]:
         """Iterate over the names and attributes whose arrays and numbers changed, as locations with new values."""
@@ -360,25 +360,25 @@ def _refuse_name_readers(names: frozenset[str], function: types.FunctionType) ->
             raise RunPlain(f"{name} is called, which may read and write any name")
 
 
-def _locations_in(value: Any, visited: set[int], depth: int) -> Iterator[journal.Location]:
-    """Iterate over the attributes and arrays inside a value, as locations, to that depth; `visited` are ids."""
-    if id(value) in visited or not depth:
+def _locations_in(value: Any, visited_ids: set[int], depth: int) -> Iterator[journal.Location]:
+    """Iterate over the attributes and arrays inside a value, as locations, to that depth."""
+    if id(value) in visited_ids or not depth:
         return
-    visited.add(id(value))
+    visited_ids.add(id(value))
     if isinstance(value, (list, tuple, dict)):
         items = list(dict.values(value) if isinstance(value, dict) else raw_items(value))
         for position, item in enumerate(items if len(items) <= _MAX_SEARCHED_ITEMS else ()):
             if type(value) is list and isinstance(item, np.ndarray):
                 yield journal.item_location(value, position)
             else:
-                yield from _locations_in(item, visited, depth - 1)
+                yield from _locations_in(item, visited_ids, depth - 1)
         return
     kind = value if isinstance(value, type) else type(value)
     if isinstance(value, _WITHOUT_LOCATIONS) or not (is_user_code(kind) or kind is types.SimpleNamespace):
         return
     for attribute, part in attributes_of(value).items():
         yield journal.attribute_location(value, attribute)
-        yield from _locations_in(part, visited, depth - 1)
+        yield from _locations_in(part, visited_ids, depth - 1)
     for base in filter(is_user_code, kind.__mro__):
         for attribute, part in list(vars(base).items()):
             if isinstance(part, np.ndarray):

@@ -30,8 +30,8 @@ def make_evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[
         nodes = _backward_slice(graph, value)
         if nodes is None:
             return None
-        needed = {v for node in nodes for v in node.inputs} | {value}
-        values = _collect_arguments(call, graph, needed, outer)
+        needed_values = {v for node in nodes for v in node.inputs} | {value}
+        values = _collect_arguments(call, graph, needed_values, outer)
         if values is None:
             return None
         for captured, parameter in trace.captures.values():
@@ -47,11 +47,11 @@ def _backward_slice(graph: Graph, value: Value) -> list[Node] | None:
     """Return the backward slice of a value, in program order; None if it is in a region or has effects."""
     if value.graph is not graph:
         return None
-    needed, nodes = {value}, []
+    needed_values, nodes = {value}, []
     for node in reversed(graph.nodes):
-        if needed.intersection(node.results):
+        if needed_values.intersection(node.results):
             nodes.append(node)
-            needed.update(node.inputs)
+            needed_values.update(node.inputs)
     effects = [node.effects for node in nodes]
     writes = any(node.effects & Effects.WRITE for node in graph.nodes)
     if any(effect & (Effects.WRITE | Effects.OUTPUT) for effect in effects) or (

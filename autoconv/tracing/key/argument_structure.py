@@ -57,9 +57,9 @@ class _Traversal:
         """Visit the structures of an argument; return the number of its leaves."""
         argument = value
         ancestors: set[int] = set()
-        pending = [(value, True)]  # False: the structure is left, after its parts
-        while pending:
-            value, is_entry = pending.pop()
+        pending_values = [(value, True)]  # False: the structure is left, after its parts
+        while pending_values:
+            value, is_entry = pending_values.pop()
             if not is_entry:
                 ancestors.discard(id(value))
                 self._finish_structure(value)
@@ -67,8 +67,8 @@ class _Traversal:
                 ancestors.add(id(value))
                 if len(ancestors) > _DEPTH_LIMIT:
                     raise CannotFlatten(f"the arguments nest more than {_DEPTH_LIMIT} lists or objects")
-                pending.append((value, False))
-                pending += [(part, True) for part in reversed(structure_parts(value))]
+                pending_values.append((value, False))
+                pending_values += [(part, True) for part in reversed(structure_parts(value))]
         return self._leaf_counts.get(id(argument), 1)
 
     def _is_flattened(self, value: Any) -> bool:

@@ -157,8 +157,8 @@ class Signature:
         try:
             if self.contract.runs_plain:
                 unflattened = select_opaque_arguments(items, unflattened)
-            flattened = [value for name, value in items if name not in unflattened]
-            return unflattened, find_structures_to_flatten(flattened, self.is_leaf, self.contract.keeps_identity)
+            flat_values = [value for name, value in items if name not in unflattened]
+            return unflattened, find_structures_to_flatten(flat_values, self.is_leaf, self.contract.keeps_identity)
         except MissingFieldError as error:
             raise CannotFlatten(f"an object among the arguments lacks a field: {error.message}") from None
 
@@ -234,8 +234,8 @@ class Signature:
             elif kind is inspect.Parameter.VAR_KEYWORD:
                 duplicates = value.keys() & {name for name, _ in items}
                 if duplicates:
-                    repeated = f"the keyword argument {min(duplicates)!r} repeats the name"
-                    raise CannotFlatten(f"{repeated} of an argument given by position")
+                    message = f"the keyword argument {min(duplicates)!r} repeats the name"
+                    raise CannotFlatten(f"{message} of an argument given by position")
                 items += list(value.items())
             else:
                 items.append((name, value))

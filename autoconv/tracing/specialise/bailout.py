@@ -111,16 +111,16 @@ class TraceBudget:
         calls_since = 0 if previous is None else previous.calls - self._calls_at_trace - (previous is counter)
         self._counter, self._calls_at_trace = counter, counter.calls
         if self.free_traces < _CONSECUTIVE_CALLS:
-            count, total = self._traces.get(pattern, (0, 0.0))
+            count, total_seconds = self._traces.get(pattern, (0, 0.0))
         else:
-            previous_pattern, count, total = self._consecutive_traces
+            previous_pattern, count, total_seconds = self._consecutive_traces
             if calls_since > 0 or pattern != previous_pattern:
-                count, total = 0, 0.0
-        count, total = count + 1, total + seconds
-        self._consecutive_traces = pattern, count, total
-        self._traces[pattern] = count, total
+                count, total_seconds = 0, 0.0
+        count, total_seconds = count + 1, total_seconds + seconds
+        self._consecutive_traces = pattern, count, total_seconds
+        self._traces[pattern] = count, total_seconds
         if count >= self.free_traces:
-            self._costs[pattern] = total / count
+            self._costs[pattern] = total_seconds / count
 
     def overspending_reason(self, calls: int) -> str:
         """Return the reason why no trace may be made before further calls; empty if one may be made."""

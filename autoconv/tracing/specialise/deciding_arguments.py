@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Value
-from autoconv.graph.types import ArrayType, TensorType
+from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.runtime.recording.regions import Region
-from autoconv.tracing.specialise.value_specialisation import find_size_operands
+from autoconv.tracing.specialise.value_specialisation import find_size_operands, has_unknown_size
 
 _MAX_NODES = 200  # nodes of a slice
 
@@ -27,35 +27,35 @@ class DecidingArguments:
 
     def find_deciding_leaves(self, value: Value) -> frozenset[int]:
         """Return the leaves that decide the value, or its open sizes if it has some; none if anything else does."""
-        visited: set[Value] = set()
-        is_open = _is_open(value)
-        leaves = self._leaves_of_sizes(value, visited) if is_open else self._leaves_of_value(value, visited)
+        seen: set[Value] = set()
+        is_open = has_unknown_size(value)
+        leaves = self._leaves_of_sizes(value, seen) if is_open else self._leaves_of_value(value, seen)
         return leaves or frozenset()
 
-    def _leaves_of_value(self, value: Value, visited: set[Value]) -> frozenset[int] | None:
+    def _leaves_of_value(self, value: Value, seen: set[Value]) -> frozenset[int] | None:
         value = self._to_outermost(value)
         if value in self._positions:
             return frozenset({self._positions[value]}) if _is_integer(value) else None
         node = value.node
-        if node is None or node.regions or node.effects & ~Effects.RAISE or len(visited) > _MAX_NODES:
+        if node is None or node.regions or node.effects & ~Effects.RAISE or len(seen) > _MAX_NODES:
             return None
-        visited.add(value)
+        seen.add(value)
         if reads_only_shapes(node):
-            return self._union(self._leaves_of_sizes(operand, visited) for operand in node.inputs if _is_open(operand))
-        return self._union(self._leaves_of_value(operand, visited) for operand in node.inputs if operand not in visited)
+            return self._union(self._leaves_of_sizes(x, seen) for x in node.inputs if has_unknown_size(x))
+        return self._union(self._leaves_of_value(operand, seen) for operand in node.inputs if operand not in seen)
 
-    def _leaves_of_sizes(self, value: Value, visited: set[Value]) -> frozenset[int] | None:
+    def _leaves_of_sizes(self, value: Value, seen: set[Value]) -> frozenset[int] | None:
         value = self._to_outermost(value)
         node = value.node
-        if node is None or node.regions or len(visited) > _MAX_NODES:
+        if node is None or node.regions or len(seen) > _MAX_NODES:
             return None
-        visited.add(value)
+        seen.add(value)
         sizes = find_size_operands(node)
-        open_operands = [operand for operand in node.inputs if _is_open(operand) and operand not in visited]
+        open_operands = [operand for operand in node.inputs if has_unknown_size(operand) and operand not in seen]
         if not sizes and not open_operands:
             return None
-        leaves_of_operands = [self._leaves_of_value(operand, visited) for operand in sizes]
-        leaves_of_sizes = [self._leaves_of_sizes(operand, visited) for operand in open_operands]
+        leaves_of_operands = [self._leaves_of_value(operand, seen) for operand in sizes]
+        leaves_of_sizes = [self._leaves_of_sizes(operand, seen) for operand in open_operands]
         return self._union([*leaves_of_operands, *leaves_of_sizes])
 
     def _to_outermost(self, value: Value) -> Value:
@@ -75,10 +75,6 @@ class DecidingArguments:
 def _is_integer(value: Value) -> bool:
     type_ = value.type
     return isinstance(type_, TensorType) and (type_.dtype.is_integer or type_.dtype.is_bool)
-
-
-def _is_open(value: Value) -> bool:
-    return isinstance(value.type, (TensorType, ArrayType)) and None in (value.type.shape or ())
 
 
 __all__ = ["DecidingArguments"]

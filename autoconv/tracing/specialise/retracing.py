@@ -66,11 +66,11 @@ class Retracing:
         self._trace_calls.append(self.calls)
         while self.calls - self._trace_calls[0] >= _COUNTED_CALLS:
             self._trace_calls.popleft()
-        count, total = len(self._trace_calls), self.calls - self._trace_calls[0] + 1
-        if count >= _WARNED_TRACES and self._warnings < _MAX_WARNINGS:
+        trace_count, call_count = len(self._trace_calls), self.calls - self._trace_calls[0] + 1
+        if trace_count >= _WARNED_TRACES and self._warnings < _MAX_WARNINGS:
             self._warnings += 1
             text = _UNDER_COMPILE if is_compiled else _UNDER_FUNCTION
-            _LOGGER.warning(text, count, total, function, _definition_place(function))
+            _LOGGER.warning(text, trace_count, call_count, function, _definition_place(function))
 
 
 def _definition_place(function: Any) -> str:
@@ -129,14 +129,14 @@ def _join_templates(first: Key, second: Key) -> tuple[Any, ...] | None:
 
 def open_key(key: Key, keys: Iterable[Key], failed_keys: Collection[Key]) -> Key:
     """Return the key with those sizes open in which earlier calls differ, if two of these had traces of their own."""
-    opened, joined_count = key, 0
+    result, joined_count = key, 0
     for other in keys:
         if other == key or not _differ_in_leaves_only(other, key):
             continue
-        leaves = [_join_leaf_keys(*pair) for pair in zip(opened.leaves, other.leaves, strict=True)]
+        leaves = [_join_leaf_keys(*pair) for pair in zip(result.leaves, other.leaves, strict=True)]
         if all(leaf is not None and _has_rank(leaf) for leaf in leaves):
-            opened, joined_count = replace(opened, leaves=tuple(leaves)), joined_count + 1
-    return opened if joined_count >= EXACT_TRACES and opened not in failed_keys else key
+            result, joined_count = replace(result, leaves=tuple(leaves)), joined_count + 1
+    return result if joined_count >= EXACT_TRACES and result not in failed_keys else key
 
 
 def _differ_in_leaves_only(first: Key, second: Key) -> bool:

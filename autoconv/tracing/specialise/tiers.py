@@ -50,10 +50,10 @@ class Gate:
 
     def take_unexamined(self) -> bool:
         """Count a call; return whether it runs without examination."""
-        remaining = self.cell[0]
-        if remaining > 0:
-            self.cell[0] = remaining - 1
-        return remaining > 0
+        remaining_count = self.cell[0]
+        if remaining_count > 0:
+            self.cell[0] = remaining_count - 1
+        return remaining_count > 0
 
     @property
     def is_plain(self) -> bool:
@@ -117,15 +117,15 @@ class Timing:
         (self._graph_times if form == GRAPH else self._plain_times).append(seconds)
         if form == GRAPH or not self._graph_times:
             return
-        graph, plain = self._call_seconds()
-        ratio = max(graph / plain, plain / graph)
-        is_costly = ratio > _LARGE_RATIO and max(graph, plain) > _COSTLY_SECONDS
+        graph_seconds, plain_seconds = self._call_seconds()
+        ratio = max(graph_seconds / plain_seconds, plain_seconds / graph_seconds)
+        is_costly = ratio > _LARGE_RATIO and max(graph_seconds, plain_seconds) > _COSTLY_SECONDS
         # One sample may be cold or interrupted.
         pair_count = 1 if is_costly else 2 if ratio > _CLEAR_RATIO else _PAIRS
         if self._is_uneven and sum(self._graph_times) + sum(self._plain_times) < _COSTLY_SECONDS:
             pair_count = 2 * _PAIRS
         if len(self._plain_times) >= pair_count:
-            self.choice = PLAIN if graph > plain * _MIN_RATIO + _NOISE_SECONDS else GRAPH
+            self.choice = PLAIN if graph_seconds > plain_seconds * _MIN_RATIO + _NOISE_SECONDS else GRAPH
 
     def record_rerun(self, calls: int) -> bool:
         """Record that a call fell back from a graph to plain Python; return whether that happened too often.
@@ -172,8 +172,8 @@ class Timing:
 
     def text(self) -> str:
         """Return the times as text for users."""
-        graph, plain = self._call_seconds()
-        return f"{_time_text(graph)} as a graph, {_time_text(plain)} as plain Python"
+        graph_seconds, plain_seconds = self._call_seconds()
+        return f"{_time_text(graph_seconds)} as a graph, {_time_text(plain_seconds)} as plain Python"
 
 
 def _trimmed_mean(times: list[float]) -> float:

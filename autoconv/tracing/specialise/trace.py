@@ -247,18 +247,18 @@ class TraceSession:
     def _optimise(self) -> Graph:
         """Optimise the recorded graph, under the name of the trace."""
         self._name = f"__inference_{self.subject.signature.name}_{next(_COUNTER)}"
-        recorded = self.trace.root.graph
-        marked = mark_list_facts(recorded, self.call.key)
-        optimised = optimise(marked, contract=self.contract.name, dump=trace_logs.make_optimisation_logger(self._name))
-        self.contract.check_optimised(optimised)
-        trace_logs.log_graphs(self._name, recorded, optimised)
-        return optimised
+        recorded_graph = self.trace.root.graph
+        marked = mark_list_facts(recorded_graph, self.call.key)
+        graph = optimise(marked, contract=self.contract.name, dump=trace_logs.make_optimisation_logger(self._name))
+        self.contract.check_optimised(graph)
+        trace_logs.log_graphs(self._name, recorded_graph, graph)
+        return graph
 
-    def _compile(self, optimised: Graph, layout: Layout) -> ConcreteFunction:
+    def _compile(self, graph: Graph, layout: Layout) -> ConcreteFunction:
         """Compile the optimised graph."""
         call, trace, subject = self.call, self.trace, self.subject
         recording = Recording(
-            graph=trace.root.graph, optimised=optimised, key=call.key, names=call.names, captures=self._captures,
+            graph=trace.root.graph, optimised=graph, key=call.key, names=call.names, captures=self._captures,
             layout=layout, guards=self.guards, contract=subject.contract, arrays=trace.arrays, locations=call.locations,
             containers=tuple(call.containers.values()), warns=trace.warns_of_constants,
         )  # fmt: skip

@@ -59,10 +59,10 @@ class TraceCache:
         for key in keys_by_last_use[:-1]:
             if len(self.by_key) <= MAX_KEYS and (count <= _MIN_KEPT_TRACES or weight <= _MAX_BYTES):
                 return
-            dropped = self.by_key.pop(key)
-            release(dropped)
-            count -= len(dropped)
-            dropped_weight = sum(c.weight for c in dropped)
+            dropped_entries = self.by_key.pop(key)
+            release(dropped_entries)
+            count -= len(dropped_entries)
+            dropped_weight = sum(c.weight for c in dropped_entries)
             weight -= dropped_weight
-            del dropped
+            del dropped_entries
             DROPPED.add(dropped_weight)

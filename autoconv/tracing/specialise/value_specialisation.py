@@ -142,14 +142,14 @@ def find_size_operands(node: Node) -> list[Value]:
 
     There are none where the open size may come from another input's shape.
     """
-    if node.regions or node.op.traits.elementwise or not any(map(_is_open, node.results)):
+    if node.regions or node.op.traits.elementwise or not any(map(has_unknown_size, node.results)):
         return []
-    if any(map(_is_open, node.inputs)) and node.op.name not in _SLICING_OPS:
+    if any(map(has_unknown_size, node.inputs)) and node.op.name not in _SLICING_OPS:
         return []
     return list(node.inputs) if node.op.name in _OPS_OF_SIZES else list(filter(_may_be_size, node.inputs[1:]))
 
 
-def _is_open(value: Value) -> bool:
+def has_unknown_size(value: Value) -> bool:
     """Return whether some size is unknown (None) in the graph; open sizes of arguments are symbols."""
     return isinstance(value.type, (TensorType, ArrayType)) and None in (value.type.shape or ())
 

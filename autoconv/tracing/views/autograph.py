@@ -46,11 +46,11 @@ def to_graph(
     np.float32(2.0)
     """
     function = _python_function(entity)
-    converted = convert_function(function, operators_module())
-    converted.__name__ = f"tf__{function.__name__}"
+    converted_function = convert_function(function, operators_module())
+    converted_function.__name__ = f"tf__{function.__name__}"
     if isinstance(entity, types.MethodType):
-        return types.MethodType(converted, entity.__self__)
-    return converted
+        return types.MethodType(converted_function, entity.__self__)
+    return converted_function
 
 
 def trace(*args: Any) -> None:

@@ -50,12 +50,12 @@ def _kernel_lines(calls: Sequence[tuple[str, Any]]) -> list[str]:
     counts = Counter(
         (name, "" if span is None else f"{os.path.basename(span.file)}:{span.line}") for name, span in calls
     )
-    shown = [
+    shown_kernels = [
         name + (f" ({place})" if place else "") + (f" x{count}" if count > 1 else "")
         for (name, place), count in list(counts.items())[:_MAX_SHOWN_OPS]
     ]
     more = [f"and {len(counts) - _MAX_SHOWN_OPS} more"] if len(counts) > _MAX_SHOWN_OPS else []
-    return [f"     {len(calls)} by kernels: {', '.join([*shown, *more])}"]
+    return [f"     {len(calls)} by kernels: {', '.join([*shown_kernels, *more])}"]
 
 
 class Reasons:
@@ -67,8 +67,8 @@ class Reasons:
     def append(self, reason: str) -> None:
         # Reasons of one call differ in its numbers alone.
         key = _DIGITS.sub("", reason) if reason.startswith(_ONE_CALL_PREFIX) else reason
-        shown, count = self._counts.pop(key, (reason, 0))
-        self._counts[key] = shown, count + 1
+        shown_reason, count = self._counts.pop(key, (reason, 0))
+        self._counts[key] = shown_reason, count + 1
         if len(self._counts) > _MAX_ROWS:
             del self._counts[next(iter(self._counts))]
 
@@ -125,16 +125,16 @@ class Explanation:
     def why(self, call: Any, cache: Mapping[Any, Any]) -> str:
         """Return the reason for the trace that is about to be made for this call."""
         if call.key in cache:
-            changed = {concrete.guards.find_change() for concrete in cache[call.key]} - {""}
-            return f"{', '.join(sorted(changed))} changed"
+            changed_inputs = {concrete.guards.find_change() for concrete in cache[call.key]} - {""}
+            return f"{', '.join(sorted(changed_inputs))} changed"
         if not cache:
             return "first call"
         nearest = next(reversed(cache))
         if nearest.templates != call.key.templates or len(nearest.leaves) != len(call.key.leaves):
             return "the structure of the arguments differs"
-        for name, old, new in zip(call.names, nearest.leaves, call.key.leaves, strict=True):
-            if old != new:
-                return f"{name} is {new}, was {old}"
+        for name, old_leaf, new_leaf in zip(call.names, nearest.leaves, call.key.leaves, strict=True):
+            if old_leaf != new_leaf:
+                return f"{name} is {new_leaf}, was {old_leaf}"
         return "the trace was dropped from the cache"
 
     def html(self, title: str) -> str:

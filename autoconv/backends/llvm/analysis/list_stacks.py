@@ -41,7 +41,7 @@ class _ListVersions:
 
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}
-        self._excluded: set[Value] = set()
+        self._excluded_values: set[Value] = set()
 
     def _root(self, value: Value) -> Value:
         self._parent.setdefault(value, value)
@@ -59,14 +59,14 @@ class _ListVersions:
             self.exclude(second)
         if first_root is not second_root:
             self._parent[first_root] = second_root
-            if first_root in self._excluded:
-                self._excluded.add(second_root)
+            if first_root in self._excluded_values:
+                self._excluded_values.add(second_root)
 
     def exclude(self, value: Value) -> None:
-        self._excluded.add(self._root(value))
+        self._excluded_values.add(self._root(value))
 
     def stack_values(self) -> frozenset[Value]:
-        excluded_roots = {self._root(value) for value in self._excluded}
+        excluded_roots = {self._root(value) for value in self._excluded_values}
         candidates = [value for value in list(self._parent) if self._root(value) not in excluded_roots]
         return frozenset(filter(_has_native_elements, candidates))
 

@@ -47,17 +47,17 @@ class LoopDependence:
             node.op.traits.control and not node.op.traits.selects for node in body.walk()
         ):
             return False
-        stored = [node.inputs[0] for node in body.walk() if node.op.name == "array_store"]
-        loaded = [node.inputs[0] for node in body.walk() if node.op.name == "array_load"]
-        if not stored or len(stored) + len(loaded) > _ACCESS_LIMIT:
+        stored_arrays = [node.inputs[0] for node in body.walk() if node.op.name == "array_store"]
+        loaded_arrays = [node.inputs[0] for node in body.walk() if node.op.name == "array_load"]
+        if not stored_arrays or len(stored_arrays) + len(loaded_arrays) > _ACCESS_LIMIT:
             return False
         iterations = _IterationPair(self, loop)
-        if any(iterations.may_vary(self._base(view)) for view in (*stored, *loaded)):
+        if any(iterations.may_vary(self._base(view)) for view in (*stored_arrays, *loaded_arrays)):
             return False
         return all(
             self._overlaps.between(target, other) == DISJOINT or self._are_separate(target, other, iterations)
-            for i, target in enumerate(stored)
-            for other in (*stored[i:], *loaded)
+            for i, target in enumerate(stored_arrays)
+            for other in (*stored_arrays[i:], *loaded_arrays)
         )
 
     def passes_elements_on(self, loop: Node) -> bool:

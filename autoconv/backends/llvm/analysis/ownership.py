@@ -22,14 +22,14 @@ def allocated_outputs(graph: Graph, allocated_parameters: Sequence[bool] = ()) -
 
     `allocated_parameters` marks the parameters that count as allocated by the graph.
     """
-    allocated: set[Value] = set()
+    allocated_values: set[Value] = set()
     for value, is_allocated in zip(graph.parameters, allocated_parameters, strict=False):
         if is_allocated:
-            allocated.add(value)
+            allocated_values.add(value)
     for node in graph.nodes:
-        flags = _allocated_results(node, allocated)
-        allocated.update(value for value, is_made in zip(node.results, flags, strict=True) if is_made)
-    return [value in allocated for value in graph.outputs]
+        flags = _allocated_results(node, allocated_values)
+        allocated_values.update(value for value, is_made in zip(node.results, flags, strict=True) if is_made)
+    return [value in allocated_values for value in graph.outputs]
 
 
 def holds_no_arguments(graph: Graph) -> bool:
@@ -45,9 +45,9 @@ def _handles_objects(node: Node) -> bool:
     return not node.regions and any(not isinstance(value.type, TensorType) for value in (*node.inputs, *node.results))
 
 
-def _allocated_results(node: Node, allocated: set[Value]) -> list[bool]:
+def _allocated_results(node: Node, allocated_values: set[Value]) -> list[bool]:
     """Return for each result of a node whether the graph allocated it; the answer is False in doubt."""
-    allocated_inputs = [value in allocated for value in node.inputs]
+    allocated_inputs = [value in allocated_values for value in node.inputs]
     result_count = len(node.results)
     if all(is_scalar(value.type) for value in node.results):
         return [True] * result_count

@@ -29,10 +29,10 @@ def is_serial(loop: Node, dependence: LoopDependence) -> bool:
     if counter is None or not counter.is_only_exit or dependence.passes_elements_on(loop):
         return True
     dependences = _IterationDependence(loop, body)
-    written = [node.inputs[0] for node in body.nodes if node.op.traits.stores_into is not None]
-    if any(dependences.of_element(array) == _OTHER for array in written):
+    written_arrays = [node.inputs[0] for node in body.nodes if node.op.traits.stores_into is not None]
+    if any(dependences.of_element(array) == _OTHER for array in written_arrays):
         return True
-    bases = {base_of(array) for array in written}
+    bases = {base_of(array) for array in written_arrays}
     read = [node.inputs[0] for node in body.nodes if node.op.name == "array_load"]
     return any(base_of(array) in bases and dependences.of_element(array) == _INVARIANT for array in read)
 

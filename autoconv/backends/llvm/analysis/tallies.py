@@ -50,26 +50,26 @@ def _chooses_from_own_state(node: Node, body: Graph, state_count: int) -> bool:
     return False
 
 
-def _tally_of(value: Value, known: dict[Value, Tally | None], depth: int) -> Tally | None:
+def _tally_of(value: Value, known_tallies: dict[Value, Tally | None], depth: int) -> Tally | None:
     """Return the tally of a value of the body, relative to the state; None if it is computed in another way."""
-    if value not in known:
-        known[value] = _tally_of_result(value, known, depth)
-    return known[value]
+    if value not in known_tallies:
+        known_tallies[value] = _tally_of_result(value, known_tallies, depth)
+    return known_tallies[value]
 
 
-def _tally_of_result(value: Value, known: dict[Value, Tally | None], depth: int) -> Tally | None:
+def _tally_of_result(value: Value, known_tallies: dict[Value, Tally | None], depth: int) -> Tally | None:
     constant, node = constant_of(value), value.node
     if constant is not None:
         return Tally(None, (constant, constant))
     if node is None or depth > _DEPTH_LIMIT or not is_int64_scalar(value.type):
         return None
     if node.op.name in ("python_add", "python_subtract"):
-        return _tally_of_sum(node, known, depth)
+        return _tally_of_sum(node, known_tallies, depth)
     if node.op.name == "select":
-        return _union_of_tallies([_tally_of(operand, known, depth + 1) for operand in node.inputs[1:]])
+        return _union_of_tallies([_tally_of(operand, known_tallies, depth + 1) for operand in node.inputs[1:]])
     if node.op.traits.selects and node.regions:
         result_position = node.results.index(value)
-        operand_tallies = [_tally_of(operand, known, depth + 1) for operand in node.inputs[1:]]
+        operand_tallies = [_tally_of(operand, known_tallies, depth + 1) for operand in node.inputs[1:]]
         outputs = [
             (arm.outputs[result_position], dict(zip(arm.parameters, operand_tallies, strict=True)))
             for arm in node.regions
@@ -78,14 +78,14 @@ def _tally_of_result(value: Value, known: dict[Value, Tally | None], depth: int)
     return None
 
 
-def _tally_of_sum(node: Node, known: dict[Value, Tally | None], depth: int) -> Tally | None:
+def _tally_of_sum(node: Node, known_tallies: dict[Value, Tally | None], depth: int) -> Tally | None:
     x, y = node.inputs
     sign = 1
     if node.op.name == "python_subtract":
         sign = -1
     elif constant_of(y) is None:
         x, y = y, x
-    step, tally = constant_of(y), _tally_of(x, known, depth + 1)
+    step, tally = constant_of(y), _tally_of(x, known_tallies, depth + 1)
     return None if step is None or tally is None else tally.shift(sign * step)
 
 

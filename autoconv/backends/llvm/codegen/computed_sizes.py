@@ -12,6 +12,7 @@ from autoconv.backends.llvm.analysis.index_maps import ELEMENT_SOURCES, INDEX_MA
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.memory.ops import write_integer
 from autoconv.backends.llvm.codegen.memory.slice_bounds import resolve_bounds
 from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
@@ -19,7 +20,7 @@ from autoconv.backends.llvm.ir.index_arith import Index, Position
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dimensions import ComputedSize, times
 from autoconv.graph.dtypes import int64
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT
 
@@ -35,11 +36,6 @@ def _define_size(region: LoweringContext, symbol: ComputedSize, value: Position)
     register, module = register_of(symbol), region.body.module
     region.out.line(f"{register} = add i64 {value}, 0")
     module.sizes = (*module.sizes, register)
-
-
-def _write_integer(region: LoweringContext, value: Value) -> str:
-    b = RegisterWriter(region)
-    return b.cast(region.number(value), int64).ir
 
 
 @lowering("sizes_of")
@@ -67,10 +63,10 @@ def _write_sizes_of(region: LoweringContext, node: Node) -> None:
 
     is_contiguous = load_sizes(array.ir)
     with out.unlikely(out.not_(is_contiguous)):
-        copied = body.call_python(_as_contiguous, array.ir)
+        array_copy = body.call_python(_as_contiguous, array.ir)
         body.release(array.slot)
-        out.store("ptr", copied, array.slot)
-        load_sizes(copied)
+        out.store("ptr", array_copy, array.slot)
+        load_sizes(array_copy)
     region.set(result, Object(out.load("ptr", array.slot), array.slot))
     for axis, size in enumerate(shape):
         if size in node.attributes["defines"]:
@@ -98,7 +94,7 @@ def _write_size_sum(region: LoweringContext, node: Node) -> None:
 def _write_slice_sizes(region: LoweringContext, node: Node) -> None:
     operands = iter(node.inputs)
     written_parts: Any = node.attributes["parts"]
-    parts: list[Any] = [_write_integer(region, next(operands)) if part == INPUT else part for part in written_parts]
+    parts: list[Any] = [write_integer(region, next(operands)) if part == INPUT else part for part in written_parts]
     size = write_dimension(region.out, node.attributes["size"])
     start, length, _ = resolve_bounds(region, node, parts, size)
     for symbol, value in zip(node.attributes["defines"], (length, start), strict=False):
@@ -128,26 +124,26 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     """Infer a size of -1 by division; the product of all sizes has to be the number of elements."""
     out, operands = region.out, iter(node.inputs[1:])
     total = write_dimension(out, node.attributes["count"])
-    requested = [_write_integer(region, next(operands)) if size is None else size for size in node.attributes["wanted"]]
-    requested = [write_dimension(out, size) if isinstance(size, Symbol) else size for size in requested]
-    are_inferred = [out.icmp("eq", size, -1) for size in requested]
+    sizes = [write_integer(region, next(operands)) if size is None else size for size in node.attributes["wanted"]]
+    sizes = [write_dimension(out, size) if isinstance(size, Symbol) else size for size in sizes]
+    are_inferred = [out.icmp("eq", size, -1) for size in sizes]
     known_product: Position = 1
-    for size, is_inferred in zip(requested, are_inferred, strict=True):
+    for size, is_inferred in zip(sizes, are_inferred, strict=True):
         known_product = out.mul(known_product, out.select(is_inferred, 1, size))
     quotient = out.op("sdiv", total, out.select(out.icmp("eq", known_product, 0), 1, known_product))
-    pairs = zip(requested, are_inferred, strict=True)
-    resolved = [out.select(is_inferred, quotient, size) for size, is_inferred in pairs]
+    pairs = zip(sizes, are_inferred, strict=True)
+    resolved_sizes = [out.select(is_inferred, quotient, size) for size, is_inferred in pairs]
     inferred_count: Position = 0
     product: Position = 1
     is_wrong = "false"
-    for size, is_inferred in zip(resolved, are_inferred, strict=True):
+    for size, is_inferred in zip(resolved_sizes, are_inferred, strict=True):
         inferred_count, product = out.add(inferred_count, out.cast("zext", is_inferred, "i64")), out.mul(product, size)
         is_wrong = out.or_(is_wrong, out.icmp("ugt", size, _ELEMENT_LIMIT))
     is_wrong = out.or_(is_wrong, out.icmp("ne", product, total))
     is_undecided = out.and_(out.icmp("eq", inferred_count, 1), out.icmp("eq", known_product, 0))
     region.raise_if(node, out.or_(out.or_(is_wrong, is_undecided), out.icmp("ugt", inferred_count, 1)))
     defines = iter(node.attributes["defines"])
-    for size, wanted in zip(resolved, node.attributes["wanted"], strict=True):
+    for size, wanted in zip(resolved_sizes, node.attributes["wanted"], strict=True):
         if wanted is None or wanted == -1:
             _define_size(region, next(defines), size)
 
@@ -157,7 +153,7 @@ def _write_number_sizes(region: LoweringContext, node: Node) -> None:
     """Use numbers of the program as sizes; each and their product may not exceed what memory holds."""
     product: Position = 1
     for symbol, value in zip(node.attributes["defines"], node.inputs, strict=True):
-        number = _write_integer(region, value)
+        number = write_integer(region, value)
         region.raise_if(node, region.out.icmp("ugt", number, _ELEMENT_LIMIT))
         _define_size(region, symbol, number)
         if product != 1:

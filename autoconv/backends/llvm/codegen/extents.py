@@ -24,7 +24,7 @@ def write_extent(region: LoweringContext, node: Node) -> None:
     region.body.record_range(size, SIZES)
     if isinstance(dimension, Size) and not isinstance(dimension, RunTimeSize):
         region.body.record_range(size, (SMALLEST_OPEN_SIZE, SIZES[1]))
-    converted = b.cast(size, result.dtype)
-    if converted.ir != size.ir:
-        region.body.record_upper_bound(converted, size, 0)  # a size that does not fit into the dtype becomes smaller
-    region.set(result, converted)
+    extent = b.cast(size, result.dtype)
+    if extent.ir != size.ir:
+        region.body.record_upper_bound(extent, size, 0)  # a size that does not fit into the dtype becomes smaller
+    region.set(result, extent)

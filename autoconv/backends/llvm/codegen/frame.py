@@ -131,8 +131,8 @@ class Body:
 
         The first iteration fills it. The result is None unless the innermost loop captures `source`.
         """
-        captured, slots = self._invariants[-1] if self._invariants else (frozenset(), {})
-        if source.ir not in captured:
+        captured_values, slots = self._invariants[-1] if self._invariants else (frozenset(), {})
+        if source.ir not in captured_values:
             return None
         key = source.ir, kind
         if key not in slots:
@@ -292,6 +292,6 @@ class Body:
         poll, go_on = out.label("poll"), out.label("go")
         out.branch_if(is_due, poll, go_on, unlikely=True)
         out.begin(poll)
-        interrupted = out.call("pause")
-        out.branch_if(interrupted, self.failure_label, go_on, unlikely=True)
+        is_interrupted = out.call("pause")
+        out.branch_if(is_interrupted, self.failure_label, go_on, unlikely=True)
         out.begin(go_on)

@@ -178,17 +178,17 @@ class KernelCalls:
     def _unpack(self, node: Node, result: str) -> list[Native]:
         """Unpack the results of a kernel, which are in a tuple unless there is exactly one."""
         out, body = self.out, self.body
-        owned = body.own_reference(result)
+        owned_result = body.own_reference(result)
         natives: list[Native] = []
         if len(node.results) == 1:
-            natives.append(self._as_native(node.results[0], owned))
+            natives.append(self._as_native(node.results[0], owned_result))
             return natives
         body.module.declare("PyTuple_GetItem", "ptr", "ptr, i64")
         for i, value in enumerate(node.results):
             ir = out.call("PyTuple_GetItem", result, i)
             out.call("retain", ir)
             natives.append(self._as_native(value, body.own_reference(ir)))
-        body.release(owned.slot)
+        body.release(owned_result.slot)
         return natives
 
     def _check_sizes(self, value: Value, object_: Object) -> None:

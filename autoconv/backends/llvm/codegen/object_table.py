@@ -111,13 +111,13 @@ class ObjectTable:
         convert_results, region = _results_converter(node.results), node.regions[0]
         spans = [call_site.span for call_site in (node, *enclosing_calls)]
         compile_region = self._compile_region
-        compiled: list[Any] = []
+        compiled_graphs: list[Any] = []
 
         def call(*inputs: Any) -> Any:
-            if not compiled:
-                compiled.append(compile_with_recursion(region, compile_region, inside_recursion=True))
+            if not compiled_graphs:
+                compiled_graphs.append(compile_with_recursion(region, compile_region, inside_recursion=True))
             try:
-                return convert_results(tuple(compiled[0](inputs[:-1], int(inputs[-1]))))
+                return convert_results(tuple(compiled_graphs[0](inputs[:-1], int(inputs[-1]))))
             except Exception as error:
                 _add_spans(error, spans)
                 raise

@@ -265,11 +265,11 @@ class Region(KernelCalls):
         writer = writer_class(self.body.module, self._plan, item, self.checked_positions)
         self.body.module.has_loops = True
         cells, arguments = self.loop_arguments(item, writer)
-        rare = self.launch(writer.name, arguments)
+        rare_flag = self.launch(writer.name, arguments)
         if writer.has_rare and item.nodes[0].effects and self._plan.classes[item.nodes[0]] == "element":
-            self.call_kernel_if(item.nodes[0], rare)
+            self.call_kernel_if(item.nodes[0], rare_flag)
         elif writer.has_rare:
-            with self.out.unlikely(rare):
+            with self.out.unlikely(rare_flag):
                 self.out.new(f"call i1 @{writer.careful_name}({', '.join(arguments)})")
         b = RegisterWriter(self)
         for value, cell in cells.items():
@@ -295,7 +295,7 @@ class Region(KernelCalls):
                 array = self.lent_array(value)
                 arguments.append(f"ptr {array.pointer}")
                 pairs = zip(array.strides, strides_of(value), strict=True)
-                arguments += [f"i64 {stride}" for stride, known in pairs if known is None]
+                arguments += [f"i64 {stride}" for stride, known_stride in pairs if known_stride is None]
             else:
                 arguments.append(f"ptr {self.data(value)}")
         for view in writer.checked_views:
@@ -321,14 +321,14 @@ class Region(KernelCalls):
         native_block = out.block
         with out.unlikely(condition):
             kernel_results = [native for native in self.call_kernel(node, is_rare=True) if isinstance(native, Object)]
-            for old, new in zip(native_results, kernel_results, strict=True):
-                self.body.release(old.slot)
-                out.store("ptr", "null", new.slot)
-                out.store("ptr", new.ir, old.slot)
+            for native_result, kernel_result in zip(native_results, kernel_results, strict=True):
+                self.body.release(native_result.slot)
+                out.store("ptr", "null", kernel_result.slot)
+                out.store("ptr", kernel_result.ir, native_result.slot)
             kernel_block = out.block
-        for value, old, new in zip(node.results, native_results, kernel_results, strict=True):
-            joined = out.phi((Operand.of(old.ir, "ptr"), native_block), (new.ir, kernel_block))
-            self.set(value, Object(joined, old.slot))
+        for value, native_result, kernel_result in zip(node.results, native_results, kernel_results, strict=True):
+            result = out.phi((Operand.of(native_result.ir, "ptr"), native_block), (kernel_result.ir, kernel_block))
+            self.set(value, Object(result, native_result.slot))
 
     def is_view(self, value: Value) -> bool:
         return value in self._plan.views

@@ -44,18 +44,18 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         return
     if range_ is not None:
         ranges = [region.body.range_of(x) for x in operands]
-        unchecked = compute_unchecked(RegisterWriter(region), node, operands, ranges)
-        if unchecked is not None:
-            _set_and_record_facts(region, node, operands, unchecked, range_)
+        unchecked_element = compute_unchecked(RegisterWriter(region), node, operands, ranges)
+        if unchecked_element is not None:
+            _set_and_record_facts(region, node, operands, unchecked_element, range_)
             return
     exceptional, done = out.label("cold"), out.label("done")
     checks: list[str] = []
 
     def fail(condition: Element) -> None:
-        passed = out.label("fine")
-        out.branch_if(condition.ir, exceptional, passed, unlikely=True)
-        out.begin(passed)
-        checks.append(passed)
+        passed_label = out.label("fine")
+        out.branch_if(condition.ir, exceptional, passed_label, unlikely=True)
+        out.begin(passed_label)
+        checks.append(passed_label)
 
     b = RegisterWriter(region, fail)
     warning_element = _warn_by_branch(b, node, operands, region) if range_ is None and region.body.is_serial else None
@@ -81,8 +81,8 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     kernel_block = out.block
     out.branch(done)
     out.begin(done)
-    joined = out.phi((Operand.of(element.ir, register(element.dtype)), native_block), (kernel_result.ir, kernel_block))
-    region.set(node.results[0], b.wrap(element.dtype, joined))
+    result = out.phi((Operand.of(element.ir, register(element.dtype)), native_block), (kernel_result.ir, kernel_block))
+    region.set(node.results[0], b.wrap(element.dtype, result))
 
 
 def _dimension_of(region: LoweringContext, node: Node, operands: Sequence[Element]) -> Dimension:
@@ -92,8 +92,8 @@ def _dimension_of(region: LoweringContext, node: Node, operands: Sequence[Elemen
     """
     if node.op.name not in ("python_add", "python_subtract") or any(x.dtype is not int64 for x in operands):
         return None
-    known = region.body.dimensions
-    x, y = (known.get(number.ir) if number.ir[0] == "%" else int(number.ir) for number in operands)
+    known_dimensions = region.body.dimensions
+    x, y = (known_dimensions.get(number.ir) if number.ir[0] == "%" else int(number.ir) for number in operands)
     if x is None or y is None or not (isinstance(x, Symbol) or isinstance(y, Symbol)):
         return None
     return plus(x, y if node.op.name == "python_add" else times(y, -1))
@@ -103,8 +103,8 @@ def compute_number(b: RegisterWriter, node: Node, operands: Sequence[Element], r
     """Return an integer of an op that cannot raise for operands of these ranges."""
     range_ = result_range(node.op.name, ranges)
     is_known = range_ is not None and is_within_int64(range_)
-    unchecked = compute_unchecked(b, node, operands, ranges) if is_known else None
-    return unchecked or _write_signed_division(b, node, operands) or apply_rule(b, node, operands)
+    unchecked_element = compute_unchecked(b, node, operands, ranges) if is_known else None
+    return unchecked_element or _write_signed_division(b, node, operands) or apply_rule(b, node, operands)
 
 
 def _write_signed_division(b: RegisterWriter, node: Node, operands: Sequence[Element]) -> Element | None:
@@ -212,8 +212,8 @@ def _known_sign(range_: tuple[int, int]) -> int:
 def _is_running_total(region: LoweringContext, node: Node) -> bool:
     """Return whether a node adds to a value that a loop carries from one iteration to the next."""
     graph, (result,) = region.graph, node.results
-    carried = zip(graph.parameters, graph.outputs, strict=False)  # captures follow the state
-    return any(result is output and node.inputs[0] is parameter for parameter, output in carried)
+    state_pairs = zip(graph.parameters, graph.outputs, strict=False)  # captures follow the state
+    return any(result is output and node.inputs[0] is parameter for parameter, output in state_pairs)
 
 
 def _set_and_record_facts(
@@ -268,8 +268,8 @@ def write_alias(region: LoweringContext, node: Node) -> None:
     """Reuse an object under another type; its consumers read the elements only."""
     (result,), source = node.results, node.inputs[0]
     object_ = region.object(source)
-    owned = region.body.own_reference(region.take_reference(source, region.remaining_uses[source] == 1))
-    region.set(result, replace(owned, original_type=object_.original_type or source.type))
+    owned_source = region.body.own_reference(region.take_reference(source, region.remaining_uses[source] == 1))
+    region.set(result, replace(owned_source, original_type=object_.original_type or source.type))
 
 
 @class_lowering("pick")

@@ -14,14 +14,14 @@ class StackBuffers:
 
     def __init__(self, out: FunctionText) -> None:
         self._out = out
-        self._unused: dict[int, list[str]] = {}  # buffers for reuse, by size
+        self._free_buffers: dict[int, list[str]] = {}  # buffers for reuse, by size
         self._used_sizes: dict[str, int] = {}
         self._total_bytes = 0
 
     def allocate(self, type_: Type) -> str | None:
         """Return memory for an array of a type; None if the limit is reached."""
         size = size_in_bytes(type_)
-        buffers = self._unused.get(size)
+        buffers = self._free_buffers.get(size)
         if buffers:
             buffer = buffers.pop()
         elif self._total_bytes + size > _BYTES_LIMIT:
@@ -36,4 +36,4 @@ class StackBuffers:
         """Keep a buffer for reuse; do nothing if it has been released before."""
         size = self._used_sizes.pop(buffer, None)
         if size is not None:
-            self._unused.setdefault(size, []).append(buffer)
+            self._free_buffers.setdefault(size, []).append(buffer)

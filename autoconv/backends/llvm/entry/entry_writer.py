@@ -51,7 +51,7 @@ class EntryWriter:
         self._objects = objects
         self._memories: list[tuple[str, Any]] = []  # arrays in memory and their types
         self.copies: list[str] = []  # slots of copies of arguments that are not C-contiguous
-        self._saved: list[str] = []  # slots of copies of arrays that are restored where the graph fails
+        self._saved_slots: list[str] = []  # slots of copies of arrays that are restored where the graph fails
         self._restore_arguments: tuple[str, str, int] | None = None  # arguments of `restore_arrays`
         parameters = ("ptr %self", "ptr %arguments", "i64 %count")
         self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
@@ -63,9 +63,9 @@ class EntryWriter:
 
     def _check(self, test: str) -> None:
         """Write a branch to the exit that refuses the call, unless the test holds."""
-        passed = self.out.label("ok")
-        self.out.branch_if(test, passed, self._refusal_label)
-        self.out.begin(passed)
+        passed_label = self.out.label("ok")
+        self.out.branch_if(test, passed_label, self._refusal_label)
+        self.out.begin(passed_label)
 
     def _load_field(self, object_: str, offset: int, ir_type: str) -> str:
         address = self.out.gep("i8", object_, offset)
@@ -131,10 +131,10 @@ class EntryWriter:
     def _check_parts(self, guard: Guard) -> None:
         """Check the parts of a guarded object."""
         if guard.fields:
-            current = self._objects.reference(guard.value)(self.out)
+            object_ = self._objects.reference(guard.value)(self.out)
             for offset, expected_object in guard.fields:
                 expected = "null" if expected_object is None else self._objects.reference(expected_object)(self.out)
-                self._check(self.out.is_same(self._load_field(current, offset, "ptr"), expected))
+                self._check(self.out.is_same(self._load_field(object_, offset, "ptr"), expected))
         if guard.empty_dict is not None:
             container = self._objects.reference(guard.empty_dict)(self.out)
             self._check(self.out.icmp("eq", self._load_field(container, DICT_COUNT, "i64"), 0))
@@ -297,7 +297,7 @@ class EntryWriter:
         arguments = out.alloca(f"[{1 + 2 * len(arrays)} x ptr]")  # the error becomes the first argument
         for i, array in enumerate(arrays):
             copy = self.result_writer.check_not_null(out.call_c("PyArray_NewCopy", "ptr", "ptr, i32", array, 0))
-            self._saved.append(self.result_writer.hold(copy))
+            self._saved_slots.append(self.result_writer.hold(copy))
             for position, object_ in enumerate((array, copy), 1 + 2 * i):
                 out.store("ptr", object_, out.gep("ptr", arguments, position))
         self._restore_arguments = self._objects.reference(form.restore)(out), arguments, 1 + 2 * len(arrays)
@@ -337,14 +337,14 @@ class EntryWriter:
         """
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
-        succeeded = out.call("graph", *natives, cells, *self._module.sizes)
+        has_succeeded = out.call("graph", *natives, cells, *self._module.sizes)
         if self._restore_arguments is not None:
-            with out.unless(succeeded):
+            with out.unless(has_succeeded):
                 out.call("restore_arrays", *self._restore_arguments)
-        for slot in (*temporary_slots, *self._saved):
+        for slot in (*temporary_slots, *self._saved_slots):
             out.call("release", slot)
         success, failure = out.label("well"), out.label("failed")
-        out.branch_if(succeeded, success, failure)
+        out.branch_if(has_succeeded, success, failure)
         out.begin(failure)
         out.ret(NULL)
         out.begin(success)

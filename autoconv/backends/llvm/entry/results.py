@@ -72,10 +72,10 @@ class ResultWriter:
             needs_owner = kinds.get(i) in ("array", "tensor") and not (form.outputs_may_share_memory or is_allocated)
             if isinstance(native, Object) and needs_owner:
                 array = self._move_from_slot(native.ir, slots[i])
-                owned = self.check_not_null(self._write_owned_array(array, replacements))
-                replacements.append((native.ir, owned))
-                self._out.store("ptr", owned, slots[i])
-                native = Object(owned)
+                owned_array = self.check_not_null(self._write_owned_array(array, replacements))
+                replacements.append((native.ir, owned_array))
+                self._out.store("ptr", owned_array, slots[i])
+                native = Object(owned_array)
             self._outputs.append(native)
         result = self._build_result(form.result)  # NULL after an error, and returned then
         for slot in slots:
@@ -137,13 +137,13 @@ class ResultWriter:
         ends: list[tuple[Operand, str]] = []
         for number, arm in enumerate(form.arms):
             if number < len(form.arms) - 1:
-                chosen, other = out.label("arm"), out.label("other")
-                out.branch_if(out.icmp("eq", tag.ir, number), chosen, other)
-                out.begin(chosen)
+                chosen_label, other_label = out.label("arm"), out.label("other")
+                out.branch_if(out.icmp("eq", tag.ir, number), chosen_label, other_label)
+                out.begin(chosen_label)
             ends.append((Operand.of(self._build_result(arm), "ptr"), out.block))
             out.branch(done)
             if number < len(form.arms) - 1:
-                out.begin(other)
+                out.begin(other_label)
         out.begin(done)
         return out.phi(*ends)
 

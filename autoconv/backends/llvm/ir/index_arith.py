@@ -140,8 +140,8 @@ def row_major_strides(out: FunctionText, shape: Sequence[Position], width: Posit
 def broadcast_index(index: Sequence[_Entry], shape: Sequence[Any]) -> tuple[_Entry | int, ...]:
     """Return the index into an operand of this shape that broadcasts to the loops whose counters are `index`."""
     missing_rank = len(shape) - len(index)
-    aligned: tuple[_Entry | int, ...] = (*[0] * missing_rank, *index[max(-missing_rank, 0) :])
-    return tuple(0 if size == 1 else i for size, i in zip(shape, aligned, strict=True))
+    aligned_index: tuple[_Entry | int, ...] = (*[0] * missing_rank, *index[max(-missing_rank, 0) :])
+    return tuple(0 if size == 1 else i for size, i in zip(shape, aligned_index, strict=True))
 
 
 def block_offset(out: FunctionText, index: Sequence[Position], shape: Sequence[Position], rank: int) -> Position:

@@ -108,8 +108,8 @@ class ModuleText:
         functions that only call, or are very long. The number of texts depends on the sizes of the functions alone.
         """
         functions = self._functions.values()
-        quick = [f for f in functions if f.signature.is_quick or len(f) > _MAX_OPTIMISED_CHARACTERS]
-        others = [function for function in functions if function not in quick]
+        quick_functions = [f for f in functions if f.signature.is_quick or len(f) > _MAX_OPTIMISED_CHARACTERS]
+        others = [function for function in functions if function not in quick_functions]
         thorough = [function for function in others if self.has_loops and function.touches_elements]
         loopless = [function for function in others if function not in thorough]
         for function in thorough:
@@ -121,9 +121,9 @@ class ModuleText:
             min(shares, key=lambda share: sum(sizes[function] for function in share)).append(function)
         groups_and_levels = [([function for function in thorough if function in share], 3) for share in shares]
         result = {}
-        for group, level in [*groups_and_levels, (loopless, 1), (quick, 0)]:
+        for group, level in [*groups_and_levels, (loopless, 1), (quick_functions, 0)]:
             if group or not level:  # the text of level 0 defines the variables
-                result[self._text(group, variables=group is quick)] = level
+                result[self._text(group, variables=group is quick_functions)] = level
         return result
 
     def single_text(self) -> str:
@@ -135,9 +135,9 @@ class ModuleText:
 
     def _text(self, functions: Collection[Function], variables: bool) -> str:
         others = [function for function in self._functions.values() if function not in functions]
-        called = {name for function in others for name in function.referenced_names}
+        called_names = {name for function in others for name in function.referenced_names}
         hints: list[str] = []
-        bodies = [f.text(_number_loop_metadata(f.lines, hints), f.name in called) for f in functions]
+        bodies = [f.text(_number_loop_metadata(f.lines, hints), f.name in called_names) for f in functions]
         names = {name for function in functions for name in (function.name, *function.referenced_names)}
         constants: dict[str, str] = {}
         while more := {name: text for name, text in self._constants.items() if name in names - constants.keys()}:

@@ -30,12 +30,12 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     """
     compile_text = machine_code.object_file_compiler()
     result: list[bytes | BaseException] = [b""] * len(modules)
-    pending = order_by_compile_time(modules)
+    pending_modules = order_by_compile_time(modules)
 
     def compile_pending() -> None:
         while True:
             try:
-                i = pending.pop()
+                i = pending_modules.pop()
             except IndexError:
                 return
             try:

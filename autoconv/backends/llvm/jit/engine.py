@@ -93,11 +93,11 @@ def prepare_object_files(texts: Mapping[str, int]) -> None:
             stored_code = NATIVE.load(key)
             if stored_code is not None:
                 _OBJECT_FILES[text] = stored_code
-        missing = [(text, texts[text]) for text in keys if text not in _OBJECT_FILES]
-        for text, _ in missing:
+        new_texts = [(text, texts[text]) for text in keys if text not in _OBJECT_FILES]
+        for text, _ in new_texts:
             if keys[text] in _FAILURES:
                 raise NoMachineCode(_FAILURES[keys[text]])
-        for (text, level), result in zip(missing, _compile_texts(missing) if missing else (), strict=True):
+        for (text, level), result in zip(new_texts, _compile_texts(new_texts) if new_texts else (), strict=True):
             code = (
                 _compile_at_lower_level(text, level, result, keys[text])
                 if isinstance(result, helper.HelperEnded)

@@ -200,12 +200,12 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     for lack of memory. Not reentrant. Raises HelperUnavailable.
     """
     results: dict[int, bytes | BaseException] = {}
-    pending = order_by_compile_time(modules)[::-1]
+    pending_modules = order_by_compile_time(modules)[::-1]
     single_batches = 0  # number of waiting modules to compile one by one, because LLVM ended on one of them
-    while pending:
+    while pending_modules:
         is_new = not _HELPER  # an older helper may have been killed from outside
         helper = _ready_helper()
-        batch = pending[:1] if single_batches else pending
+        batch = pending_modules[:1] if single_batches else pending_modules
         batch_results: dict[int, bytes | BaseException] = {}
         try:
             helper.exchange([modules[i] for i in batch], batch_results)
@@ -219,7 +219,7 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
             drop_helper()  # the helper still compiles modules whose results are not needed
             raise
         results.update({batch[number]: result for number, result in batch_results.items()})
-        pending = [i for i in pending if i not in results]
+        pending_modules = [i for i in pending_modules if i not in results]
         single_batches = max(single_batches - 1, 0)
     return [results[i] for i in range(len(modules))]
 

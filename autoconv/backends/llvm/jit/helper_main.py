@@ -51,8 +51,8 @@ class _Server:
         self._jobs: Any = SimpleQueue()
         self._send_lock = _thread.allocate_lock()
         # By thread: number, limit, processor time and wall time at the start.
-        self._running: dict[int, tuple[int, float, float, float]] = {}
-        self._unanswered = 0  # unanswered jobs
+        self._running_jobs: dict[int, tuple[int, float, float, float]] = {}
+        self._unanswered_count = 0  # unanswered jobs
         self._count_lock = _thread.allocate_lock()
 
     def start_thread(self) -> None:
@@ -65,9 +65,9 @@ class _Server:
             header = self._receive(REQUEST.size)
             number, level, size = REQUEST.unpack(header)
             with self._count_lock:
-                self._unanswered += 1
+                self._unanswered_count += 1
             self._jobs.put((number, level, self._receive(size)))
-            if self._thread_count < min(self._max_threads, self._unanswered):
+            if self._thread_count < min(self._max_threads, self._unanswered_count):
                 self.start_thread()
 
     def answer(self, number: int, kind: int, data: bytes = b"") -> None:
@@ -87,22 +87,23 @@ class _Server:
         while True:
             number, level, text = self._jobs.get()
             limit = self._time_limit + len(text) / _CHARACTERS_PER_SECOND
-            self._running[_thread.get_ident()] = number, limit, _thread_seconds(_thread.get_ident()), time.monotonic()
+            thread = _thread.get_ident()
+            self._running_jobs[thread] = number, limit, _thread_seconds(thread), time.monotonic()
             try:
                 kind, data = CODE, compile_text(text.decode(), level)
             except (ImportError, MemoryError, OSError) as error:  # there is no memory for LLVM's library
                 kind, data = FAILED, str(error).encode()
             except BaseException as error:
                 kind, data = BAD, str(error).encode()
-            del self._running[_thread.get_ident()]
+            del self._running_jobs[thread]
             self.answer(number, kind, data)
             with self._count_lock:
-                self._unanswered -= 1
+                self._unanswered_count -= 1
 
     def _receive(self, size: int) -> bytes:
         parts: list[bytes] = []
         while size:
-            timeout = _CHECK_INTERVAL if self._unanswered else _IDLE_SECONDS
+            timeout = _CHECK_INTERVAL if self._unanswered_count else _IDLE_SECONDS
             self._connection.settimeout(timeout)
             try:
                 part = self._connection.recv(min(size, 1 << 20))
@@ -120,7 +121,7 @@ class _Server:
         """End the process if it is idle, or if a text exceeds its time limit."""
         if is_idle:
             self._exit()
-        for thread, (number, limit, processor_start, wall_start) in list(self._running.items()):
+        for thread, (number, limit, processor_start, wall_start) in list(self._running_jobs.items()):
             is_late = time.monotonic() - wall_start > _WALL_CLOCK_FACTOR * limit
             if is_late or _thread_seconds(thread) - processor_start > limit:
                 self.answer(number, TIMED_OUT)

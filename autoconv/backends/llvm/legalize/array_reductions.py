@@ -26,7 +26,7 @@ from autoconv.ops.record import Op, no_gradient
 
 _REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all")
 KINDS = {
-    **{f"{of}_{kind}": kind for of in ("numpy", "reduce") for kind in _REDUCTIONS},
+    **{f"{prefix}_{kind}": kind for prefix in ("numpy", "reduce") for kind in _REDUCTIONS},
     **{f"numpy_{kind}": kind for kind in ("argmax", "argmin")},
 }
 _IMPLIED_ATTRIBUTES = {"axis", "keepdims", "dtype"}  # attributes that are implied by the type of the result
@@ -55,10 +55,10 @@ def find_total(node: Node) -> Total | None:
     types = [value.type for value in (*node.inputs, *node.results)]
     if len(types) != 2 or not all(isinstance(t, TensorType) and is_native(t.dtype) for t in types):
         return None
-    source, target = (t.dtype for t in types)  # type: ignore[union-attr]
-    if is_narrow(source) or is_narrow(target) or target.is_bool != (kind in ("any", "all")):
+    operand_dtype, result_dtype = (t.dtype for t in types)  # type: ignore[union-attr]
+    if is_narrow(operand_dtype) or is_narrow(result_dtype) or result_dtype.is_bool != (kind in ("any", "all")):
         return None
-    if (kind == "mean" and not target.is_floating) or (source.is_bool and kind[:3] == "arg"):
+    if (kind == "mean" and not result_dtype.is_floating) or (operand_dtype.is_bool and kind[:3] == "arg"):
         return None
     return Total((node.inputs[0],), node.op.name, node.attributes)
 

@@ -345,16 +345,16 @@ class _Statements:
         fusion.steps.append(Step(base.type, BASE, (fusion.add_input(operand),)))
         return fusion.add(result, Step(result.type, "get_item", (len(fusion.steps) - 1, step), node.attributes))
 
-    def _is_undisturbed(self, node: Node, last: Node) -> bool:
+    def _is_undisturbed(self, node: Node, last_node: Node) -> bool:
         """Return whether nothing is written between the two nodes: an error of the first may then be raised later."""
-        first, end = self._positions[node], self._positions[last]
-        return not any(first < self._positions[write] < end for write in self._writes)
+        first_position, last_position = self._positions[node], self._positions[last_node]
+        return not any(first_position < self._positions[write] < last_position for write in self._writes)
 
     def _is_unchanged_until(self, load: Node, store: Node) -> bool:
         """Return whether surely no write to the loaded array lies between the load and the store."""
-        first, last = self._positions[load], self._positions[store]
+        first_position, last_position = self._positions[load], self._positions[store]
         for node in self._writes:
-            if not first < self._positions[node] < last or node.op.name in ("array_new", "array_of"):
+            if not first_position < self._positions[node] < last_position or node.op.name in ("array_new", "array_of"):
                 continue
             if node.op.traits.stores_into is None:
                 return False

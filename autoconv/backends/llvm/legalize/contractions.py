@@ -50,13 +50,13 @@ def _contract(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], resul
     for labels in operands:
         sizes |= {label: 1 for label in labels if label not in sizes}
     pairs = zip(inputs, operands, strict=True)
-    remaining = [_drop_broadcast_ones(b, *_take_diagonals(b, x, labels), sizes) for x, labels in pairs]
-    for i, j in _contraction_order(remaining, result, sizes):
-        x, y = remaining.pop(i), remaining.pop(j)
-        needed_labels = set(result).union(*(labels for _, labels in remaining))
+    remaining_operands = [_drop_broadcast_ones(b, *_take_diagonals(b, x, labels), sizes) for x, labels in pairs]
+    for i, j in _contraction_order(remaining_operands, result, sizes):
+        x, y = remaining_operands.pop(i), remaining_operands.pop(j)
+        needed_labels = set(result).union(*(labels for _, labels in remaining_operands))
         summed_pair = _sum_unneeded(b, *x, needed_labels | set(y[1])), _sum_unneeded(b, *y, needed_labels | set(x[1]))
-        remaining.append(_contract_pair(b, *summed_pair, needed_labels, sizes))
-    ((x, labels),) = remaining
+        remaining_operands.append(_contract_pair(b, *summed_pair, needed_labels, sizes))
+    ((x, labels),) = remaining_operands
     return _transpose_to(b, *_sum_unneeded(b, x, labels, set(result)), result)
 
 
@@ -66,20 +66,20 @@ def _expand_ellipsis(operands: list[str], result: str, shapes: Sequence[Sequence
     widths = [len(shape) - len(labels.replace("...", "")) for labels, shape in zip(operands, shapes, strict=True)]
     max_width = max([width for width, labels in zip(widths, operands, strict=True) if "..." in labels], default=0)
     new_labels = unused_letters[:max_width]
-    expanded = [
+    expanded_labels = [
         labels.replace("...", "".join(new_labels[max_width - width :]))
         for labels, width in zip(operands, widths, strict=True)
     ]
-    return expanded, result.replace("...", "".join(new_labels))
+    return expanded_labels, result.replace("...", "".join(new_labels))
 
 
 def _take_diagonals(b: GraphBuilder, x: Any, labels: str) -> Operand:
     """Take diagonals until each label occurs once."""
-    while repeated := next((label for label in labels if labels.count(label) > 1), ""):
-        first, second = labels.index(repeated), labels.rindex(repeated)
+    while repeated_label := next((label for label in labels if labels.count(label) > 1), ""):
+        first, second = labels.index(repeated_label), labels.rindex(repeated_label)
         others = [i for i in range(len(labels)) if i not in (first, second)]
         x = b.diag_part(b.transpose(x, perm=(*others, first, second)), offset=0)
-        labels = "".join(labels[i] for i in others) + repeated
+        labels = "".join(labels[i] for i in others) + repeated_label
     return x, labels
 
 

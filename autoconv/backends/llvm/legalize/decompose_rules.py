@@ -176,11 +176,11 @@ def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def _divide_towards_zero(b: GraphBuilder, total: Any, divisor: Any) -> Any:
     dtype = total.dtype
-    floored = b.floor_divide(total, divisor)
+    floor_quotient = b.floor_divide(total, divisor)
     zero, one = (b.constant(value=np.asarray(number, dtype.numpy)) for number in (0, 1))
-    remainder = b.subtract(total, b.multiply(floored, divisor))
+    remainder = b.subtract(total, b.multiply(floor_quotient, divisor))
     needs_increment = b.logical_and(b.not_equal(remainder, zero), b.less(total, zero))
-    return b.add(floored, b.select(needs_increment, one, zero))
+    return b.add(floor_quotient, b.select(needs_increment, one, zero))
 
 
 def _round(b: GraphBuilder, node: Node, inputs: Any) -> Any:

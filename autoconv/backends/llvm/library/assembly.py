@@ -25,8 +25,8 @@ def assemble(request: dict[str, Any]) -> bytes:
     llvm.initialize_all_asmprinters()
     machine = _target_machine(llvm, request)
     linked_module, *others = [llvm.parse_assembly(text) for text in request["texts"]]
-    for other in others:
-        linked_module.link_in(other)
+    for other_module in others:
+        linked_module.link_in(other_module)
     linked_module.triple, linked_module.data_layout = machine.triple, str(machine.target_data)
     for item in (*linked_module.functions, *linked_module.global_variables):
         if not item.is_declaration and item.name not in request["public"]:

@@ -158,10 +158,10 @@ def _shared_texts(target_processor: Processor) -> list[str]:
 
 def _linear_algebra_texts(texts: Sequence[str]) -> list[str]:
     """Return the text of the routines of linear algebra that the texts call."""
-    called = LINEAR_ALGEBRA & names_in("\n".join(texts))
+    called_routines = LINEAR_ALGEBRA & names_in("\n".join(texts))
     module = ModuleText()
-    write_linear_algebra(module, called)
-    return [module.single_text()] if called else []
+    write_linear_algebra(module, called_routines)
+    return [module.single_text()] if called_routines else []
 
 
 def _compile(texts: Sequence[str], public: Sequence[str], target_processor: Processor) -> bytes:

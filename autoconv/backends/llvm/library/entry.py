@@ -68,11 +68,11 @@ class _FunctionWriter:
         return self.out.field(layout, f"%given{i}", 1), self.out.field(layout, f"%given{i}", 2)
 
     def leave_unless(self, test: str, code: int) -> None:
-        passed, leave = self.out.label("fits"), self.out.label("leave")
-        self.out.branch_if(test, passed, leave)
+        passed_label, leave = self.out.label("fits"), self.out.label("leave")
+        self.out.branch_if(test, passed_label, leave)
         self.out.begin(leave)
         self.out.ret(code, "i32")
-        self.out.begin(passed)
+        self.out.begin(passed_label)
 
 
 class _VariantWriter(_FunctionWriter):
@@ -104,8 +104,8 @@ class _VariantWriter(_FunctionWriter):
                     out.leave_if(out.is_null(array_header), "failed")
                 graph_arguments.append(array_header)
         cells = out.alloca(f"[{max(len(graph.outputs), 1)} x i64]")
-        succeeded = out.call("graph", *graph_arguments, cells, *self._module.sizes)
-        out.leave_if(out.not_(succeeded), "failed")
+        has_succeeded = out.call("graph", *graph_arguments, cells, *self._module.sizes)
+        out.leave_if(out.not_(has_succeeded), "failed")
         self._store_outputs(cells)
         self._release_slots()
         out.ret(0, "i32")
@@ -124,8 +124,8 @@ class _VariantWriter(_FunctionWriter):
         out, seen_sizes = self.out, set()
         for i, argument in self.numbered_arguments():
             type_: Any = self._graph.parameters[i].type
-            for axis, (size_of_graph, declared) in enumerate(zip(type_.shape, argument.shape, strict=True)):
-                if not isinstance(declared, Symbol):
+            for axis, (size_of_graph, declared_size) in enumerate(zip(type_.shape, argument.shape, strict=True)):
+                if not isinstance(declared_size, Symbol):
                     continue
                 size = out.load("i64", out.gep("i64", self.layout_addresses(i, argument)[0], axis))
                 if not isinstance(size_of_graph, Symbol):
@@ -172,10 +172,10 @@ class _VariantWriter(_FunctionWriter):
         arrays = [(cell, field) for output, cell, field in destinations if output.rank]
         for _, field in arrays:
             out.store("ptr", "null", field)
-        failed, done = out.label("broken"), out.label("given")
+        failed_label, done = out.label("broken"), out.label("given")
         for output, cell, field in destinations:
             if output.rank:
-                out.leave_if(out.call("library_give", cell, field), failed)
+                out.leave_if(out.call("library_give", cell, field), failed_label)
             elif output.dtype.is_complex:
                 array = out.load("ptr", cell)
                 out.copy(field, out.load("ptr", out.gep("i8", array, DATA)), output.dtype.size)
@@ -185,7 +185,7 @@ class _VariantWriter(_FunctionWriter):
                 store(b, load(b, output.dtype, cell, 0), field, 0)
         out.branch(done)
         if arrays:
-            out.begin(failed)
+            out.begin(failed_label)
             for cell, field in arrays:
                 out.call("release", cell)
                 out.call_c("free", "void", "ptr", out.load("ptr", field))
@@ -220,11 +220,11 @@ class _EntryWriter(_FunctionWriter):
             name = f"{self.form.name}.{number}"
             module.declare(name, "i32", parameter_types)
             result = out.call(name, *arguments, "%result")
-            leave, following = out.label("done"), out.label("next")
-            out.branch_if(out.icmp("ne", result, SIZES_DO_NOT_FIT), leave, following)
+            leave, next_label = out.label("done"), out.label("next")
+            out.branch_if(out.icmp("ne", result, SIZES_DO_NOT_FIT), leave, next_label)
             out.begin(leave)
             out.ret(result)
-            out.begin(following)
+            out.begin(next_label)
         out.ret(failures.code(self.form.no_code_message), "i32")
         out.finish()
 
@@ -237,17 +237,17 @@ class _EntryWriter(_FunctionWriter):
         self._require(out.differs(f"%given{i}", "null"), f"{name} is NULL")
         sizes, strides = self.layout_addresses(i, argument)
         is_nonempty = TRUE
-        for axis, declared in enumerate(argument.shape):
+        for axis, declared_size in enumerate(argument.shape):
             actual = out.load("i64", out.gep("i64", sizes, axis))
             dimension_name = f"{name}: dimension {axis}"
             is_nonempty = out.and_(is_nonempty, out.icmp("ne", actual, 0))
-            if not isinstance(declared, Symbol):
-                self._require(out.icmp("eq", actual, declared), f"{dimension_name} has to be {declared}")
-            elif declared in self._sizes:
-                first_size, first_name = self._sizes[declared]
+            if not isinstance(declared_size, Symbol):
+                self._require(out.icmp("eq", actual, declared_size), f"{dimension_name} has to be {declared_size}")
+            elif declared_size in self._sizes:
+                first_size, first_name = self._sizes[declared_size]
                 self._require(out.icmp("eq", actual, first_size), f"{dimension_name} has to be that of {first_name}")
             else:
-                self._sizes[declared] = actual, name
+                self._sizes[declared_size] = actual, name
                 self._require(out.icmp("sge", actual, 0), f"{dimension_name} is negative")
         for axis, stride in enumerate(argument.strides):
             if isinstance(stride, int):
@@ -269,11 +269,11 @@ class _EntryWriter(_FunctionWriter):
             return
         ranges = [(argument, *self._address_range(i, argument)) for i, argument in tensors]
         for number, (argument, low, high) in enumerate(ranges):
-            for other, other_low, other_high in ranges[:number]:
-                if argument.is_memory or other.is_memory:
+            for other_argument, other_low, other_high in ranges[:number]:
+                if argument.is_memory or other_argument.is_memory:
                     is_before, is_after = self.out.icmp("ule", high, other_low), self.out.icmp("ule", other_high, low)
                     are_disjoint = self.out.or_(is_before, is_after)
-                    self._require(are_disjoint, f"{other.name} and {argument.name} overlap")
+                    self._require(are_disjoint, f"{other_argument.name} and {argument.name} overlap")
 
     def _address_range(self, i: int, argument: Argument) -> tuple[str, str]:
         """Return the addresses of the first byte, and of the byte after the last."""

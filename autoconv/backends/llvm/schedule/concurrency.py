@@ -34,10 +34,10 @@ def _group_items(plan: Plan, items: Sequence[Item], work_of_heavy: dict[Item, in
     """Order the items, repeatedly: those that need no heavy item, then a group of independent heavy items."""
     bit_of = {item: 1 << i for i, item in enumerate(plan.all_items)}
     order: list[Item] = []
-    remaining, has_groups = list(items), False
-    while remaining:
+    remaining_items, has_groups = list(items), False
+    while remaining_items:
         blocking_bits, group, later_items = 0, [], []
-        for item in remaining:
+        for item in remaining_items:
             members = [item] if item in bit_of else item.members
             if any(member.earlier_bits & blocking_bits for member in members):
                 later_items.append(item)
@@ -55,7 +55,7 @@ def _group_items(plan: Plan, items: Sequence[Item], work_of_heavy: dict[Item, in
             nodes = [node for item in group for node in item.nodes]
             group = [type(group[0])(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)]
         order += group
-        remaining = later_items
+        remaining_items = later_items
     return order if has_groups else list(items)
 
 

@@ -97,13 +97,13 @@ class _ReadVisitor:
         self.plan = plan
         self.counter_range = counter_range
         self.in_memory = in_memory
-        self._visited: set[tuple[Value, Point]] = set()
+        self._visited_points: set[tuple[Value, Point]] = set()
 
     def visit(self, value: Value, index: Point) -> None:
         node = value.node
-        if is_scalar(value.type) or value in self.in_memory or (value, index) in self._visited:
+        if is_scalar(value.type) or value in self.in_memory or (value, index) in self._visited_points:
             return
-        self._visited.add((value, index))
+        self._visited_points.add((value, index))
         base = base_of(value, self.plan.views)
         if node is None or (base is not value and base in self.in_memory and is_dense(base.type)):
             return

@@ -273,19 +273,19 @@ class Plan:
 
     def _choose_loop(self, shape: tuple[int, ...], predecessors: set[int], candidates: set[int]) -> int | None:
         """Return the first compatible loop, which the node joins, after merging the other compatible loops into it."""
-        chosen: int | None = None
+        chosen_number: int | None = None
         for number in sorted(candidates):
             bit = 1 << number
-            others = predecessors | (candidates - {number} - ({chosen} if chosen is not None else set()))
+            others = predecessors | (candidates - {number} - ({chosen_number} if chosen_number is not None else set()))
             if any(self.all_items[other].earlier_bits & bit for other in others):
                 continue
-            if chosen is None:
-                chosen = number
+            if chosen_number is None:
+                chosen_number = number
             else:
-                is_after = self.all_items[number].earlier_bits >> chosen & 1
-                if not is_after and not self.all_items[chosen].earlier_bits & bit:
-                    self.merge_items(chosen, number)
-        return chosen
+                is_after = self.all_items[number].earlier_bits >> chosen_number & 1
+                if not is_after and not self.all_items[chosen_number].earlier_bits & bit:
+                    self.merge_items(chosen_number, number)
+        return chosen_number
 
     def merge_items(self, target: int, number: int) -> None:
         """Move the nodes of an item into the item of the number `target`."""

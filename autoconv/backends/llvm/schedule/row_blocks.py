@@ -50,7 +50,7 @@ def join_independent_runs(plan: Plan, items: Sequence[Item]) -> list[Item]:
         if not _runs_of_item(plan, item):
             continue
         joined_bits, after_bits = _number_bits(plan, item), 0
-        before, joined = list(items[:i]), [item]
+        before, joined_items = list(items[:i]), [item]
         after: list[Item] = []
         for other in items[i + 1 :]:
             earlier_bits = 0
@@ -58,15 +58,15 @@ def join_independent_runs(plan: Plan, items: Sequence[Item]) -> list[Item]:
                 earlier_bits |= member.earlier_bits
             must_follow = earlier_bits & after_bits or (after and any(node.effects for node in other.nodes))
             if not must_follow and not earlier_bits & joined_bits and _runs_of_item(plan, other):
-                joined.append(other)
+                joined_items.append(other)
                 joined_bits |= _number_bits(plan, other)
             elif must_follow or earlier_bits & joined_bits:
                 after.append(other)
                 after_bits |= _number_bits(plan, other)
             else:
                 before.append(other)
-        if len(joined) > 1:
-            runs = [run for joined_item in joined for run in _runs_of_item(plan, joined_item)]
+        if len(joined_items) > 1:
+            runs = [run for joined_item in joined_items for run in _runs_of_item(plan, joined_item)]
             return [*join_independent_runs(plan, before), _item_of_runs(runs), *join_independent_runs(plan, after)]
     return list(items)
 

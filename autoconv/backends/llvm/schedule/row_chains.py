@@ -68,8 +68,8 @@ class _Chain:
         target.depth = depth
         for number in self.views:  # views have no code, so they need not run after the merged items
             view = self.plan.all_items[number]
-            merged = (target_number, *self.row_items)
-            view.dependences = {n for n in view.dependences if self.plan.resolve_number(n) not in merged}
+            merged_numbers = (target_number, *self.row_items)
+            view.dependences = {n for n in view.dependences if self.plan.resolve_number(n) not in merged_numbers}
         for number in (*sorted(self.row_items), self.number):
             self.plan.merge_items(target_number, number)
 

@@ -190,8 +190,8 @@ def _blas_addresses() -> dict[str, int]:
     Functions that get and set the number of threads are included. The dict is empty if NumPy uses another library.
     """
     library = ctypes.CDLL(_numpy_core().__file__)
-    available = {name: symbol for name, symbol in _LIBRARY_SYMBOLS.items() if hasattr(library, symbol)}
-    return {name: _address(getattr(library, symbol)) for name, symbol in available.items()}
+    available_symbols = {name: symbol for name, symbol in _LIBRARY_SYMBOLS.items() if hasattr(library, symbol)}
+    return {name: _address(getattr(library, symbol)) for name, symbol in available_symbols.items()}
 
 
 def _check_layout() -> None:

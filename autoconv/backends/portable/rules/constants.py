@@ -27,12 +27,6 @@ def constant(w: Rules, node: Node) -> Term | None:
     return w.constant(array[()], dtype) if array.shape == () else w.array(array, dtype)
 
 
-@lowers("fill")
-def fill(w: Rules, node: Node, value: Term, dimensions: Term | None = None) -> Term:
-    shape, sizes = w.requested_sizes(node.attributes["shape"], dimensions)
-    return w.expand(value, shape, sizes)
-
-
 @lowers("eye")
 def eye(w: Rules, node: Node, *dimensions: Term) -> Term | None:
     rows, columns, dtype = (node.attributes[name] for name in ("num_rows", "num_columns", "dtype"))
@@ -222,8 +216,8 @@ def saturate_cast(w: Rules, node: Node, x: Term) -> Term | None:
         return w.cast(x, dtype)
     x = w.cast(x, float32) if x.dtype is bfloat16 else x
     low, high = (bound.item() if hasattr(bound, "item") else bound for bound in common_bounds(x.dtype, dtype))
-    bounded = w.select(x < low, low, x)
-    result = w.cast(w.select(x > high, high, bounded), dtype)
+    bounded_x = w.select(x < low, low, x)
+    result = w.cast(w.select(x > high, high, bounded_x), dtype)
     if x.dtype.is_integer or dtype.is_floating:
         return result
     return w.select(w.is_nan(x), 0, w.select(x > high, dtype.max, result))

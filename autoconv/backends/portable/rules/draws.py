@@ -33,7 +33,7 @@ def truncated_normal(w: Control, node: Node, seed: Term, *sizes: Term) -> Term |
     slots = w.iota((group_count, group_size), 1, int64)
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
-        accepted, filled_count, block_number = state
+        accepted_numbers, filled_count, block_number = state
         words = w.reshape(blocks(starts + block_number), (4 * group_count,))
         pair_count = group_count * group_size // 2
         fractions = words_to_fractions(w, words, 2 * pair_count, compute_dtype)
@@ -41,14 +41,14 @@ def truncated_normal(w: Control, node: Node, seed: Term, *sizes: Term) -> Term |
         for i in range(group_size):
             candidate = w.static_slice(candidates, 1, i, i + 1)
             is_accepted = (w.emit_unary("abs", candidate) < TRUNCATION) & (filled_count < group_size)
-            accepted = w.select(is_accepted & slots.same(filled_count), candidate, accepted)
+            accepted_numbers = w.select(is_accepted & slots.same(filled_count), candidate, accepted_numbers)
             filled_count = w.select(is_accepted, filled_count + 1, filled_count)
-        return filled_count < group_size, [accepted, filled_count, block_number + 1]
+        return filled_count < group_size, [accepted_numbers, filled_count, block_number + 1]
 
     filled_count = w.fill_like(w.static_slice(slots, 1, 0, 1), 0, int64)
     state = [w.fill_like(slots, 0, compute_dtype), filled_count, w.constant(0, uint64)]
-    accepted = w.reshape(w.repeat(filled_count < group_size, state, step)[0], (group_count * group_size,))
-    return w.cast(w.reshape(w.static_slice(accepted, 0, 0, count), shape), dtype)
+    accepted_numbers = w.reshape(w.repeat(filled_count < group_size, state, step)[0], (group_count * group_size,))
+    return w.cast(w.reshape(w.static_slice(accepted_numbers, 0, 0, count), shape), dtype)
 
 
 class _Draws:
@@ -275,8 +275,8 @@ def _by_hoermann(w: Control, trials: Term, p: Term) -> Attempt:
 def _tail(w: Control, k: Term) -> Term:
     """Return log(k!) minus Stirling's approximation of it."""
     square = (k + 1.0) * (k + 1.0)
-    inner = 1.0 / 360.0 - w.binary("divide", 1.0 / 1260.0, square)
-    series = (1.0 / 12.0 - inner / square) / (k + 1.0)
+    inner_sum = 1.0 / 360.0 - w.binary("divide", 1.0 / 1260.0, square)
+    series = (1.0 / 12.0 - inner_sum / square) / (k + 1.0)
     for i, value in enumerate(TAILS.tolist()):
         series = w.select(k.same(float(i)), value, series)
     return series

@@ -52,7 +52,7 @@ class LUFactors:
         """Return the solution of A·x = y, for a stack of matrices y."""
         return self._substitute(self._substitute(multiply_matrices(self.w, self.permutation, y), True), False)
 
-    def _substitute(self, y: Term, lower: bool) -> Term:
+    def _substitute(self, y: Term, is_lower: bool) -> Term:
         """Solve by substitution with L, or with U, one row in each iteration."""
         w, packed, size = self.w, self.packed, self.packed.shape[-1]
         row_numbers = w.iota((size,), 0, int64)
@@ -60,16 +60,16 @@ class LUFactors:
         def solve_row(state: list[Term], word: Term) -> list[Term]:
             w.error_word = word
             step, solution = state
-            current = step if lower else w.binary("subtract", size - 1, step)
+            current = step if is_lower else w.binary("subtract", size - 1, step)
             is_current = w.reshape(row_numbers.same(current), (size, 1))
             row = w.reduce(w.select(w.reshape(is_current, (size, 1)), packed, 0), (packed.rank - 2,), "add", 0)
-            is_solved = row_numbers < current if lower else row_numbers > current
+            is_solved = row_numbers < current if is_lower else row_numbers > current
             sums = w.reduce(
                 insert_axis(w, w.select(is_solved, row, 0), row.rank) * solution, (solution.rank - 2,), "add", 0
             )
             known_part = insert_axis(w, sums, sums.rank - 1)
             value = solution - known_part
-            if not lower:
+            if not is_lower:
                 pivot = w.reduce(w.select(row_numbers.same(current), row, 0), (row.rank - 1,), "add", 0)
                 value = value / insert_axis(w, insert_axis(w, pivot, pivot.rank), pivot.rank + 1)
             return [step + 1, w.emit_select(*w.broadcast(is_current, value, solution))]
@@ -106,8 +106,8 @@ def _eliminate_column(w: Control, state: list[Term], word: Term) -> list[Term]:
     pivot_wide = insert_axis(w, pivot, rank - 2)
     factor = w.select(positions > step, column / w.select(pivot_wide.same(0.0), 1.0, pivot_wide), 0.0)
     factor_column = insert_axis(w, factor, rank - 1)
-    eliminated = x - factor_column * w.select(positions > step, insert_axis(w, pivot_values, rank - 2), 0.0)
-    new_elements = w.select(positions.same(step), w.expand(factor_column, x.shape), eliminated)
+    new_x = x - factor_column * w.select(positions > step, insert_axis(w, pivot_values, rank - 2), 0.0)
+    new_elements = w.select(positions.same(step), w.expand(factor_column, x.shape), new_x)
     lower = w.broadcast(row_numbers > step, x)[0]
     return [step + 1, w.emit_select(lower, new_elements, x), permutation, sign]
 
@@ -117,8 +117,8 @@ def _exchange(w: Control, x: Term, row_numbers: Term, first: Term, second: Term)
     axis = x.rank - 2
     first_row = insert_axis(w, w.reduce(w.select(row_numbers.same(first), x, 0), (axis,), "add", 0), axis)
     second_row = insert_axis(w, w.reduce(w.select(w.compare("eq", row_numbers, second), x, 0), (axis,), "add", 0), axis)
-    exchanged = w.emit_select(*w.broadcast(w.compare("eq", row_numbers, second), first_row, x))
-    return w.emit_select(*w.broadcast(w.compare("eq", row_numbers, first), second_row, exchanged))
+    new_x = w.emit_select(*w.broadcast(w.compare("eq", row_numbers, second), first_row, x))
+    return w.emit_select(*w.broadcast(w.compare("eq", row_numbers, first), second_row, new_x))
 
 
 def _is_supported_matrix(x: Term) -> bool:

@@ -71,15 +71,15 @@ def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: lis
     if ellipsis_width > len(unused_letters):
         return None, result
     letters = "".join(unused_letters[:ellipsis_width])
-    expanded = [
+    expanded_labels = [
         labels.replace("...", letters[ellipsis_width + len(labels) - 3 - rank :] if "..." in labels else "")
         for labels, rank in zip(inputs, ranks, strict=True)
     ]
     if not has_arrow:
-        joined = "".join(expanded)
-        single_letters = sorted(c for c in set(joined) if joined.count(c) == 1 and c not in letters)
-        return expanded, letters + "".join(single_letters)
-    return expanded, result.replace("...", letters)
+        joined_labels = "".join(expanded_labels)
+        single_letters = sorted(c for c in set(joined_labels) if joined_labels.count(c) == 1 and c not in letters)
+        return expanded_labels, letters + "".join(single_letters)
+    return expanded_labels, result.replace("...", letters)
 
 
 def _diagonal(w: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
@@ -93,15 +93,15 @@ def _diagonal(w: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
             return None, labels
         shape = [size if a in (first, second) else 1 for a in range(x.rank)]
         mask = w.array(np.eye(size, dtype=bool).reshape(shape), w.condition_dtype)
-        masked = w.emit_select(*w.broadcast(mask, x, w.constant(0, x.dtype)))
-        return _diagonal(w, w.reduce(masked, (second,), "add", 0), labels[:second] + labels[second + 1 :])
+        masked_x = w.emit_select(*w.broadcast(mask, x, w.constant(0, x.dtype)))
+        return _diagonal(w, w.reduce(masked_x, (second,), "add", 0), labels[:second] + labels[second + 1 :])
     return x, labels
 
 
-def _sum_labels(w: Rules, x: Term, labels: str, needed: set[str]) -> tuple[Term, str]:
+def _sum_labels(w: Rules, x: Term, labels: str, needed_labels: set[str]) -> tuple[Term, str]:
     """Sum over the labels that are not needed; return the sum and its labels."""
-    axes = [axis for axis, c in enumerate(labels) if c not in needed]
-    return w.reduce(x, axes, "add", 0), "".join(c for c in labels if c in needed)
+    axes = [axis for axis, c in enumerate(labels) if c not in needed_labels]
+    return w.reduce(x, axes, "add", 0), "".join(c for c in labels if c in needed_labels)
 
 
 def _contract(w: Rules, x: Term, x_labels: str, y: Term, y_labels: str, needed_later: set[str]) -> tuple[Term, str]:

@@ -80,7 +80,7 @@ def matrix_transpose(w: Rules, node: Node, x: Term) -> Term:
     return w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
 
 
-@lowers("broadcast_to")
+@lowers("broadcast_to", "fill")
 def broadcast_to(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Term:
     shape, sizes = w.requested_sizes(node.attributes["shape"], dimensions)
     return w.expand(x, shape, sizes)

@@ -125,8 +125,8 @@ def _threefry(w: Rules, keys: list[Term], count: int) -> Term:
     key = list(_threefry_block(w, _halves(w, keys[0]), *_halves(w, keys[1])))
     block_count = (count + 1) // 2
     word_pairs = _threefry_block(w, key, *_halves(w, w.iota((block_count,), 0, uint64)))
-    joined = w.concatenate([w.reshape(w.emit_cast(x, uint64), (block_count, 1)) for x in word_pairs], 1)
-    return w.static_slice(w.reshape(joined, (2 * block_count,)), 0, 0, count)
+    joined_words = w.concatenate([w.reshape(w.emit_cast(x, uint64), (block_count, 1)) for x in word_pairs], 1)
+    return w.static_slice(w.reshape(joined_words, (2 * block_count,)), 0, 0, count)
 
 
 def _requested_shape(node: Node, sizes: tuple[Term, ...]) -> tuple[int, ...] | None:

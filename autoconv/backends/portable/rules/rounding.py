@@ -48,9 +48,9 @@ def python_round(w: Rules, node: Node, x: Term) -> Term | None:
     nearest_integer = w.intrinsic("rint", product)
     resolved_tie = w.select(error > 0.0, floor + 1.0, w.select(error < 0.0, floor, nearest_integer))
     divisor = small_x * 0.0 + scale  # no constant: XLA multiplies by the reciprocals of constants
-    rounded = w.select(is_tie, resolved_tie, nearest_integer) / divisor
+    rounded_x = w.select(is_tie, resolved_tie, nearest_integer) / divisor
     is_product_exact = w.emit_unary("abs", product) >= 2.0**52  # the product has no more digits to round
-    result = w.intrinsic("copysign", w.select(is_product_exact, small_x, rounded), x)
+    result = w.intrinsic("copysign", w.select(is_product_exact, small_x, rounded_x), x)
     return w.select(is_large | w.is_nan(x), x, result)
 
 

@@ -189,14 +189,14 @@ class MonitoredSession:
 
     def close(self) -> None:
         """Call the ends of the hooks, and close the session."""
-        self._close(ended_by_error=False)
+        self._close(has_failed=False)
 
-    def _close(self, ended_by_error: bool) -> None:
+    def _close(self, has_failed: bool) -> None:
         session, self._session = self._session, None
         if session is None:
             return
         try:
-            if not ended_by_error:
+            if not has_failed:
                 for hook in self._hooks:
                     hook.end(session)
         finally:
@@ -208,7 +208,7 @@ class MonitoredSession:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         is_end = kind is not None and issubclass(kind, (OutOfRangeError, StopIteration))
-        self._close(ended_by_error=kind is not None and not is_end)
+        self._close(has_failed=kind is not None and not is_end)
         return is_end
 
 

@@ -209,9 +209,9 @@ class MomentumOptimizer(Optimizer):
         rate = self._hyperparameter(self._learning_rate, variable)
         momentum = self._hyperparameter(self._momentum, variable)
         slot = self._slot(variable, "momentum")
-        accumulated = slot.assign(momentum * slot + gradient)
-        step = gradient + momentum * accumulated if self._nesterov else accumulated
-        return [accumulated, variable.assign_sub(rate * step)]
+        new_momentum = slot.assign(momentum * slot + gradient)
+        step = gradient + momentum * new_momentum if self._nesterov else new_momentum
+        return [new_momentum, variable.assign_sub(rate * step)]
 
 
 class AdagradOptimizer(Optimizer):
@@ -234,9 +234,9 @@ class AdagradOptimizer(Optimizer):
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
         slot = self._slot(variable, "accumulator", self._initial_accumulator)
-        total = slot.assign_add(gradient * gradient)
+        sum_of_squares = slot.assign_add(gradient * gradient)
         rate = self._hyperparameter(self._learning_rate, variable)
-        return [total, variable.assign_sub(rate * gradient / sqrt(total))]
+        return [sum_of_squares, variable.assign_sub(rate * gradient / sqrt(sum_of_squares))]
 
 
 class AdadeltaOptimizer(Optimizer):

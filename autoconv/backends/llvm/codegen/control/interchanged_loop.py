@@ -40,11 +40,11 @@ def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
     trips_left = out.alloca("i64")
     limit = max(1, _CALL_WORK_LIMIT // (blocked_loop.size * sum(map(cost, body.nodes))))
 
-    def run_iterations(inputs: Sequence[str], remaining: str) -> str:
+    def run_iterations(inputs: Sequence[str], remaining_count: str) -> str:
         """Call the loop for as many iterations as one call may take; return how many are left."""
-        iterations = out.intrinsic("smin", remaining, limit)
+        iterations = out.intrinsic("smin", remaining_count, limit)
         out.call(blocked_loop.name, *inputs, *capture_operands, *targets, iterations)
-        return out.op("sub", remaining, iterations)
+        return out.op("sub", remaining_count, iterations)
 
     out.store("i64", run_iterations(sources, trip_count), trips_left)
     with out.while_(lambda: out.icmp("sgt", out.load("i64", trips_left), 0)):

@@ -94,16 +94,16 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     arguments, box_slots = _write_arguments(region, node)
     sizes = [f"i64 {size}" for size in body.module.sizes]
     text = ", ".join([*arguments, f"i64 {depth}", f"ptr {results}", f"ptr {state}", *sizes])
-    succeeded = out.new(f"call i1 @{name}({text})")
+    has_succeeded = out.new(f"call i1 @{name}({text})")
     for slot in box_slots:
         body.release(slot)
-    raised, returned = out.label("raised"), out.label("fine")
-    out.branch_if(succeeded, returned, raised)
-    out.begin(raised)
+    raised_label, returned_label = out.label("raised"), out.label("fine")
+    out.branch_if(has_succeeded, returned_label, raised_label)
+    out.begin(raised_label)
     if body.objects.has_python:
         out.call_c("object_locate", "void", "ptr", body.objects.call_locator(node, region.call_sites)(out))
     out.branch(body.failure_label)
-    out.begin(returned)
+    out.begin(returned_label)
     _store_results(region, cells, [_load_result(out, results, i, value) for i, value in enumerate(node.results)])
     out.branch(done)
 

@@ -53,8 +53,8 @@ def has_large_operand(region: LoweringContext, node: Node, bound: int) -> Elemen
         if isinstance(native, Element):
             low, high = region.body.range_of(native)
             if low < -bound or high > bound:
-                shifted = b.out.op("add", native.ir, bound)
-                result = result | b.wrap(bool_, b.out.icmp("ugt", shifted, 2 * bound))
+                shifted_operand = b.out.op("add", native.ir, bound)
+                result = result | b.wrap(bool_, b.out.icmp("ugt", shifted_operand, 2 * bound))
     return result
 
 
@@ -73,13 +73,13 @@ def _compute_arm(region: LoweringContext, node: Node, arm: Graph, bound: int) ->
         value: region.number(operand) for value, operand in zip(arm.parameters, node.inputs[1:], strict=True)
         if isinstance(region.native(operand), Element)
     }  # fmt: skip
-    for inner in arm.nodes:
-        result = inner.results[0]
-        if inner.op.name == "constant":
-            numbers[result] = b.constant(int(np.asarray(inner.attributes["value"])), int64)
+    for arm_node in arm.nodes:
+        result = arm_node.results[0]
+        if arm_node.op.name == "constant":
+            numbers[result] = b.constant(int(np.asarray(arm_node.attributes["value"])), int64)
         else:
-            operands = [numbers[value] for value in inner.inputs]
-            numbers[result] = compute_number(b, inner, operands, [ranges[value] for value in inner.inputs])
+            operands = [numbers[value] for value in arm_node.inputs]
+            numbers[result] = compute_number(b, arm_node, operands, [ranges[value] for value in arm_node.inputs])
     return [numbers[value] for value in arm.outputs]
 
 
@@ -92,20 +92,20 @@ def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> d
     for value, operand in zip(arm.parameters, node.inputs[1:], strict=True):
         native = region.native(operand)
         if isinstance(native, Element):
-            known = region.body.value_ranges.get(value) if not bound else None
-            ranges[value] = known or region.body.range_of(native)
+            known_range = region.body.value_ranges.get(value) if not bound else None
+            ranges[value] = known_range or region.body.range_of(native)
             if bound:
                 ranges[value] = intersection(ranges[value], (-bound, bound)) or (0, 0)  # if empty, never computed
-    for inner in arm.nodes:
-        result = inner.results[0]
-        if inner.op.name == "constant":
-            number = int(np.asarray(inner.attributes["value"]))
+    for arm_node in arm.nodes:
+        result = arm_node.results[0]
+        if arm_node.op.name == "constant":
+            number = int(np.asarray(arm_node.attributes["value"]))
             ranges[result] = number, number
             continue
-        range_ = result_range(inner.op.name, [ranges[value] for value in inner.inputs])
+        range_ = result_range(arm_node.op.name, [ranges[value] for value in arm_node.inputs])
         if range_ is not None and is_within_int64(range_):
             ranges[result] = range_
-        elif inner.op.traits.overflow_error == "only":
+        elif arm_node.op.traits.overflow_error == "only":
             return None
         else:
             ranges[result] = INT64_RANGE

@@ -231,10 +231,10 @@ def _begin_chunk(
     out.begin(head)
     position = load_cell(region, cells[counter.position], types[counter.position])
     assert isinstance(position, Element)
-    remaining = limit - position
-    out.branch_if((remaining > 0).ir, enter, done)
+    remaining_count = limit - position
+    out.branch_if((remaining_count > 0).ir, enter, done)
     out.begin(enter)
-    end = b.select(remaining > _CHUNK_LENGTH // weight, position + _CHUNK_LENGTH // weight, limit)
+    end = b.select(remaining_count > _CHUNK_LENGTH // weight, position + _CHUNK_LENGTH // weight, limit)
     region.body.poll_after((end - position).ir if weight == 1 else ((end - position) * weight).ir)
     return _Chunk(head, end)
 

@@ -217,9 +217,9 @@ def _butterfly(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]
 def _butterfly_of_8(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
     even, odd = _butterfly(b, x[::2], sign), _butterfly(b, x[1::2], sign)
     half = math.sqrt(0.5)
-    rotated = _times_i(odd[1], sign), _times_i(odd[3], sign)
-    odd[1] = ((odd[1][0] + rotated[0][0]) * half, (odd[1][1] + rotated[0][1]) * half)
-    odd[3] = ((rotated[1][0] - odd[3][0]) * half, (rotated[1][1] - odd[3][1]) * half)
+    rotated_pair = _times_i(odd[1], sign), _times_i(odd[3], sign)
+    odd[1] = ((odd[1][0] + rotated_pair[0][0]) * half, (odd[1][1] + rotated_pair[0][1]) * half)
+    odd[3] = ((rotated_pair[1][0] - odd[3][0]) * half, (rotated_pair[1][1] - odd[3][1]) * half)
     odd[2] = _times_i(odd[2], sign)
     pairs = list(zip(even, odd, strict=True))
     return [_add(*pair) for pair in pairs] + [_subtract(*pair) for pair in pairs]
@@ -245,6 +245,6 @@ def _butterfly_of_odd(b: ElementWriter, x: Sequence[Number], sign: int) -> list[
             cosine_part = b.fma(total[0], cosine, cosine_part[0]), b.fma(total[1], cosine, cosine_part[1])
             sine = sign * math.sin(angle)
             sine_part = b.fma(difference[0], sine, sine_part[0]), b.fma(difference[1], sine, sine_part[1])
-        rotated = _times_i(sine_part, 1)
-        result[k], result[count - k] = _add(cosine_part, rotated), _subtract(cosine_part, rotated)
+        rotated_part = _times_i(sine_part, 1)
+        result[k], result[count - k] = _add(cosine_part, rotated_part), _subtract(cosine_part, rotated_part)
     return result

@@ -105,8 +105,8 @@ def _write_workspace_query(
     query_results = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
     for result in (query_results[0], query_results[2]):
         out.store("double", "1.0", result)
-    ignored, query_length = out.alloca("i64", "0"), out.alloca("i64", "-1")
-    references = [ignored if argument is None else _pass_by_reference(out, argument) for argument in arguments]
+    ignored_cell, query_length = out.alloca("i64", "0"), out.alloca("i64", "-1")
+    references = [ignored_cell if argument is None else _pass_by_reference(out, argument) for argument in arguments]
     for position, result in zip(positions, query_results, strict=True):
         if position is not None:
             references[position : position + 2] = [result, query_length]
@@ -304,11 +304,11 @@ class Batch:
         memory_array, memory_type = self._reserve_memory(part_count)
         body = self.routine.finish("ret i1 false")
         scalar_cells = self._new_results()
-        failed = out.alloca("i8")
-        out.store("i8", 0, failed)
+        failed_cell = out.alloca("i8")
+        out.store("i8", 0, failed_cell)
         pointers = [region.data(value) for value in node.inputs]
         pointers += [cell or region.data(value) for value, cell in zip(node.results, scalar_cells, strict=True)]
-        pointers += ["null" if memory_array is None else region.address(memory_array), failed]
+        pointers += ["null" if memory_array is None else region.address(memory_array), failed_cell]
         arguments = [*self._size_operands, *(f"ptr {pointer}" for pointer in pointers)]
         if self._size_operands:
             arguments.append(f"i64 {write_dimension(out, self._workspace_bytes)}")
@@ -328,7 +328,7 @@ class Batch:
             if cell:
                 region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
         if all(is_dense(value.type) for value in node.results):
-            region.call_kernel_if(node, out.icmp("ne", out.load("i8", failed), 0))
+            region.call_kernel_if(node, out.icmp("ne", out.load("i8", failed_cell), 0))
 
     def _call_parts(
         self, body: str, arguments: Sequence[str], split: Split | None, bounds: Sequence[str], count: Position

@@ -149,8 +149,8 @@ def _sign_and_magnitude(b: ElementWriter, x: Element, is_swapped: Element) -> tu
     """Return the sign of a number, negated if its row was swapped, and the magnitude."""
     if isinstance(x, Pair):
         magnitude = b.libm("hypot", x.real, x.imag)
-        signed = b.select(is_swapped, -magnitude, magnitude)
-        return b.pair(x.real / signed, x.imag / signed), magnitude
+        signed_magnitude = b.select(is_swapped, -magnitude, magnitude)
+        return b.pair(x.real / signed_magnitude, x.imag / signed_magnitude), magnitude
     is_negative = b.compare("lt", x, 0.0)
     one = b.constant(1.0, float64)
     return b.select(is_swapped ^ is_negative, -one, one), b.select(is_negative, -x, x)
@@ -265,8 +265,8 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
     with batch.loop_over_matrices(), ExitStack() as stack:
         x, result, side = batch.x[0], batch.results[0], str(batch.size_operand(n))
         if is_small:
-            full, half = batch.load_matrix(x, n, n), b.constant(0.5, float64)
-            symmetric = [[(full[i][j] + full[j][i]) * half for j in range(n)] for i in range(n)]
+            full_matrix, half = batch.load_matrix(x, n, n), b.constant(0.5, float64)
+            symmetric = [[(full_matrix[i][j] + full_matrix[j][i]) * half for j in range(n)] for i in range(n)]
             factor_rows, is_regular = cholesky(b, symmetric)
             zeros = [b.constant(0.0, float64)] * n
             batch.store_result([y for row in factor_rows for y in (*row, *zeros[len(row) :])])
@@ -282,11 +282,11 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
     batch.run(_work_estimate(2, n, n, n, is_small=is_small))
 
 
-def _symmetric_part(b: ElementWriter, x: Element, mirrored: Element) -> Element:
+def _symmetric_part(b: ElementWriter, x: Element, mirrored_x: Element) -> Element:
     """Return the mean of a number and the (conjugated) number at the mirrored position."""
-    if isinstance(x, Pair) and isinstance(mirrored, Pair):
-        return b.pair((x.real + mirrored.real) * 0.5, (x.imag - mirrored.imag) * 0.5)
-    return (x + mirrored) * 0.5
+    if isinstance(x, Pair) and isinstance(mirrored_x, Pair):
+        return b.pair((x.real + mirrored_x.real) * 0.5, (x.imag - mirrored_x.imag) * 0.5)
+    return (x + mirrored_x) * 0.5
 
 
 def _operand_dtype(node: Node) -> Any:

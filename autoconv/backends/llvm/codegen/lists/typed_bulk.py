@@ -73,10 +73,10 @@ def _reverse_function(region: LoweringContext, dtype: DType) -> str:
     out = routine.out
     half, last = out.op("lshr", "%count", 1), out.op("sub", "%count", 1)
     with out.loop("0", half) as i:
-        mirrored = out.op("sub", last, i)
-        first, second = (load_item(out, "%items", index, dtype) for index in (i, mirrored))
+        mirrored_index = out.op("sub", last, i)
+        first, second = (load_item(out, "%items", index, dtype) for index in (i, mirrored_index))
         store_item(out, "%items", i, second)
-        store_item(out, "%items", mirrored, first)
+        store_item(out, "%items", mirrored_index, first)
     return routine.finish()
 
 

@@ -29,8 +29,8 @@ def fold(b: ElementWriter, reduction: Reduction, dtype: DType, total: str, eleme
         name = f"{kind}imum" if dtype.is_floating else f"{sign}{kind}"
         return b.intrinsic(name, b.wrap(dtype, total), element).ir
     if kind in ("any", "all"):
-        truth = b.cast(element, bool_)
-        return (out.or_ if kind == "any" else out.and_)(total, truth.ir)
+        is_true = b.cast(element, bool_)
+        return (out.or_ if kind == "any" else out.and_)(total, is_true.ir)
     name = "mul" if kind == "prod" else "add"
     if dtype.is_floating:
         name = f"f{name}" if is_ordered or name == "mul" else f"f{name} reassoc"

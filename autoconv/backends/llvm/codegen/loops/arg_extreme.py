@@ -71,8 +71,8 @@ class _Search:
         """
         out, b, size = self.out, self.b, self.size
         if isinstance(size, int) and size <= _PIECE_ELEMENTS:
-            best = self._reduce_to_best(row, "0", str(size))
-            self._store_first_position(row, best, "0", str(size))
+            best_key = self._reduce_to_best(row, "0", str(size))
+            self._store_first_position(row, best_key, "0", str(size))
             return
         ir_type = memory(self._key_dtype)
         cell, best_start = out.alloca(ir_type), out.alloca("i64")
@@ -91,9 +91,9 @@ class _Search:
         with out.loop("1", str(piece_count)) as piece:
             first = times(out, piece, _PIECE_ELEMENTS)
             piece_best = self._reduce_to_best(row, str(first), piece_end(first))
-            best = load(b, self._key_dtype, cell, 0)
-            is_better = b.compare(self._comparison, piece_best, best).ir
-            store(b, b.select(b.wrap(bool_, is_better), piece_best, best), cell, 0)
+            best_key = load(b, self._key_dtype, cell, 0)
+            is_better = b.compare(self._comparison, piece_best, best_key).ir
+            store(b, b.select(b.wrap(bool_, is_better), piece_best, best_key), cell, 0)
             old_start = out.new(f"load i64, ptr {best_start}")
             out.line(f"store i64 {out.new(f'select i1 {is_better}, i64 {first}, i64 {old_start}')}, ptr {best_start}")
         first = out.new(f"load i64, ptr {best_start}")
@@ -111,10 +111,10 @@ class _Search:
         worst = worst_key(self._dtype, self._kind)
         return self._reduce_row(self._key_dtype, worst, lambda step: self._key(row, step), join, first, last)
 
-    def _store_first_position(self, row: Position, best: Element, first: str, last: str) -> None:
+    def _store_first_position(self, row: Position, best_key: Element, first: str, last: str) -> None:
         def position_key(step: Position) -> Element:
             number = self.b.wrap(uint32, self.out.new(f"trunc i64 {step} to i32"))
-            return self.b.select(self._key(row, step).same(best), number, uint32.max)
+            return self.b.select(self._key(row, step).same(best_key), number, uint32.max)
 
         def join(x: Element, y: Element) -> Element:
             return self.b.intrinsic("umin", x, y)
@@ -123,26 +123,26 @@ class _Search:
         store(self.b, self.b.cast(position, self._result_dtype), "%result", row)
 
     def _reduce_row(
-        self, dtype: Any, initial: int, element: Callable[[Position], Element], join: Any, first: str, last: str
+        self, dtype: Any, initial: int, element_at: Callable[[Position], Element], join: Any, first: str, last: str
     ) -> Element:
-        """Reduce `element(step)` by `join`, over the steps from `first` to the one before `last`."""
+        """Reduce `element_at(step)` by `join`, over the steps from `first` to the one before `last`."""
         b, cell = self.b, self.out.alloca(memory(dtype))
         store(b, b.constant(initial, dtype), cell, 0)
         with self.out.loop(first, last) as step:
-            store(b, join(load(b, dtype, cell, 0), element(step)), cell, 0)
+            store(b, join(load(b, dtype, cell, 0), element_at(step)), cell, 0)
         return load(b, dtype, cell, 0)
 
     def _search_columns(self, row: Position) -> None:
         """Search the columns in blocks; each step of the search covers all columns of a block."""
         out, inner = self.out, self.inner
         width = min(_BLOCK_COLUMNS, inner) if isinstance(inner, int) else _BLOCK_COLUMNS
-        best = out.alloca(f"[{width} x {memory(self._dtype)}]")
+        extremes = out.alloca(f"[{width} x {memory(self._dtype)}]")
         positions = out.alloca(f"[{width} x i32]")
         if isinstance(inner, int):
             with out.loop("0", str(inner // width)) as block:
-                self._search_block(row, times(out, block, width), width, best, positions)
+                self._search_block(row, times(out, block, width), width, extremes, positions)
             if inner % width:
-                self._search_block(row, inner - inner % width, inner % width, best, positions)
+                self._search_block(row, inner - inner % width, inner % width, extremes, positions)
             return
         count = out.new(f"udiv i64 {plus(out, inner, width - 1)}, {width}")
         with out.loop("0", count) as block:
@@ -150,24 +150,24 @@ class _Search:
             columns_left = out.new(f"sub nsw i64 {inner}, {start}")
             is_partial = out.new(f"icmp slt i64 {columns_left}, {width}")
             last = out.new(f"select i1 {is_partial}, i64 {columns_left}, i64 {width}")
-            self._search_block(row, start, last, best, positions)
+            self._search_block(row, start, last, extremes, positions)
 
-    def _search_block(self, row: Position, start: Position, width: Position, best: str, positions: str) -> None:
-        """Search `width` columns from `start` on; `best` and `positions` are memory for one block."""
+    def _search_block(self, row: Position, start: Position, width: Position, extremes: str, positions: str) -> None:
+        """Search `width` columns from `start` on; `extremes` and `positions` are memory for one block."""
         out, b = self.out, self.b
         with out.loop("0", str(width)) as i:
-            store(b, self._load_element(row, 0, plus(out, start, i)), best, i)
+            store(b, self._load_element(row, 0, plus(out, start, i)), extremes, i)
             store(b, b.constant(0, int32), positions, i)
         with out.loop("1", str(self.size)) as step:
-            number = b.wrap(int32, out.new(f"trunc i64 {step} to i32"))
+            step_number = b.wrap(int32, out.new(f"trunc i64 {step} to i32"))
             with out.loop("0", str(width)) as i:
                 element = self._load_element(row, step, plus(out, start, i))
-                best_element = load(b, self._dtype, best, i)
+                best_element = load(b, self._dtype, extremes, i)
                 is_better = b.compare(self._comparison, element, best_element)
                 if self._dtype.is_floating:
                     is_better = (is_better | b.is_nan(element)) & ~b.is_nan(best_element)
-                store(b, b.select(is_better, element, best_element), best, i)
-                store(b, b.select(is_better, number, load(b, int32, positions, i)), positions, i)
+                store(b, b.select(is_better, element, best_element), extremes, i)
+                store(b, b.select(is_better, step_number, load(b, int32, positions, i)), positions, i)
         with out.loop("0", str(width)) as i:
             offset = plus(out, plus(out, product(out, row, self.inner), start), i)
             store(b, b.cast(load(b, int32, positions, i), self._result_dtype), "%result", offset)

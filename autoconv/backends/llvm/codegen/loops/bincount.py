@@ -60,9 +60,9 @@ def _write_maximum(region: LoweringContext, x: Any) -> str:
 
 
 def _write_counting(region: LoweringContext, x: Any, weights: Any, dtype: Any) -> str:
-    weights_parameter = ["ptr noalias readonly %weights"] if weights else []
-    pointers_ = ["ptr noalias readonly %x", *weights_parameter, "ptr noalias %result"]
-    routine = Routine(region, [*open_dimensions(region), *pointers_, "i64 %count"])
+    weights_parameters = ["ptr noalias readonly %weights"] if weights else []
+    pointer_parameters = ["ptr noalias readonly %x", *weights_parameters, "ptr noalias %result"]
+    routine = Routine(region, [*open_dimensions(region), *pointer_parameters, "i64 %count"])
     out, b = routine.out, routine.b
     out.clear("%result", times(out, "%count", dtype.size))
     with out.loop("0", str(element_count(out, sizes(x.type)))) as i:

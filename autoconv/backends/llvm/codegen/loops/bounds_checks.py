@@ -97,9 +97,9 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Bound
     dtype = int64 if is_signed or _open_sizes(group) else position_dtype
     ir_type = register(dtype)
     cells = {check: out.alloca(ir_type, "0") for check in group if limits[check] is not None}
-    depth = group[0].vector_size
+    vector_size = group[0].vector_size
     with out.loop("0", "%count") as i:
-        first = i if depth == 1 else out.new(f"mul nsw i64 {i}, {depth}")
+        first = i if vector_size == 1 else out.new(f"mul nsw i64 {i}, {vector_size}")
         for check, cell in cells.items():
             offset = first if not check.column else out.new(f"add nsw i64 {first}, {check.column}")
             position = b.cast(load(b, position_dtype, "%positions", offset), dtype)

@@ -91,7 +91,7 @@ class LoopNestWriter:
             view: [x if isinstance(x, int) else f"%x{i}_{j}" for j, x in enumerate(checked_positions[view])]
             for i, view in enumerate(self.checked_views)
         }
-        self._names: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
+        self._registers: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
         self.stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
         self._is_part = split is not None
         self._is_flat = is_flat(plan, item)
@@ -116,7 +116,7 @@ class LoopNestWriter:
 
     def _parameters(self) -> list[str]:
         parameters = []
-        for value, name in self._names.items():
+        for value, name in self._registers.items():
             ir_type = register(value.dtype) if is_scalar(value.type) else "ptr noalias readonly"
             parameters.append(f"{ir_type} {name}")
             if value in self._plan.lent:
@@ -128,7 +128,7 @@ class LoopNestWriter:
 
     def _stride_operands(self, value: Value) -> list[Position]:
         """Return the strides in bytes of a lent value: constants, or parameters."""
-        name = self._names[value]
+        name = self._registers[value]
         return [f"{name}.{d}" if stride is None else stride for d, stride in enumerate(strides_of(value))]
 
     def _write_split(self, split: Split, parameters: list[str], is_careful: bool) -> tuple[str, bool]:
@@ -156,19 +156,19 @@ class LoopNestWriter:
         if split.step is None:
             bounds = write_split_bounds(split, self.out)
             part_count = bounds[0]
-            rare = run_parts(split, self._module, self.out, body, arguments, has_rare, bounds)
+            rare_flag = run_parts(split, self._module, self.out, body, arguments, has_rare, bounds)
         else:
-            rare = run_split(split, self._module, self.out, body, arguments, has_rare)
+            rare_flag = run_split(split, self._module, self.out, body, arguments, has_rare)
         for reduction, cell in zip(partial_reductions, cells, strict=True):
             reduction.combine_parts(cell, part_count)
         for writer in other_writers:
             writer.write_after_loops()
-        self.out.line(f"ret i1 {rare}")
+        self.out.line(f"ret i1 {rare_flag}")
         return self.out.finish("kernel"), has_rare
 
     def _begin_function(self, parameters: Sequence[str], is_careful: bool, has_loops: bool = True) -> None:
-        speed = "noinline" if has_loops and not is_careful else QUICK  # careful code runs rarely
-        self.out = FunctionText(self._module, Signature("i1", parameters, f"nounwind {speed}"))
+        attribute = "noinline" if has_loops and not is_careful else QUICK  # careful code runs rarely
+        self.out = FunctionText(self._module, Signature("i1", parameters, f"nounwind {attribute}"))
         self.b = LoopWriter(self.out, is_careful, self.element)
         self._element_cache: dict[Any, Element] = {}
 
@@ -299,18 +299,18 @@ class LoopNestWriter:
         shape = self._item.shape or ()
         counter_range = OpenCounterRange(LOOP_COUNTER, loop_size(self._plan, self._item.nodes, shape, len(index)))
         if self._has_piecewise_views:
-            note_pieces(self._plan, self._item.nodes, self._index_at_counter(index), counter_range, self._names)
+            note_pieces(self._plan, self._item.nodes, self._index_at_counter(index), counter_range, self._registers)
         return counter_range
 
     def _cut_positions(self, index: Index, low: int, high: int) -> set[int]:
         """Return the iterations of the innermost loop at which a piece of a piecewise view begins."""
-        counter_range = CounterRange(LOOP_COUNTER, low, high)
-        return cut_positions(self._plan, self._item.nodes, self._index_at_counter(index), counter_range, self._names)
+        counter_range, full_index = CounterRange(LOOP_COUNTER, low, high), self._index_at_counter(index)
+        return cut_positions(self._plan, self._item.nodes, full_index, counter_range, self._registers)
 
     def _index_at_counter(self, index: Index) -> Point:
         """Return the full index in the innermost loop, in symbols, below the outer loops' `index`."""
-        outer = (Symbol(i) if isinstance(i, str) else i for i in index)
-        return (*outer, LOOP_COUNTER, *[0] * (len(self._item.shape or ()) - len(index) - 1))
+        outer_index = (Symbol(i) if isinstance(i, str) else i for i in index)
+        return (*outer_index, LOOP_COUNTER, *[0] * (len(self._item.shape or ()) - len(index) - 1))
 
     def _write_body(self, index: Index, reductions: Any, nodes: Sequence[Node] | None = None) -> None:
         self._element_cache.clear()
@@ -359,7 +359,7 @@ class LoopNestWriter:
     def element(self, value: Value, index: Index) -> Element:
         """Return the element of a value at `index`; in a flat loop the index is the offset in memory."""
         if is_scalar(value.type):
-            return self.b.wrap(value.dtype, self._names[value])
+            return self.b.wrap(value.dtype, self._registers[value])
         key = value, index
         if key not in self._element_cache:
             self._element_cache[key] = self._write_element(value, index)
@@ -369,15 +369,15 @@ class LoopNestWriter:
         node = value.node
         if value in self._plan.lent and not (self._is_flat and is_contiguous_row(value)):
             offset = byte_offset(self.out, index, self._stride_operands(value))
-            return load(self.b, value.dtype, self.out.gep("i8", self._names[value], offset, inbounds=False), 0)
-        if value in self._names:
+            return load(self.b, value.dtype, self.out.gep("i8", self._registers[value], offset, inbounds=False), 0)
+        if value in self._registers:
             offset = index[0] if self._is_flat else linear_offset(self.out, index, sizes(value.type))
-            return load(self.b, value.dtype, self._names[value], offset)
+            return load(self.b, value.dtype, self._registers[value], offset)
         assert node is not None
         base = base_of(value, self._plan.views)
-        if base is not value and base in self._names and base not in self._plan.lent and is_dense(base.type):
+        if base is not value and base in self._registers and base not in self._plan.lent and is_dense(base.type):
             # Elements in the same order have the same offsets as in the base.
-            return load(self.b, base.dtype, self._names[base], linear_offset(self.out, index, sizes(value.type)))
+            return load(self.b, base.dtype, self._registers[base], linear_offset(self.out, index, sizes(value.type)))
         if value in self._plan.views or self._plan.classes[node] == "copy":
             source = write_element_source(self.b, node, index, self._positions.get(node, []))
             return self._write_source_element(source)

@@ -60,7 +60,7 @@ def write_masked(region: LoweringContext, node: Node) -> None:
     row_shape = sizes(x.type)[len(sizes(mask.type)) :]
     dtype = x.dtype
     count = _count_true(region, region.data(mask), mask.type)
-    selected = region.body.new_sized_array(dtype, (count, *row_shape))
+    result = region.body.new_sized_array(dtype, (count, *row_shape))
     parameters = ["ptr noalias readonly %condition", "ptr noalias readonly %x", "ptr noalias %result", "i64 %count"]
     routine = Routine(region, [*open_dimensions(region), *parameters])
     out, b = routine.out, routine.b
@@ -75,9 +75,9 @@ def write_masked(region: LoweringContext, node: Node) -> None:
                 store(b, element, "%result", plus(out, product(out, row, size), j))
 
     _write_compaction_loop(routine, write)
-    call_arguments = *pointers(region, mask, x, selected), f"i64 {count}"
+    call_arguments = *pointers(region, mask, x, result), f"i64 {count}"
     call(region, routine.finish(), *open_dimensions(region), *call_arguments)
-    region.set(node.results[0], selected)
+    region.set(node.results[0], result)
 
 
 def _count_true(region: LoweringContext, pointer: str, type_: Any) -> str:

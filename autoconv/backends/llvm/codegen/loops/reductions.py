@@ -221,8 +221,8 @@ class MemoryReduction(ReductionWriter):
         b, out = self.nest.b, self.nest.out
 
         def move(cell: str, offset: Position) -> None:
-            added = b.cast(load(b, self.dtype, self.pointer, offset), float64)
-            out.store("double", out.op("fadd", out.load("double", cell), added.ir), cell)
+            strip_sum = b.cast(load(b, self.dtype, self.pointer, offset), float64)
+            out.store("double", out.op("fadd", out.load("double", cell), strip_sum.ir), cell)
             store(b, b.wrap(self.dtype, literal(0, self.dtype)), self.pointer, offset)
 
         self._loop_over_totals(index, split_dimension, move)

@@ -198,8 +198,8 @@ class _Scan:
                     store(b, self.combine(total, load(b, self.dtype, "%result", offset)), "%result", offset)
                 total = self.combine(total, load(b, self.dtype, cells[lane], 0))
             scanned = times(out, part_length, _LANES)
-            remaining = plus(out, size, -scanned if isinstance(scanned, int) else times(out, scanned, -1))
-            self._scan_interleaved([row], [scanned], remaining, total)
+            remaining_count = plus(out, size, -scanned if isinstance(scanned, int) else times(out, scanned, -1))
+            self._scan_interleaved([row], [scanned], remaining_count, total)
 
     def _scan_interleaved(
         self, rows: Sequence[Position], starts: Sequence[Position], length: Position, initial: Element | None = None
@@ -217,9 +217,9 @@ class _Scan:
             old_totals = [load(b, self.dtype, cell, 0) for cell in cells]
             elements = [self.load_element(offset) for offset in offsets]
             new_totals = [self.combine(x, y) for x, y in zip(old_totals, elements, strict=True)]
-            for cell, offset, old, new in zip(cells, offsets, old_totals, new_totals, strict=True):
-                store(b, new, cell, 0)
-                store(b, old if self.is_exclusive else new, "%result", offset)
+            for cell, offset, old_total, new_total in zip(cells, offsets, old_totals, new_totals, strict=True):
+                store(b, new_total, cell, 0)
+                store(b, old_total if self.is_exclusive else new_total, "%result", offset)
         return cells
 
 
@@ -253,8 +253,8 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
             offset = space.offset_of(out, row, step, column)
             total = load_operand("%addend", addend, offset)
             if not is_first:
-                previous = load(b, dtype, "%result", space.offset_of(out, row, plus(out, step, -1), column))
-                total = total + load_operand("%coefficient", coefficient, offset) * previous
+                previous_total = load(b, dtype, "%result", space.offset_of(out, row, plus(out, step, -1), column))
+                total = total + load_operand("%coefficient", coefficient, offset) * previous_total
             store(b, total, "%result", offset)
 
     if 0 not in shape:

@@ -62,19 +62,19 @@ def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> O
     """Return an owned reference to a writable array: the value itself if nothing else needs it, else a copy."""
     out = region.out
     base_object = region.object(value)
-    copied, done = out.label("copied"), out.label("writable")
+    copied_label, done = out.label("copied"), out.label("writable")
     reuse_block = ""
     if is_last_use and base_object.slot is not None:
         is_sole_owner = out.new(f"call i1 @is_alone(ptr {base_object.ir})")
-        reused = out.label("taken")
-        out.branch_if(is_sole_owner, reused, copied)
-        out.begin(reused)
+        reused_label = out.label("taken")
+        out.branch_if(is_sole_owner, reused_label, copied_label)
+        out.begin(reused_label)
         out.line(f"store ptr null, ptr {base_object.slot}")
-        reuse_block = reused
+        reuse_block = reused_label
         out.branch(done)
     else:
-        out.branch(copied)
-    out.begin(copied)
+        out.branch(copied_label)
+    out.begin(copied_label)
     shape = sizes(value.type)
     array = region.new_array(value.type)
     out.line(f"store ptr null, ptr {array.slot}")

@@ -83,8 +83,8 @@ def write_products(region: LoweringContext, node: Node) -> None:
     if registers is not None and (product.suits_tiles() or not has_blas):
         tiling = choose_tiling(product.rows, product.columns, product.dtype, registers)
         if product.flip_y:
-            transposed, type_ = _transpose_matrices(region, node, product, registers.size // product.dtype.size)
-            pointers[1] = region.address(transposed)
+            transposed_y, type_ = _transpose_matrices(region, node, product, registers.size // product.dtype.size)
+            pointers[1] = region.address(transposed_y)
         step, row_step = (product.width_x, 1) if product.flip_x else (1, product.width_x)
         inner_sum, row_steps = Sum(0, 0, product.inner, step, product.columns), (row_step, product.columns)
         tile_routine = TileKernelWriter(region.body.module, tiling, product.dtype, (inner_sum,), row_steps).write()
@@ -94,7 +94,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
 
         _run_pieces(region, node, product, tiling.count, write_tile, pointers)
         if product.flip_y:
-            region.body.release_or_keep(transposed.slot, type_)
+            region.body.release_or_keep(transposed_y.slot, type_)
         return
 
     def write_blas_call(out: FunctionText, addresses: list[str], _: str) -> None:
@@ -143,11 +143,11 @@ def _transpose_matrices(
     batch, matrix_size = sizes(y.type)[:-2], product.inner * product.columns
     if is_known(batch):
         type_ = TensorType(product.dtype, (math.prod(batch) * matrix_size,))
-        packed = region.new_array(type_)
+        packed_array = region.new_array(type_)
     else:
         type_ = TensorType(product.dtype, (None,))
         packed_size = times(region.out, element_count(region.out, batch), matrix_size)
-        packed = region.body.new_sized_array(product.dtype, (packed_size,))
+        packed_array = region.body.new_sized_array(product.dtype, (packed_size,))
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %y", "ptr noalias %turned"])
     out, ir_type = routine.out, register(product.dtype)
     count = element_count(out, batch)
@@ -156,9 +156,9 @@ def _transpose_matrices(
         start = times(out, i, matrix_size)
         source, target = (out.gep(ir_type, p, start) for p in ("%y", "%turned"))
         out.call(transpose, source, target)
-    pointers = f"ptr {region.data(y)}", f"ptr {region.address(packed)}"
+    pointers = f"ptr {region.data(y)}", f"ptr {region.address(packed_array)}"
     call(region, routine.finish(), *open_dimensions(region), *pointers)
-    return packed, type_
+    return packed_array, type_
 
 
 def _classify_batched(node: Node) -> str | None:

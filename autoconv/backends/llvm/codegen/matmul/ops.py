@@ -263,9 +263,9 @@ def blas_call(
         columns = count
         y = _advance_pointer(out, ir_type, y, first, product.width_y if product.flip_y else 1)
         z = _advance_pointer(out, ir_type, z, first, 1)
-    left, right = Matrix(x, product.width_x, product.flip_x), Matrix(y, product.width_y, product.flip_y)
+    x_matrix, y_matrix = Matrix(x, product.width_x, product.flip_x), Matrix(y, product.width_y, product.flip_y)
     sides = rows, product.inner, columns
-    return product_call(module, product.dtype, left, right, Matrix(z, product.columns), sides)
+    return product_call(module, product.dtype, x_matrix, y_matrix, Matrix(z, product.columns), sides)
 
 
 def _advance_pointer(out: FunctionText, ir_type: str, pointer: str, count: str, step: int) -> str:

@@ -158,18 +158,18 @@ class TileKernelWriter:
                 self._accumulate_symbolic(v, inner_sum, inner_sum.count, cells, widths)
                 continue
             count = inner_sum.count
-            chunks, remaining = divmod(count, CHUNK_STEPS) if count > 2 * CHUNK_STEPS else (0, count)
+            chunks, remaining_steps = divmod(count, CHUNK_STEPS) if count > 2 * CHUNK_STEPS else (0, count)
             if chunks:
                 with out.loop("0", str(chunks), unrolled=False) as chunk:
                     chunk_cells = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
                     self._accumulate_steps(v, inner_sum, chunk_cells, widths, out.mul(chunk, CHUNK_STEPS), CHUNK_STEPS)
                     self._add_chunk(v, cells, chunk_cells)
-            if remaining and chunks:
+            if remaining_steps and chunks:
                 chunk_cells = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
-                self._accumulate_steps(v, inner_sum, chunk_cells, widths, str(chunks * CHUNK_STEPS), remaining)
+                self._accumulate_steps(v, inner_sum, chunk_cells, widths, str(chunks * CHUNK_STEPS), remaining_steps)
                 self._add_chunk(v, cells, chunk_cells)
-            elif remaining:
-                self._accumulate_steps(v, inner_sum, cells, widths, "", remaining)
+            elif remaining_steps:
+                self._accumulate_steps(v, inner_sum, cells, widths, "", remaining_steps)
 
     def _accumulate_symbolic(
         self, v: VectorWriter, inner_sum: Sum, steps: str, cells: list[list[str]], widths: list[int]
@@ -196,11 +196,11 @@ class TileKernelWriter:
         x = self._advance(out, x, start, inner_sum.x_step) if start else x
         y = self._advance(out, "%y", start, inner_sum.y_step) if start else "%y"
         with out.loop("0", str(count), unrolled=False) as k:
-            left, right = self._advance(out, x, k, inner_sum.x_step), self._advance(out, y, k, inner_sum.y_step)
+            x_base, y_base = self._advance(out, x, k, inner_sum.x_step), self._advance(out, y, k, inner_sum.y_step)
             columns = [inner_sum.y + i * self._tiling.lanes for i in range(len(widths))]
-            vectors = [v.load(v.address(right, j), width) for j, width in zip(columns, widths, strict=True)]
+            vectors = [v.load(v.address(y_base, j), width) for j, width in zip(columns, widths, strict=True)]
             for r, row in enumerate(cells):
-                factor = v.broadcast(out.load(v.ir_type, v.address(left, constant_x_offset + r * self._x_row_step)))
+                factor = v.broadcast(out.load(v.ir_type, v.address(x_base, constant_x_offset + r * self._x_row_step)))
                 for cell, vector in zip(row, vectors, strict=True):
                     total = v.fma(factor, vector, out.load(v.vector, cell))
                     out.store(v.vector, total, cell)
@@ -209,5 +209,5 @@ class TileKernelWriter:
         """Add the partial sums of a chunk to the cells."""
         pairs = (pair for rows in zip(cells, chunk_cells, strict=True) for pair in zip(*rows, strict=True))
         for cell, chunk_cell in pairs:
-            total, partial = (v.out.load(v.vector, address) for address in (cell, chunk_cell))
-            v.out.store(v.vector, v.out.op("fadd", total, partial), cell)
+            total, chunk_total = (v.out.load(v.vector, address) for address in (cell, chunk_cell))
+            v.out.store(v.vector, v.out.op("fadd", total, chunk_total), cell)

@@ -100,8 +100,8 @@ def new_memory(region: LoweringContext, dtype: DType, sizes: Sequence[Position])
 def new_cells(region: LoweringContext, type_: ArrayType) -> StoredMemory:
     """Allocate cells for a representation of the type."""
     out = region.out
-    unknown = [number for number in (*type_.shape, *type_.strides) if number is None]
-    return StoredMemory(out.slot(), out.alloca("ptr"), out.alloca("i1"), tuple(out.alloca("i64") for _ in unknown))
+    open_numbers = [number for number in (*type_.shape, *type_.strides) if number is None]
+    return StoredMemory(out.slot(), out.alloca("ptr"), out.alloca("i1"), tuple(out.alloca("i64") for _ in open_numbers))
 
 
 def store_memory(region: LoweringContext, cells: StoredMemory, type_: ArrayType, memory: Memory) -> None:
@@ -112,8 +112,8 @@ def store_memory(region: LoweringContext, cells: StoredMemory, type_: ArrayType,
     out.line(f"store i1 {memory.is_whole}, ptr {cells.is_whole}")
     type_numbers = (*type_.shape, *type_.strides)
     values = (*memory.sizes, *memory.strides)
-    unknown = [value for number, value in zip(type_numbers, values, strict=True) if number is None]
-    for cell, value in zip(cells.sizes_and_strides, unknown, strict=True):
+    open_values = [value for number, value in zip(type_numbers, values, strict=True) if number is None]
+    for cell, value in zip(cells.sizes_and_strides, open_values, strict=True):
         out.line(f"store i64 {value}, ptr {cell}")
 
 

@@ -64,7 +64,7 @@ def _write_view(region: LoweringContext, node: Node) -> None:
             (index,) = entry.with_operands(operands)
             pointer = element_pointer(out, pointer, normalise_index(region, node, index, size), stride)
         else:
-            parts = [_write_bound(region, next(operands)) if part == INPUT else part for part in entry.parts]
+            parts = [write_integer(region, next(operands)) if part == INPUT else part for part in entry.parts]
             start, length, step = slice_bounds.resolve_bounds(region, node, parts, size)
             pointer = advance_pointer(region, pointer, product(out, start, stride))
             view_sizes.append(length)
@@ -94,7 +94,8 @@ def _as_memory(region: LoweringContext, value: Value) -> Memory:
     return Memory(region.memory_owner(value), region.data(value), shape, strides, "true")
 
 
-def _write_bound(region: LoweringContext, value: Value) -> Position:
+def write_integer(region: LoweringContext, value: Value) -> str:
+    """Return a scalar as an i64."""
     b = RegisterWriter(region)
     return b.cast(region.number(value), int64).ir
 
@@ -108,10 +109,10 @@ def normalise_index(region: LoweringContext, node: Node, index: Any, size: Posit
         element = b.wrap(int64, str(index))
     else:
         element = b.cast(region.number(index), int64)
-    normalised, key = region.body.normalised_positions, (element.ir, str(size))
-    if key not in normalised:
-        normalised[key] = _write_checked_index(region, node, element, size)
-    return normalised[key]
+    known_positions, key = region.body.normalised_positions, (element.ir, str(size))
+    if key not in known_positions:
+        known_positions[key] = _write_checked_index(region, node, element, size)
+    return known_positions[key]
 
 
 def _write_checked_index(region: LoweringContext, node: Node, index: Element, size: Position) -> str:
@@ -123,9 +124,9 @@ def _write_checked_index(region: LoweringContext, node: Node, index: Element, si
         return index.ir
 
     def wrap() -> str:
-        wrapped = out.op("add", index.ir, size)  # as an unsigned number, still too large if the index was
-        region.raise_and_exit_if(node, out.icmp("uge", wrapped, size))
-        return wrapped
+        wrapped_index = out.op("add", index.ir, size)  # as an unsigned number, still too large if the index was
+        region.raise_and_exit_if(node, out.icmp("uge", wrapped_index, size))
+        return wrapped_index
 
     return out.where(out.icmp("uge", index.ir, size), wrap, Operand.of(index.ir, "i64"), unlikely=True)
 

@@ -141,8 +141,8 @@ class StepLoops:
             return
         probe = ProbeWriter(out)
         loops(out, sizes, lambda index: self.write_element(probe, operands, index), bounds)
-        rare = out.load("i1", probe.flag)
-        out.either(rare, lambda: write(ElementWriter(out)), lambda: write(CommonCaseWriter(out)), unlikely=True)
+        rare_flag = out.load("i1", probe.flag)
+        out.either(rare_flag, lambda: write(ElementWriter(out)), lambda: write(CommonCaseWriter(out)), unlikely=True)
 
     @property
     def may_be_rare(self) -> bool:
@@ -178,8 +178,8 @@ class StepLoops:
         base = operands[self.steps[step.operands[0]].operands[0]]
         assert isinstance(base, Memory)
         index = b.cast(position, int64)
-        wrapped = b.wrap(int64, str(plus(b.out, index.ir, base.sizes[0])))
-        index = b.select(index < 0, wrapped, index)
+        wrapped_index = b.wrap(int64, str(plus(b.out, index.ir, base.sizes[0])))
+        index = b.select(index < 0, wrapped_index, index)
         return load(b, step.type.dtype, element_address(b.out, base, (index.ir,)), 0)
 
 

@@ -65,9 +65,9 @@ class Operation:
 
         self.use_kernel_if(self.out.is_same(result, OTHER), write_fast_path, write_after_kernel)
 
-    def leave_if_failed(self, failed: str) -> None:
-        """Leave the function if the i1 `failed` is true, after adding the node's source span to the raised error."""
-        with self.out.leaving(failed, unlikely=True):
+    def leave_if_failed(self, condition: str) -> None:
+        """Leave the function if the i1 `condition` is true, after adding the node's source span to the raised error."""
+        with self.out.leaving(condition, unlikely=True):
             self.call("object_locate", self.body.objects.locator(self.node, self.region.call_sites)(self.out))
             self.out.branch(self.body.failure_label)
 
@@ -97,11 +97,11 @@ class Operation:
         out.branch(done)
         out.begin(done)
         ir_types = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]
-        joined = [
+        joined_results = [
             out.phi((Operand.of(native.ir, ir_type), slow_block), (fast_result, fast_block))
             for ir_type, native, fast_result in zip(ir_types, kernel_results, fast_results, strict=True)
         ]
-        for result, ir in zip(self.node.results, joined, strict=True):
+        for result, ir in zip(self.node.results, joined_results, strict=True):
             self.set(result, ir)
 
     def set(self, result: Value, ir: str) -> None:

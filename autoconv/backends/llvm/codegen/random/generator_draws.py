@@ -142,11 +142,11 @@ def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
     names = (*distribution.parameters, *(["size"] if _class(node) is not random.Random else []))
     if len(arguments) > len(names) or not keywords.keys() <= set(names):
         return None
-    given = {**dict(zip(names, arguments, strict=False)), **keywords}
-    given.pop("size", None)
-    required = {name for name, default in distribution.parameters.items() if default is _REQUIRED}
-    given = {name: value for name, value in given.items() if value != ("value", None)}
-    return given if required <= given.keys() else None
+    given_arguments = {**dict(zip(names, arguments, strict=False)), **keywords}
+    given_arguments.pop("size", None)
+    required_names = {name for name, default in distribution.parameters.items() if default is _REQUIRED}
+    given_arguments = {name: value for name, value in given_arguments.items() if value != ("value", None)}
+    return given_arguments if required_names <= given_arguments.keys() else None
 
 
 def _sizes(node: Node, distribution: Distribution) -> list[Any]:
@@ -198,7 +198,7 @@ class _Draw:
         self._distribution = distribution
         self._generator = op.region.object(op.node.inputs[0]).ir
         self._offsets = memory_offsets(self._kind) or (0, 0)
-        self._given = _arguments(op.node, distribution) or {}
+        self._given_arguments = _arguments(op.node, distribution) or {}
 
     def write(self) -> None:
         op, out = self._op, self._out
@@ -251,9 +251,9 @@ class _Draw:
 
     def _argument(self, name: str, dtype: Any) -> Any:
         """Return the register of a parameter, or a constant."""
-        if name not in self._given:
+        if name not in self._given_arguments:
             return self._elements.constant(self._distribution.parameters[name], dtype)
-        kind, *parts = self._given[name]
+        kind, *parts = self._given_arguments[name]
         if kind in ("input", "number"):
             return self._elements.cast(self._op.region.number(self._op.node.inputs[1 + parts[0]]), dtype)
         return self._elements.constant(parts[-1], dtype)
@@ -297,7 +297,8 @@ class _Draw:
         module.constant("mersenne_below", f"\n{read('mersenne_below')}", "i64", ("ptr", "i64"))
         names = [*self._distribution.parameters]
         first = self._argument(names[0], int64)
-        low, stop = (first, self._argument(names[1], int64)) if names[1] in self._given else (first * 0, first)
+        has_low = names[1] in self._given_arguments
+        low, stop = (first, self._argument(names[1], int64)) if has_low else (first * 0, first)
         conditions = [(low > -(2**62)).ir, (stop < 2**62).ir]
         count = stop - low + (1 if method == "randint" else 0)
         conditions.append((count > 0).ir)
@@ -327,7 +328,7 @@ class _Draw:
     def _integers(self) -> tuple[list[Any], Callable[[], Any]]:
         """Return the conditions for integers of a range, and the writer of one integer."""
         out, first = self._out, self._argument("low", int64)
-        low, high = (first, self._argument("high", int64)) if "high" in self._given else (first * 0, first)
+        low, high = (first, self._argument("high", int64)) if "high" in self._given_arguments else (first * 0, first)
         last = (high - low - 1).ir
         masked = int(self._kind is np.random.RandomState)
         cell = out.alloca("i64")

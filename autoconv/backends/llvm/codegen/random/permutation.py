@@ -15,8 +15,8 @@ _BLOCK_WORDS = 4  # random words of a block
 
 def swap_block_count(out: Any, count: Position) -> Position:
     """Return how many blocks of words the permutation of `count` positions uses."""
-    rounded = plus(out, count, 2)
-    return rounded // _BLOCK_WORDS if isinstance(rounded, int) else out.op("lshr", rounded, 2)
+    rounded_count = plus(out, count, 2)
+    return rounded_count // _BLOCK_WORDS if isinstance(rounded_count, int) else out.op("lshr", rounded_count, 2)
 
 
 def write_permutation_function(module: ModuleText) -> str:

@@ -134,8 +134,8 @@ class _DrawWriter:
         second = self.out.add(first, 2 if is_double else 1)
         radius_fraction, angle_fraction = (self.fraction(words, offset, dtype) for offset in (first, second))
         least = MIN_UNIFORM if is_double else float(np.float32(MIN_UNIFORM))
-        bounded = b.cast(b.select(radius_fraction < least, b.constant(least, dtype), radius_fraction), float64)
-        radius = b.intrinsic("sqrt", b.cast(ELEMENTS["log"](b, bounded), dtype) * -2.0)
+        bounded_fraction = b.cast(b.select(radius_fraction < least, b.constant(least, dtype), radius_fraction), float64)
+        radius = b.intrinsic("sqrt", b.cast(ELEMENTS["log"](b, bounded_fraction), dtype) * -2.0)
         angle = b.cast(b.cast(b.cast(angle_fraction, float64) * (2.0 * math.pi), dtype), float64)
         sine, cosine = (b.cast(ELEMENTS[wave](b, angle), dtype) for wave in ("sin", "cos"))
         return sine * radius, cosine * radius
@@ -145,8 +145,8 @@ class _DrawWriter:
         out = self.out
         with out.loop("%first", "%last") as number:
             start = out.mul(number, _CHUNK_NUMBERS)
-            remaining = out.sub("%count", start)
-            write(start, out.select(out.icmp("slt", remaining, _CHUNK_NUMBERS), remaining, _CHUNK_NUMBERS))
+            remaining_count = out.sub("%count", start)
+            write(start, out.select(out.icmp("slt", remaining_count, _CHUNK_NUMBERS), remaining_count, _CHUNK_NUMBERS))
 
     def store(self, element: Element, offset: str) -> None:
         store(self.b, self.b.cast(element, self.dtype), "%result", offset)
@@ -280,11 +280,11 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
     """
     draw = _DrawWriter(region, dtype, 1, ["%wanted"])
     out, b, size = draw.out, draw.b, group_size(dtype)
-    words, filled, blocks_used = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
+    words, filled_cell, blocks_used = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
 
     def write_group(i: str, group: str) -> None:
         group_start, first_block = out.mul(group, size), out.mul(group, RESERVED_BLOCKS * size // 4)
-        out.store("i64", 0, filled)
+        out.store("i64", 0, filled_cell)
         out.store("i64", 0, blocks_used)
         next_block, done = out.label("again"), out.label("complete")
         out.branch(next_block)
@@ -295,16 +295,16 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
         for first in range(0, 4, words_of_pair(dtype)):
             for number in draw.normal_pair(words, str(first)):
                 store_if_near(number, group_start)
-        out.branch_if(out.icmp("slt", out.load("i64", filled), size), next_block, done)
+        out.branch_if(out.icmp("slt", out.load("i64", filled_cell), size), next_block, done)
         out.begin(done)
 
     def store_if_near(number: Element, group_start: str) -> None:
-        filled_count = b.wrap(int64, out.load("i64", filled))
+        filled_count = b.wrap(int64, out.load("i64", filled_cell))
         is_near = b.compare("lt", b.intrinsic("fabs", number), TRUNCATION) & (filled_count < size)
         position = b.wrap(int64, group_start) + filled_count
         is_inside = is_near & (position < b.wrap(int64, "%wanted"))
         out.either(is_inside.ir, lambda: draw.store(number, position.ir), lambda: None)
-        out.store("i64", (filled_count + b.cast(is_near, int64)).ir, filled)
+        out.store("i64", (filled_count + b.cast(is_near, int64)).ir, filled_cell)
 
     draw.loop_over_chunks(lambda start, length: _loop_over_numbers(out, start, length, write_group))
     return draw.finish(groups)

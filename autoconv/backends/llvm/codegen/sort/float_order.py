@@ -23,8 +23,8 @@ def search_key(b: ElementWriter, x: Element, kind: str) -> Element:
     dtype = key_dtype(x.dtype)
     bits = b.bitcast(x, dtype)
     # The bits of negative floats, read as integers, have the reverse order.
-    ordered = bits ^ (b.bits("ashr", bits, dtype.size * 8 - 1) & dtype.max)
-    return b.select(b.is_nan(x), dtype.max if kind == "max" else dtype.min, ordered)
+    ordered_bits = bits ^ (b.bits("ashr", bits, dtype.size * 8 - 1) & dtype.max)
+    return b.select(b.is_nan(x), dtype.max if kind == "max" else dtype.min, ordered_bits)
 
 
 def worst_key(dtype: DType, kind: str) -> Any:

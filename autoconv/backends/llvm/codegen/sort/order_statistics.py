@@ -35,7 +35,7 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
     out, b, (x, positions), (result,) = region.out, RegisterWriter(region), node.inputs, node.results
     shape, dtype = sizes(x.type), x.dtype
     count = 1 if is_scalar(positions.type) else sizes(positions.type)[0]
-    selected = copy_of(region, x)
+    selected_array = copy_of(region, x)
     if is_scalar(result.type):
         target = out.alloca("i64")
     else:
@@ -48,14 +48,14 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
             last_pivot = out.load("i64", pivot_cell)
             is_last = out.and_(out.icmp("eq", position, last), out.icmp("sge", position, last_pivot))
             with out.unless(out.or_(is_last, out.icmp("ult", out.op("sub", position, last_pivot), 2))):
-                _write_selection(region, node, selected, position, pivot_cell)
+                _write_selection(region, node, selected_array, position, pivot_cell)
         else:
-            _write_selection(region, node, selected, position, pivot_cell)
-        pointers = (region.data(x), region.address(selected), target)
+            _write_selection(region, node, selected_array, position, pivot_cell)
+        pointers = (region.data(x), region.address(selected_array), target)
         out.call(name, *pointers, out.load("i64", pivot_cell), position, i, *region.body.module.sizes)
     if is_scalar(result.type):
         region.set(result, load(b, dtype, target, 0))
-    release_copy(region, x, selected)
+    release_copy(region, x, selected_array)
 
 
 def _write_selection(region: LoweringContext, node: Node, array: Any, position: str, pivot_cell: str) -> None:

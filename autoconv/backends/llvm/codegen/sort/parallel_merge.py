@@ -76,9 +76,9 @@ class HalvesSorter:
                 if self._size == 2 * self._half_size:
                     return load_key(routine, position)
                 is_beyond = b.wrap(bool_, out.icmp("eq", position, self._size))
-                bounded = out.select(is_beyond.ir, self._size - 1, position)
+                bounded_position = out.select(is_beyond.ir, self._size - 1, position)
                 highest = b.constant((1 << 8 * self._dtype.size) - 1, self._dtype)
-                return b.select(is_beyond, highest, load_key(routine, bounded))
+                return b.select(is_beyond, highest, load_key(routine, bounded_position))
 
             keys, _ = sorter.sort(load_key_or_maximum)
             is_second = b.wrap(bool_, out.differs(keys, buffers.keys))

@@ -198,14 +198,14 @@ class _SearchWriter:
         for cell in low_cells:
             store(b, b.constant(0, int64), cell, 0)
         with out.loop("0", self._step_count()):
-            remaining = load(b, int64, remaining_cell, 0)
-            half = b.bits("lshr", remaining, 1)
+            remaining_count = load(b, int64, remaining_cell, 0)
+            half = b.bits("lshr", remaining_count, 1)
             lows = [load(b, int64, cell, 0) for cell in low_cells]
             middle = plus(out, start, (half - 1).ir)
             elements = [load(b, self._dtype, "%sequence", plus(out, middle, low.ir)) for low in lows]
             for element, value, low, cell in zip(elements, values, lows, low_cells, strict=True):
                 store(b, b.select(self._is_before(element, value), low + half, low), cell, 0)
-            store(b, remaining - half, remaining_cell, 0)
+            store(b, remaining_count - half, remaining_cell, 0)
         for offset, value, cell in zip(offsets, values, low_cells, strict=True):
             low = load(b, int64, cell, 0)
             if size:

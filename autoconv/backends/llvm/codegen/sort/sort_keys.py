@@ -21,8 +21,8 @@ def to_key(b: ElementWriter, x: Element, is_descending: bool, zeros_are_equal: b
         if zeros_are_equal:
             x = x + 0.0
         bits = b.bitcast(x, dtype)
-        ordered = b.bits("xor", bits, b.bits("or", b.bits("ashr", bits, dtype.size * 8 - 1), sign_bit))
-        key = b.select(b.is_nan(x), b.constant(2 * sign_bit - 1, dtype), ordered)
+        ordered_bits = b.bits("xor", bits, b.bits("or", b.bits("ashr", bits, dtype.size * 8 - 1), sign_bit))
+        key = b.select(b.is_nan(x), b.constant(2 * sign_bit - 1, dtype), ordered_bits)
     elif x.dtype.is_bool or x.dtype.is_unsigned:
         key = b.cast(x, dtype)
     else:

@@ -53,8 +53,8 @@ def write_unique(region: LoweringContext, node: Node) -> None:
         out.branch_if(element.same(0).ir, new, compare)
         out.begin(compare)
         entry_number = b.cast(element, int64) - 1
-        other = load(b, dtype, "%x", b.cast(load(b, int32, "%first", entry_number.ir), int64).ir)
-        out.branch_if(_key_of(b, other).same(key).ir, done, advance)
+        entry_element = load(b, dtype, "%x", b.cast(load(b, int32, "%first", entry_number.ir), int64).ir)
+        out.branch_if(_key_of(b, entry_element).same(key).ir, done, advance)
         out.begin(advance)
         store(b, b.bits("and", position + 1, (1 << table_bits) - 1), slot_cell, 0)
         out.branch(probe)

@@ -87,23 +87,23 @@ def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
     magnitude = b.abs(yr)
     is_integer = b.logical_and(b.equal(yi, 0.0), b.equal(yr, b.trunc(yr)))
     is_small = b.logical_and(b.less(magnitude, float(_MAX_EXPONENT)), is_integer)
-    by_squares = _power_by_squaring(b, x, y, b.select(is_small, magnitude, b.zeros_like(magnitude)))
-    general = _power_by_logarithm(b, x, y)
-    return b.select(is_small, by_squares[0], general[0]), b.select(is_small, by_squares[1], general[1])
+    by_squaring = _power_by_squaring(b, x, y, b.select(is_small, magnitude, b.zeros_like(magnitude)))
+    by_logarithm = _power_by_logarithm(b, x, y)
+    return b.select(is_small, by_squaring[0], by_logarithm[0]), b.select(is_small, by_squaring[1], by_logarithm[1])
 
 
 def _power_of_constant(b: GraphBuilder, x: Parts, n: int) -> Parts:
     """Raise to a constant integer."""
     one = b.ones_like(x[0]), b.zeros_like(x[0])
     if abs(n) <= 3 and n > 0:
-        squared = plain_product(b, x, x)
-        return (x, squared, plain_product(b, x, squared))[n - 1]
-    result, square, remaining = one, x, abs(n)
-    while remaining:
-        if remaining & 1:
+        x_squared = plain_product(b, x, x)
+        return (x, x_squared, plain_product(b, x, x_squared))[n - 1]
+    result, square, remaining_exponent = one, x, abs(n)
+    while remaining_exponent:
+        if remaining_exponent & 1:
             result = plain_product(b, result, square)
-        remaining >>= 1
-        if remaining:
+        remaining_exponent >>= 1
+        if remaining_exponent:
             square = plain_product(b, square, square)
     return quotient(b, one, result) if n < 0 else result
 

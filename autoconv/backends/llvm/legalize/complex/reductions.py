@@ -41,8 +41,8 @@ def _norm(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 def _quantifier_rule(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        truth = b.logical_or(*(b.not_equal(part, 0.0) for part in x[0]))
-        return getattr(b, name)(truth, **node.attributes)
+        is_nonzero = b.logical_or(*(b.not_equal(part, 0.0) for part in x[0]))
+        return getattr(b, name)(is_nonzero, **node.attributes)
 
     return rule
 
@@ -58,27 +58,27 @@ def _has_nan(b: GraphBuilder, x: Parts) -> Any:
     return b.logical_or(*(b.is_nan(part) for part in x))
 
 
-def _extreme_indicators(b: GraphBuilder, x: Parts, largest: bool, axis: Any) -> Any:
+def _extreme_indicators(b: GraphBuilder, x: Parts, is_max: bool, axis: Any) -> Any:
     """Return ones at the extremes along the axis, or at the nans if there are any; zeros elsewhere."""
-    extreme, least_extreme = (b.reduce_max, -math.inf) if largest else (b.reduce_min, math.inf)
+    extreme, neutral = (b.reduce_max, -math.inf) if is_max else (b.reduce_min, math.inf)
     axes = None if axis is None else (axis,)
     is_candidate = b.equal(x[0], extreme(x[0], axis=axes, keepdims=True))
-    imag = b.select(is_candidate, x[1], b.multiply(b.ones_like(x[1]), least_extreme))
+    imag = b.select(is_candidate, x[1], b.multiply(b.ones_like(x[1]), neutral))
     is_extreme = b.logical_and(is_candidate, b.equal(imag, extreme(imag, axis=axes, keepdims=True)))
     has_nan = _has_nan(b, x)
     return b.cast(b.select(b.reduce_any(has_nan, axis=axes, keepdims=True), has_nan, is_extreme), dtype=uint8)
 
 
-def _position_rule(largest: bool) -> Rule:
+def _position_rule(is_max: bool) -> Rule:
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         if 0 in sizes(x[0][0].type):
             return None
-        return b.numpy_argmax(_extreme_indicators(b, x[0], largest, node.attributes.get("axis")), **node.attributes)
+        return b.numpy_argmax(_extreme_indicators(b, x[0], is_max, node.attributes.get("axis")), **node.attributes)
 
     return rule
 
 
-def _extreme_rule(largest: bool) -> Rule:
+def _extreme_rule(is_max: bool) -> Rule:
     """Return the rule that takes the first extreme, along the reduced axes joined to one."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -95,7 +95,7 @@ def _extreme_rule(largest: bool) -> Rule:
         perm = (*kept_axes, *reduced_axes)
         lines = tuple(b.reshape(b.transpose(part, perm=perm), shape=line_shape) for part in x[0])
         joined_axis = len(kept_axes)
-        positions = b.numpy_argmax(_extreme_indicators(b, lines, largest, joined_axis), axis=joined_axis, keepdims=True)
+        positions = b.numpy_argmax(_extreme_indicators(b, lines, is_max, joined_axis), axis=joined_axis, keepdims=True)
         parts = (b.take_along_axis(line, positions, axis=joined_axis) for line in lines)
         return tuple(b.reshape(part, shape=sizes(node.results[0].type)) for part in parts)
 
@@ -111,6 +111,7 @@ def _clip(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 def _first_in_order(b: GraphBuilder, x: Any, y: Any, order: str) -> Any:
+    """Return x if it is `order` (greater or less) than y, equal to y, or has a nan part; else y."""
     is_number = b.logical_not(b.logical_or(b.is_nan(x[1]), b.is_nan(y[1])))
     is_ordered = b.logical_and(getattr(b, order)(x[0], y[0]), is_number)
     is_tied = b.logical_and(b.equal(x[0], y[0]), getattr(b, f"{order}_equal")(x[1], y[1]))

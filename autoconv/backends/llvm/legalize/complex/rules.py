@@ -41,10 +41,6 @@ def _apply_to_parts(name: str) -> Rule:
 # ---- elementwise ops
 
 
-def _divide(b: GraphBuilder, node: Node, x: Any) -> Any:
-    return quotient(b, *x)
-
-
 def _reciprocal(b: GraphBuilder, x: Parts) -> Parts:
     return quotient(b, (b.ones_like(x[0]), b.zeros_like(x[0])), x)
 
@@ -58,11 +54,12 @@ def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
     real = target.real_dtype
     if not isinstance(operand, tuple):
         operand = (operand, None)
-    parts = [x if x is None or _dtype(x) is real else b.cast(x, dtype=real) for x in operand]
+    parts = [part if part is None or _dtype(part) is real else b.cast(part, dtype=real) for part in operand]
     return parts[0], b.zeros_like(parts[0]) if parts[1] is None else parts[1]
 
 
 def _is_nonzero(b: GraphBuilder, x: Any) -> Any:
+    """Return whether a complex operand is not 0; the op itself tests real operands."""
     return b.logical_or(b.not_equal(x[0], 0.0), b.not_equal(x[1], 0.0)) if isinstance(x, tuple) else x
 
 
@@ -97,29 +94,6 @@ def _function_rule(rule: Callable[..., Parts]) -> Rule:
     return lambda b, node, x: rule(b, *x[0])
 
 
-ELEMENTWISE: dict[str, Rule] = {
-    "add": _apply_to_parts("add"), "subtract": _apply_to_parts("subtract"), "negative": _apply_to_parts("negative"),
-    "identity": _apply_to_parts("identity"),
-    "stop_gradient": _apply_to_parts("stop_gradient"), "select": _select,
-    "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
-    "divide": _divide,
-    "reciprocal": lambda b, node, x: _reciprocal(b, x[0]), "sigmoid": lambda b, node, x: _sigmoid(b, node, x),
-    "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": power,
-    "squared_difference": lambda b, node, x: _square_of(b, _apply_to_parts("subtract")(b, node, x)),
-    "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
-    "complex": lambda b, node, x: _broadcast(b, node, x), "real": _part_rule("real"), "imag": _part_rule("imag"),
-    "abs": lambda b, node, x: b.hypot(*x[0]), "angle": lambda b, node, x: b.atan2(x[0][1], x[0][0]),
-    "sign": _sign, "cast": _cast,
-    "equal": lambda b, node, x: b.logical_and(*_apply_to_parts("equal")(b, node, x)),
-    "not_equal": lambda b, node, x: b.logical_or(*_apply_to_parts("not_equal")(b, node, x)),
-    "is_nan": lambda b, node, x: b.logical_or(b.is_nan(x[0][0]), b.is_nan(x[0][1])),
-    "is_inf": lambda b, node, x: b.logical_or(b.is_inf(x[0][0]), b.is_inf(x[0][1])),
-    "is_finite": lambda b, node, x: b.logical_and(b.is_finite(x[0][0]), b.is_finite(x[0][1])),
-    **{name: _logical_rule(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")},
-    **{name: _function_rule(rule) for name, rule in functions.FUNCTIONS.items()},
-}  # fmt: skip
-
-
 def _sigmoid(b: GraphBuilder, node: Node, x: Any) -> Any:
     real, imag = functions.exp(b, *_apply_to_parts("negative")(b, node, x))
     return _reciprocal(b, (b.add(real, 1.0), imag))
@@ -132,6 +106,29 @@ def _square_of(b: GraphBuilder, x: Parts) -> Parts:
 def _broadcast(b: GraphBuilder, node: Node, x: Any) -> Any:
     """Broadcast both parts to the shape of the result."""
     return tuple(broadcast(b, part, dimensions(node.results[0])) for part in x)
+
+
+ELEMENTWISE: dict[str, Rule] = {
+    "add": _apply_to_parts("add"), "subtract": _apply_to_parts("subtract"), "negative": _apply_to_parts("negative"),
+    "identity": _apply_to_parts("identity"),
+    "stop_gradient": _apply_to_parts("stop_gradient"), "select": _select,
+    "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
+    "divide": lambda b, node, x: quotient(b, *x),
+    "reciprocal": lambda b, node, x: _reciprocal(b, x[0]), "sigmoid": _sigmoid,
+    "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": power,
+    "squared_difference": lambda b, node, x: _square_of(b, _apply_to_parts("subtract")(b, node, x)),
+    "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
+    "complex": _broadcast, "real": _part_rule("real"), "imag": _part_rule("imag"),
+    "abs": lambda b, node, x: b.hypot(*x[0]), "angle": lambda b, node, x: b.atan2(x[0][1], x[0][0]),
+    "sign": _sign, "cast": _cast,
+    "equal": lambda b, node, x: b.logical_and(*_apply_to_parts("equal")(b, node, x)),
+    "not_equal": lambda b, node, x: b.logical_or(*_apply_to_parts("not_equal")(b, node, x)),
+    "is_nan": lambda b, node, x: b.logical_or(b.is_nan(x[0][0]), b.is_nan(x[0][1])),
+    "is_inf": lambda b, node, x: b.logical_or(b.is_inf(x[0][0]), b.is_inf(x[0][1])),
+    "is_finite": lambda b, node, x: b.logical_and(b.is_finite(x[0][0]), b.is_finite(x[0][1])),
+    **{name: _logical_rule(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")},
+    **{name: _function_rule(rule) for name, rule in functions.FUNCTIONS.items()},
+}  # fmt: skip
 
 
 # ---- ops over arrays
@@ -195,12 +192,12 @@ def _fill_rule(number: int) -> Rule:
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
         (parts,), target = operands, _dtype(node.results[0])
-        model = parts[0] if isinstance(parts, tuple) else parts
+        shape_operand = parts[0] if isinstance(parts, tuple) else parts
         name = "ones_like" if number else "zeros_like"
         if not target.is_complex:
-            return getattr(b, name)(model, dtype=target)
+            return getattr(b, name)(shape_operand, dtype=target)
         real = target.real_dtype
-        return getattr(b, name)(model, dtype=real), b.zeros_like(model, dtype=real)
+        return getattr(b, name)(shape_operand, dtype=real), b.zeros_like(shape_operand, dtype=real)
 
     return rule
 
