@@ -16,6 +16,7 @@ from autoconv.graph.types import (
     TupleType,
     Type,
     VariantType,
+    is_static_shape,
     is_subtype,
 )
 from autoconv.ops.record import Builder
@@ -49,13 +50,9 @@ def zeros_of(b: Any, value: Value) -> Value:
     type_ = cotangent_type(value.type)
     if isinstance(type_, ListType):
         return b.list_zeros_like(value)  # type: ignore[no-any-return]
-    if isinstance(type_, TensorType) and is_static(type_):
+    if isinstance(type_, TensorType) and is_static_shape(type_.shape):
         return b.constant(value=zero_array(type_), weak=type_.weak)  # type: ignore[no-any-return]
     return b.zeros_like(b.read_variable(value) if isinstance(value.type, ResourceType) else value)  # type: ignore[no-any-return]
-
-
-def is_static(type_: TensorType) -> bool:
-    return type_.shape is not None and all(isinstance(d, int) for d in type_.shape)
 
 
 def zero_array(type_: TensorType) -> np.ndarray:

@@ -18,12 +18,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.autodiff.cotangents import Cotangents, is_static, zero_array
+from autoconv.autodiff.cotangents import Cotangents, zero_array
 from autoconv.autodiff.dependence import Heap
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, copy_node, node_effects
 from autoconv.graph.rewrite import begin_copy
-from autoconv.graph.types import ListType, ResourceType, TensorType, Type
+from autoconv.graph.types import ListType, ResourceType, TensorType, Type, is_static_shape
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.record import OPS, Op
 
@@ -283,7 +283,7 @@ class ReverseBuilder(GraphBuilder):
         if op.traits.shape_only != (0,):
             return apply
 
-        def apply_to_shape(x: Any, **attributes: Any) -> Any:
+        def apply_to_shape(x: object, **attributes: Any) -> Any:
             """Compute an integer result of the shape in the forward graph, and store it in place of the operand."""
             if not isinstance(x, Value) or x.graph is self.graph or self._level.is_available(x):
                 return apply(x, **attributes)
@@ -295,14 +295,14 @@ class ReverseBuilder(GraphBuilder):
         return apply_to_shape
 
     def zeros_like(self, x: Value, **attributes: Any) -> Any:
-        if not attributes and isinstance(x.type, TensorType) and is_static(x.type):
+        if not attributes and isinstance(x.type, TensorType) and is_static_shape(x.type.shape):
             return self.constant(value=zero_array(x.type), weak=x.weak)
         return super().__getattr__("zeros_like")(x, **attributes)
 
-    def _operand_value(self, op: Op, operand: Any, position: int, operands: Sequence[Any]) -> Value:
+    def _operand_value(self, op: Op, operand: object, position: int, operands: Sequence[Any]) -> Value:
         if isinstance(operand, Value) and operand.graph is not self.graph:
             if position in op.traits.shape_only and not self._level.is_available(operand):
-                if isinstance(operand.type, TensorType) and is_static(operand.type):
+                if isinstance(operand.type, TensorType) and is_static_shape(operand.type.shape):
                     return self.zeros_like(operand)  # type: ignore[no-any-return]
                 return self._level.resolve_shape(operand)
             return self._level.resolve(operand)

@@ -79,3 +79,10 @@ def parameter_sources(node: Node, region: Graph) -> Iterator[tuple[Value, Value]
     for source, target in flow_edges(node):
         if source is not None and target in parameters:
             yield target, source
+
+
+def without_identities(value: Value) -> Value:
+    """Return the value that reaches this one through identities."""
+    while value.node is not None and value.node.op.name == "identity":
+        value = value.node.inputs[0]
+    return value

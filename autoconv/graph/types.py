@@ -286,6 +286,11 @@ def are_shapes_compatible(first: Shape, second: Shape) -> bool:
     return all(a == b or not isinstance(a, int) or not isinstance(b, int) for a, b in zip(first, second, strict=True))
 
 
+def is_static_shape(shape: Shape) -> bool:
+    """Return whether all sizes are known."""
+    return shape is not None and all(isinstance(size, int) for size in shape)
+
+
 def shape_text(shape: Shape) -> str:
     """Return the text of a shape: `2,?,n`; `*` for an unknown rank."""
     if shape is None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import flow_edges
-from autoconv.graph.types import ListType, NoCommonType, Shape, TensorType, Type, is_subtype, join
+from autoconv.graph.types import ListType, NoCommonType, TensorType, Type, is_static_shape, is_subtype, join
 
 
 def narrow_lists(graph: Graph) -> bool:
@@ -95,14 +95,14 @@ class _Lists:
             self._written_types.append((inputs[0], inputs[2].type))
             if node.attributes.get("resize"):
                 self._note_resizing(inputs[0])
-        elif name == "list_stack" and _is_static(node.attributes.get("shape")):
+        elif name == "list_stack" and is_static_shape(node.attributes.get("shape")):
             self._root(inputs[0])
             self._stack_nodes.append(node)
         elif name in ("while", "cond", "call") and not is_recursive(node):
             for source, target in flow_edges(node):
                 assert source is not None  # there are no exceptions without a try
                 self._unify(source, target)
-        elif name == "list_get" and (_is_static(node.attributes.get("shape")) or _has_static_elements(inputs[0])):
+        elif name == "list_get" and (is_static_shape(node.attributes.get("shape")) or _has_static_elements(inputs[0])):
             self._root(inputs[0])
         elif name != "list_length":
             values = [*inputs, *node.results]
@@ -170,7 +170,7 @@ class _Lists:
         for node in self._stack_nodes:
             root, (result,) = self._root(node.inputs[0]), node.results
             length = None if root in excluded else length_by_root.get(root)
-            if length is not None and isinstance(result.type, TensorType) and not _is_static(result.type.shape):
+            if length is not None and isinstance(result.type, TensorType) and not is_static_shape(result.type.shape):
                 result.type = result.type.with_shape((length, *node.attributes["shape"]))
                 changed = True
         return changed
@@ -187,16 +187,12 @@ def _array_element_type(list_: Value, element: Type | None) -> TensorType | None
     declared = list_.type.element if isinstance(list_.type, ListType) else None
     if not isinstance(element, TensorType) or not isinstance(declared, TensorType) or declared.weak:
         return None
-    return element if element.dtype is declared.dtype and _is_static(element.shape) else None
+    return element if element.dtype is declared.dtype and is_static_shape(element.shape) else None
 
 
 def _has_static_elements(value: Value) -> bool:
     element = value.type.element if isinstance(value.type, ListType) else None
-    return isinstance(element, TensorType) and _is_static(element.shape)
-
-
-def _is_static(shape: Shape | None) -> bool:
-    return shape is not None and all(isinstance(size, int) for size in shape)
+    return isinstance(element, TensorType) and is_static_shape(element.shape)
 
 
 def _is_narrower(new: TensorType, old: Type) -> bool:

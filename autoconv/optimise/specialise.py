@@ -29,6 +29,7 @@ from autoconv.graph.types import (
     TensorType,
     Type,
     are_shapes_compatible,
+    is_static_shape,
     is_subtype,
     join,
 )
@@ -85,7 +86,7 @@ def is_static(type_: Type) -> bool:
     """Return whether the type has a fully static shape; true for other types than tensors and arrays."""
     if not isinstance(type_, (TensorType, ArrayType)):
         return True
-    return type_.shape is not None and all(isinstance(d, int) for d in type_.shape)
+    return is_static_shape(type_.shape)
 
 
 def _remaining_work(graph: Graph) -> tuple[int, int]:

@@ -22,19 +22,20 @@ from autoconv.operators.calls.dataclass_fields import call_factories, trace_defa
 from autoconv.operators.calls.iterable_consumers import wrap_extend
 from autoconv.operators.calls.known_containers import find_copy_function
 from autoconv.operators.calls.methods_by_name import refuse_graph_values, refuse_special
-from autoconv.operators.calls.object_calls import graph_call, is_in_graph, on_objects
+from autoconv.operators.calls.object_calls import graph_call, on_objects
 from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.calls.special_methods import convert_special_methods
 from autoconv.operators.control.coroutines import refuse_coroutine
 from autoconv.operators.control.generators import wrap_generator_function
 from autoconv.operators.control.recursion_detection import is_tracked, track_calls
-from autoconv.operators.control.variants import distribute, is_absent, require_defined
+from autoconv.operators.control.variants import distribute, require_defined
 from autoconv.operators.numpy.arrays import array_function
 from autoconv.operators.numpy.callbacks import convert_callback_function
 from autoconv.operators.numpy.calls import numpy_call, refuse_array_writes
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.debuggers import debugger_name
 from autoconv.operators.support.held_iterators import bind_iterator
+from autoconv.operators.support.protected_names import is_absent
 from autoconv.operators.support.signature_check import require_fitting_arguments
 from autoconv.operators.support.warnings import WARN, warn
 from autoconv.operators.values.builtins import CALL, convert_callback, override_for
@@ -42,7 +43,7 @@ from autoconv.operators.values.instances import DESCRIPTOR_METHODS, is_user_defi
 from autoconv.operators.values.items import record_method_call
 from autoconv.operators.values.library_functions import convert_library_function
 from autoconv.ops.python.objects import LIBRARY
-from autoconv.runtime.objects.containers import PLAIN_OF, items_of
+from autoconv.runtime.objects.containers import PLAIN_OF, is_in_graph, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import is_object
 from autoconv.runtime.recording.contracts import EAGER, Contract
@@ -53,8 +54,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # Frameworks whose code is not converted, and whose objects are taken as they are.
 FRAMEWORKS = frozenset({"jax", "keras", "optree", "tensorflow", "torch"})
-# Modules whose functions are called unconverted.
-_UNCONVERTED_PACKAGES = FRAMEWORKS | {"autoconv", "numpy", "numba", "pytest", "_pytest"}
+_UNCONVERTED_PACKAGES = FRAMEWORKS | {"autoconv", "numpy", "numba", "pytest", "_pytest"}  # called as they are
 _DO_NOT_CONVERT = "__autoconv_do_not_convert__"
 
 

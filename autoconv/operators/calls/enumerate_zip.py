@@ -21,7 +21,7 @@ from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.operators.values.items import get_item
-from autoconv.runtime.objects.containers import TracedList, heap_of, items_of
+from autoconv.runtime.objects.containers import TracedList, is_in_graph, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, record_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -92,7 +92,7 @@ class ZipLoop:
 
     def iterate_from(self, position: int) -> Iterator[Any]:
         """Return an iterator for Python from that position on."""
-        if any(map(_is_in_graph, (*self.before, *self.after))):
+        if any(map(is_in_graph, (*self.before, *self.after))):
             return _refuse_python_iteration()
         iterators_before = [itertools.islice(part, position, None) for part in self.before]
         iterators_after = [itertools.islice(part, position, None) for part in self.after]
@@ -135,11 +135,7 @@ def _has_ended(parts: Sequence[Any], position: int) -> Any:
 
 
 def _length(part: Any) -> Any:
-    return record_object("object_length", [part]) if _is_in_graph(part) else len(part)
-
-
-def _is_in_graph(part: object) -> bool:
-    return type(part) is SymbolicObject or heap_of(part) is not None
+    return record_object("object_length", [part]) if is_in_graph(part) else len(part)
 
 
 def _refuse_python_iteration() -> Iterator[Any]:

@@ -6,13 +6,14 @@ import operator
 from typing import Any
 
 from autoconv.operators.calls.in_place_operators import imod as change
-from autoconv.operators.calls.object_calls import graph_call, is_in_graph
+from autoconv.operators.calls.object_calls import graph_call
 from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.control.iterables import StagedRange
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import is_in_graph
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_symbols

@@ -26,10 +26,10 @@ from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.ops.python.objects import FUNCTIONS, LIBRARY
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, traced_result
+from autoconv.runtime.objects.containers import PLAIN_OF, is_in_graph, traced_result
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.symbol_search import holds_symbols
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, record_object
+from autoconv.runtime.objects.symbolic_objects import apply_object, record_object
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -164,10 +164,6 @@ def _in_library(function: Callable[..., Any]) -> bool:
         return False
 
 
-def is_in_graph(value: object) -> bool:
-    return type(value) is SymbolicObject or heap_of(value) is not None
-
-
 def _needs_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return any(is_in_graph(x) or (type(x) in (list, tuple, *PLAIN_OF) and holds_symbols(x)) for x in args) or any(
         map(is_in_graph, kwargs.values())
@@ -197,4 +193,4 @@ _SPECIAL_FORMS: dict[Any, Callable[..., Any]] = {
     builtins.float: lambda x: record_object("object_unbox", [apply_object("float", x)], type=_FLOAT),
 }
 
-__all__ = ["graph_call", "is_in_graph", "on_objects"]
+__all__ = ["graph_call", "on_objects"]

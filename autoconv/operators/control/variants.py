@@ -17,7 +17,7 @@ from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant
 from autoconv.operators.regions.marshalling import renumber_arms
 from autoconv.operators.regions.value_layout import layout_of
-from autoconv.operators.support.protected_names import Undefined, unbound_error
+from autoconv.operators.support.protected_names import Undefined, is_absent, unbound_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import box
@@ -57,10 +57,6 @@ def _raise(make_error: Callable[[Any], BaseException], value: Any) -> tuple[()]:
     error = make_error(value)
     error._autoconv_run_time = True  # type: ignore[attr-defined]
     raise error
-
-
-def is_absent(value: object) -> bool:
-    return value is None or isinstance(value, Undefined)
 
 
 def drop_arms(variant: Variant, is_dropped: Any, make_error: Any) -> Any:

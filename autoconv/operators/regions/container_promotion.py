@@ -26,7 +26,7 @@ from autoconv.operators.regions.region_body import Recorded
 from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.regions.unsharing import copied_objects
 from autoconv.operators.regions.value_layout import home_of, is_created_here, layout_of, state_layout
-from autoconv.operators.support.protected_names import Undefined
+from autoconv.operators.support.protected_names import is_absent
 from autoconv.runtime.objects.containers import PLAIN_OF, container_location, heap_of, materialise
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object
@@ -118,11 +118,7 @@ def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
     container = outer_containers[0]
     is_copied = container._home.contract.keeps_identity and heap_of(container) is None and holds_symbols(container)
     others = [v for v in column if v is not container and v is not NEVER]
-    return any(is_copied or not _is_none_or_undefined(v) for v in others)
-
-
-def _is_none_or_undefined(value: object) -> bool:
-    return value is None or isinstance(value, Undefined)
+    return any(is_copied or not is_absent(v) for v in others)
 
 
 def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:

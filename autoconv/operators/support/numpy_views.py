@@ -15,7 +15,11 @@ from autoconv.runtime.arrays.array_creation import record_strided_views
 from autoconv.runtime.arrays.members import array_member, diagonal_of, view_of, windows_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
 from autoconv.runtime.arrays.windows import window_axes
-from autoconv.runtime.recording.numpy_protocol import find_numpy_function, implementation, qualified_name
+from autoconv.runtime.recording.numpy_protocol import (
+    call_implementation,
+    find_numpy_function,
+    qualified_name,
+)
 from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -44,7 +48,7 @@ def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
         return (
             view_of(x, function)
             if type(x) is SymbolicArray
-            else wrap_new_arrays(_call_implementation(function, x), wrap_scalars=True)
+            else wrap_new_arrays(call_implementation(function, x), wrap_scalars=True)
         )
 
     def views(*arrays: Any) -> Any:
@@ -93,13 +97,13 @@ def _functions_by_name(*names: str) -> list[Any]:
 
 
 def _make_diagonal(array: SymbolicArray, k: IntLike) -> Any:
-    return _call_implementation(np.diag, load_elements(array), k)
+    return call_implementation(np.diag, load_elements(array), k)
 
 
 def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
     if not copy:
         _refuse_view(np.nan_to_num)  # mutates its argument
-    return _call_implementation(np.nan_to_num, load_elements(array), **options)
+    return call_implementation(np.nan_to_num, load_elements(array), **options)
 
 
 def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]:
@@ -108,7 +112,7 @@ def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]
     def run(array: SymbolicArray, n: Any = 1, *args: Any, **kwargs: Any) -> Any:
         if as_tensor(n) is None and operator.index(n) == times:
             return array
-        return wrap_new_arrays(_call_implementation(function, load_elements(array), n, *args, **kwargs))
+        return wrap_new_arrays(call_implementation(function, load_elements(array), n, *args, **kwargs))
 
     return run
 
@@ -122,7 +126,7 @@ def _einsum(*operands: Any, **options: Any) -> Any:
             return views[0]
         if None in (*array.type.shape, *array.type.strides) and _keeps_letters(operands[0]):
             return view_of(array, lambda x: np.einsum(operands[0], x))
-    return wrap_new_arrays(_call_implementation(np.einsum, *map(load_elements, operands), **options))
+    return wrap_new_arrays(call_implementation(np.einsum, *map(load_elements, operands), **options))
 
 
 def _keeps_letters(equation: str) -> bool:
@@ -134,7 +138,7 @@ def _keeps_letters(equation: str) -> bool:
 def _meshgrid(*arrays: Any, copy: bool = True, **options: Any) -> Any:
     if not copy:
         _refuse_view(np.meshgrid)
-    return wrap_new_arrays(_call_implementation(np.meshgrid, *map(load_elements, arrays), **options))
+    return wrap_new_arrays(call_implementation(np.meshgrid, *map(load_elements, arrays), **options))
 
 
 def _ix(*arrays: Any) -> Any:
@@ -145,7 +149,7 @@ def _ix(*arrays: Any) -> Any:
         return tuple(map(_reshape, arrays, shapes))
     if any(type(x) is SymbolicArray and not x.type.dtype.is_bool for x in arrays):
         _refuse_view(np.ix_)
-    return wrap_new_arrays(_call_implementation(np.ix_, *map(load_elements, arrays)))
+    return wrap_new_arrays(call_implementation(np.ix_, *map(load_elements, arrays)))
 
 
 def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **options: Any) -> SymbolicArray:
@@ -186,14 +190,7 @@ VIEWS: dict[Any, Callable[..., Any]] = {
     },
     np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else wrap_new_arrays(_make_diagonal(array, k)),
     np.nan_to_num: lambda array, copy=True, **options: wrap_new_arrays(_without_nan(array, copy, **options)),
-    np.trim_zeros: lambda *args, **options: _call_implementation(np.trim_zeros, *args, **options),
+    np.trim_zeros: lambda *args, **options: call_implementation(np.trim_zeros, *args, **options),
     np.ravel: lambda array, order="C": array_member(array, "ravel")(order),
     np.diff: _identity_if(np.diff, 0), np.linalg.matrix_power: _identity_if(np.linalg.matrix_power, 1),
 }  # fmt: skip
-
-
-def _call_implementation(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call the implementation of a NumPy function for tensors."""
-    compute = implementation(function)
-    assert compute is not None
-    return compute(*args, **kwargs)

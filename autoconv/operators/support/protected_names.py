@@ -30,6 +30,10 @@ class Undefined:
         return f"<undefined {self.name}>"
 
 
+def is_absent(value: object) -> bool:
+    return value is None or isinstance(value, Undefined)
+
+
 def unbound_error(name: str, is_outer: bool = False) -> NameError:
     """Return Python's error for an unassigned name; `is_outer`: a free variable, bound in an outer function."""
     return mark_program_error(unassigned_error(name, is_outer))

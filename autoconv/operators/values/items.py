@@ -15,8 +15,9 @@ from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import if_exp, record_cells
-from autoconv.operators.control.variants import as_array_element, as_index, distribute, is_absent, only_value, raise_if
+from autoconv.operators.control.variants import as_array_element, as_index, distribute, only_value, raise_if
 from autoconv.operators.regions.layout import Variant
+from autoconv.operators.support.protected_names import is_absent
 from autoconv.operators.values.attributes import set_attr
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.operators.values.created_arrays import GRIDS, grid_item

@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, float64, int32
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import ListType, Shape, TensorType, Type, are_shapes_compatible, join
+from autoconv.graph.types import ListType, Shape, TensorType, Type, are_shapes_compatible, is_static_shape, join
 from autoconv.ops.gradients import dtype_of, no_cotangents
 from autoconv.ops.lists.positions import checked_length
 from autoconv.ops.record import Builder, define, no_gradient, sample
@@ -132,15 +132,11 @@ def _list_get_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     list_, index = inputs
     element = list_.type.element
     shape = attributes.get("shape") or getattr(element, "shape", None)
-    if isinstance(element, TensorType) and not element.weak and _is_static(shape):
+    if isinstance(element, TensorType) and not element.weak and is_static_shape(shape):
         zeros = b.list_reserve(b.list_length(list_), dtype=element.dtype, shape=shape)  # reads the length alone
     else:
         zeros = b.list_zeros_like(list_)
     return b.list_set(zeros, index, cotangents[0], wrap=attributes.get("wrap", False)), None
-
-
-def _is_static(shape: Shape) -> bool:
-    return shape is not None and all(isinstance(d, int) for d in shape)
 
 
 def _list_set_type(

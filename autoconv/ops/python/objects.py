@@ -25,7 +25,7 @@ import numpy as np
 from autoconv.errors import NotInGraphError, OtherKindError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Node
+from autoconv.graph.graph import Node, Value
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
 from autoconv.ops.elementwise.python_numbers import KINDS, bool_type, int_type, to_python_array
@@ -134,6 +134,12 @@ define(
     name="object_constant", graphdef="ObjectConst", result=lambda *, value: ObjectType(type(value).__name__),
     kernel=lambda *, value: (value,), gradient=NO_GRADIENT, effects=Effects.READ,
 )  # fmt: skip
+
+
+def constant_of(value: Value) -> Any:
+    """Return the object of an `object_constant`; None for other values."""
+    is_constant = value.node is not None and value.node.op.name == "object_constant"
+    return value.node.attributes["value"] if is_constant else None  # type: ignore[union-attr]
 
 
 def _box(x: Any, *, how: str) -> tuple[Any]:
@@ -380,4 +386,4 @@ define(
     effects=Effects.OUTPUT | READ_OR_RAISE, prints=True,
 )  # fmt: skip
 
-__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "may_change_array", "unassigned_error"]  # fmt: skip
+__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "constant_of", "may_change_array", "unassigned_error"]

@@ -14,6 +14,7 @@ from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ObjectType, TensorType
+from autoconv.ops.python.objects import constant_of
 from autoconv.optimise.unboxing.irreversible import late_nodes
 
 # CURSOR, ROW_CURSOR: iterators over a list of numbers, and over a list of lists; ENUMERATE: an `enumerate` of a list of
@@ -331,12 +332,6 @@ def is_number(kind: Any) -> bool:
     return dtype.is_bool or dtype.is_integer or (dtype.is_floating and dtype not in (float16, bfloat16))
 
 
-def constant_of(value: Value) -> Any:
-    """Return the object of an `object_constant`; None for other values."""
-    is_constant = value.node is not None and value.node.op.name == "object_constant"
-    return value.node.attributes["value"] if is_constant else None  # type: ignore[union-attr]
-
-
 def is_none(value: Value) -> bool:
     return value.node is not None and value.node.op.name == "object_constant" and constant_of(value) is None
 
@@ -354,6 +349,6 @@ def is_python_number(kind: Any) -> bool:
 
 __all__ = [
     "BOOL", "CURSOR", "ENUMERATE", "FLOAT", "INT", "LIST", "OTHER", "PAIR", "PAIRS", "RANGE", "ROW_CURSOR", "SLICE",
-    "Kind", "Kinds", "constant_of", "is_index", "is_none", "is_number", "is_python_number", "nested_rule",
+    "Kind", "Kinds", "is_index", "is_none", "is_number", "is_python_number", "nested_rule",
     "operation_key", "rule",
 ]  # fmt: skip

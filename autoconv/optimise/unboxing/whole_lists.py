@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autoconv.graph.graph import Node, Value
+from autoconv.ops.python.objects import constant_of
 from autoconv.optimise.unboxing.kind_inference import (
     BOOL,
     FLOAT,
@@ -15,7 +16,6 @@ from autoconv.optimise.unboxing.kind_inference import (
     SLICE,
     Kind,
     Kinds,
-    constant_of,
     is_index,
     is_none,
     is_number,

@@ -208,6 +208,10 @@ def heap_of(value: Any) -> SymbolicObject | None:
     return value._heap if class_ in PLAIN_OF else value.heap if class_ is DictView else None
 
 
+def is_in_graph(value: object) -> bool:
+    return type(value) is SymbolicObject or heap_of(value) is not None
+
+
 def is_optional(value: Any) -> bool:
     """Return whether the presence of the value depends on a tensor."""
     return hasattr(type(value), "__autoconv_present__") and any(arm is MISSING for arm in value.values)
@@ -367,7 +371,7 @@ __all__ = [
     "TracedContainer",
     "container_location",
     "contents",
-    "heap_of",
+    "heap_of", "is_in_graph",
     "materialise",
     "record_container_change",
     "trace_container",

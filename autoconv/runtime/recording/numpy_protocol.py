@@ -43,6 +43,13 @@ def implementation(function: Callable[..., Any]) -> Callable[..., Any] | None:
         return None
 
 
+def call_implementation(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call the implementation of a NumPy function on tensors."""
+    compute = implementation(function)
+    assert compute is not None
+    return compute(*args, **kwargs)
+
+
 def find_numpy_function(name: str) -> Any:
     """Return NumPy's function for a dotted name such as `linalg.norm`; None if this version has none."""
     try:

@@ -14,7 +14,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
-from autoconv.runtime.recording.numpy_protocol import implementation
+from autoconv.runtime.recording.numpy_protocol import call_implementation, implementation
 from autoconv.runtime.recording.tape_recorders import active_recorders, tensor_for
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import MUTATING_METHODS
@@ -79,7 +79,7 @@ class _ArrayMethods:
 
     @staticmethod
     def compress(x: TensorLike, condition: TensorLike, axis: AxisLike | None = None) -> Any:
-        return _call_implementation(np.compress, condition, x, axis)
+        return call_implementation(np.compress, condition, x, axis)
 
     @staticmethod
     def copy(x: TensorLike, order: str = "C") -> Any:
@@ -87,15 +87,15 @@ class _ArrayMethods:
 
     @staticmethod
     def flatten(x: TensorLike, order: str = "C") -> Any:
-        return _call_implementation(np.ravel, x, order=order)
+        return call_implementation(np.ravel, x, order=order)
 
     @staticmethod
     def reshape(x: TensorLike, *shape: Any, order: str = "C") -> Any:
-        return _call_implementation(np.reshape, x, shape[0] if len(shape) == 1 else shape, order=order)
+        return call_implementation(np.reshape, x, shape[0] if len(shape) == 1 else shape, order=order)
 
     @staticmethod
     def transpose(x: TensorLike, *axes: Any) -> Any:
-        return _call_implementation(np.transpose, x, axes[0] if len(axes) == 1 else axes or None)
+        return call_implementation(np.transpose, x, axes[0] if len(axes) == 1 else axes or None)
 
     @staticmethod
     def item(x: Tensor, *index: Any) -> Any:
@@ -104,13 +104,6 @@ class _ArrayMethods:
     @staticmethod
     def tolist(x: Tensor) -> Any:
         return np.asarray(x).tolist()
-
-
-def _call_implementation(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call NumPy's function, by its implementation on tensors."""
-    compute = implementation(function)
-    assert compute is not None
-    return compute(*args, **kwargs)
 
 
 __all__ = ["call_with_tape_tensors", "enable_numpy_behaviour", "is_numpy_behaviour_enabled"]

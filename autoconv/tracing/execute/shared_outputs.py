@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.graph import Graph, Value
+from autoconv.graph.region_flow import without_identities
 from autoconv.graph.types import TensorType
 
 
@@ -19,22 +20,16 @@ def first_equal_outputs(*graphs: Graph) -> list[int]:
     first_by_value: dict[Value, int] = {}
     positions = []
     for position, values in enumerate(zip(*(graph.outputs for graph in graphs), strict=True)):
-        sources = list(map(_source, values))
+        sources = list(map(without_identities, values))
         first = min((first_by_value[value] for value in sources if value in first_by_value), default=position)
         positions.append(first)
         first_by_value.update((value, first) for value in sources if value not in first_by_value)
     return positions if positions != list(range(len(positions))) else []
 
 
-def _source(value: Value) -> Value:
-    while value.node is not None and value.node.op.name == "identity":
-        value = value.node.inputs[0]
-    return value
-
-
 def copy_shared_result(result: Any, value: Value) -> Any:
     """Copy an array result; return other results, and arrays that are read-only copies, unchanged."""
-    creation = _source(value).node
+    creation = without_identities(value).node
     if creation is not None and creation.op.name == "numpy_read_only":
         return result
     return np.array(result) if isinstance(result, np.ndarray) and isinstance(value.type, TensorType) else result

@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.backends.interpreter import compile_graph, node_function
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.region_flow import state_size
+from autoconv.graph.region_flow import state_size, without_identities
 from autoconv.graph.types import TensorType
 from autoconv.ops.index_spec import is_basic
 
@@ -43,7 +43,7 @@ def _complex_parts(graph: Graph) -> set[Value]:
 
 def outputs_share_memory(graph: Graph) -> bool:
     """Return whether two outputs may be overlapping views of one array that the graph makes."""
-    outputs = {_without_identities(value) for value in graph.outputs if _has_elements(value)}
+    outputs = {without_identities(value) for value in graph.outputs if _has_elements(value)}
     if len(outputs) < 2:
         return False
     origins: dict[Value, list[Value]] = {}
@@ -53,7 +53,7 @@ def outputs_share_memory(graph: Graph) -> bool:
         return True
     if not any(node.regions for node in graph.nodes):
         return False
-    values = [_without_identities(value) for value in graph.outputs]
+    values = [without_identities(value) for value in graph.outputs]
     return any(
         not {values[position] for position in aliased_outputs(graph, {origin})} <= set(views)
         for origin, views in origins.items()
@@ -89,12 +89,6 @@ def _apply_view(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | 
         return None
     view = node_function(node, compile_graph)(base)
     return view[value.index] if type(view) in (tuple, list) else view
-
-
-def _without_identities(value: Value) -> Value:
-    while value.node is not None and value.node.op.name == "identity":
-        value = value.node.inputs[0]
-    return value
 
 
 def _origin(value: Value) -> Value:

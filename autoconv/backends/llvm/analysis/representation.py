@@ -53,6 +53,11 @@ def is_dense(type_: Type) -> TypeGuard[TensorType]:
     return is_array(type_) or is_open(type_)
 
 
+def has_only_dense(node: Node) -> bool:
+    """Return whether all operands and results are dense."""
+    return all(is_dense(value.type) for value in (*node.inputs, *node.results))
+
+
 def is_represented(type_: Type) -> bool:
     """Return whether native code represents the values: numbers, dense arrays, and arrays in memory."""
     return is_scalar(type_) or is_dense(type_) or is_memory(type_)

@@ -260,13 +260,11 @@ class Body:
 
     def poll_after(self, iterations: str) -> None:
         """Count `iterations` short iterations that are about to run, and poll if enough of them have been counted."""
-        if self._poll_counter is None:
-            self._poll_counter = self.out.alloca("i64", "0")
-        out = self.out
-        old_count = out.load("i64", self._poll_counter)
+        out, cell = self.out, self._poll_cell()
+        old_count = out.load("i64", cell)
         increment = out.op("add", out.op("lshr", iterations, 3), 1)  # eight short iterations count as one
         new_count = out.op("add", old_count, increment)
-        out.store("i64", new_count, self._poll_counter)
+        out.store("i64", new_count, cell)
         changed_bits = out.op("xor", old_count, new_count)
         self._poll_if(out.icmp("ugt", changed_bits, 65535))  # the count has passed a multiple of 65,536
 
@@ -279,13 +277,16 @@ class Body:
 
         With `often`, for loops with long iterations, do so once in 256 calls.
         """
-        if self._poll_counter is None:
-            self._poll_counter = self.out.alloca("i64", "0")
-        out = self.out
-        count = out.op("add", out.load("i64", self._poll_counter), 1)
-        out.store("i64", count, self._poll_counter)
+        out, cell = self.out, self._poll_cell()
+        count = out.op("add", out.load("i64", cell), 1)
+        out.store("i64", count, cell)
         is_due = out.icmp("eq", out.op("and", count, 255 if often else 65535), 0)
         self._poll_if(is_due)
+
+    def _poll_cell(self) -> str:
+        if self._poll_counter is None:
+            self._poll_counter = self.out.alloca("i64", "0")
+        return self._poll_counter
 
     def _poll_if(self, is_due: str) -> None:
         out = self.out

@@ -29,6 +29,7 @@ from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.ops.analysis.value_range import is_within_int64
+from autoconv.ops.python.objects import constant_of
 from autoconv.ops.record import Op, no_gradient
 
 _NO_GRADIENT = no_gradient("made by the native backend")
@@ -133,7 +134,7 @@ class _HandlerDict:
         is_load = name == "object_method" and attributes["name"] == "get"
         if len(node.inputs) != 3 or not (is_store or is_load):
             return False
-        key = _constant_object(node.inputs[1])
+        key = constant_of(node.inputs[1])
         readers = [reader for reader in graph.nodes if not set(node.results).isdisjoint(reader.inputs)]
         if type(key) is not int or any(value in graph.outputs for value in node.results):
             return False
@@ -207,11 +208,6 @@ def _loading_node(reader: Node) -> Node:
     return node
 
 
-def _constant_object(value: Value) -> Any:
-    is_constant = value.node is not None and value.node.op.name == "object_constant"
-    return value.node.attributes["value"] if is_constant else None  # type: ignore[union-attr]
-
-
 def _is_plain_unboxing(node: Node) -> bool:
     return node.op.name == "object_unbox" and not node.attributes.get("index")
 
@@ -220,7 +216,7 @@ def _has_type(value: Value, type_: Type, any_kind: bool) -> bool:
     """Return whether an object has that type; with `any_kind`, a number may be Python's in place of NumPy's."""
     if value.node is not None and value.node.op.name == "object_box":
         return _are_equal(value.node.inputs[0].type, type_, any_kind)
-    number, dtype = _constant_object(value), _DTYPES.get(type(_constant_object(value)))
+    number, dtype = constant_of(value), _DTYPES.get(type(constant_of(value)))
     if dtype is None or not _are_equal(TensorType(dtype, (), True), type_, any_kind):
         return False
     return dtype is not int64 or is_within_int64((number, number))
@@ -237,7 +233,7 @@ def _number(graph: Graph, node: Node, type_: Type) -> Value:
     box = node.inputs[2]
     if box.node is not None and box.node.op.name == "object_box":
         return box.node.inputs[0]
-    array = np.asarray(_constant_object(box), type_.dtype.numpy)  # type: ignore[union-attr]
+    array = np.asarray(constant_of(box), type_.dtype.numpy)  # type: ignore[union-attr]
     return _insert(graph, node, OPS["constant"], (), value=array, weak=True).results[0]
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from autoconv.backends.llvm.analysis.classify import CLASSIFIERS
-from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
+from autoconv.backends.llvm.analysis.representation import has_only_dense, is_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
 from autoconv.backends.llvm.codegen.registry import native_lowering
@@ -32,7 +32,7 @@ def _has_known_shape(node: Node) -> bool:
 
 
 def _has_dense_shape(node: Node) -> bool:
-    return len(node.inputs) == 1 and all(is_dense(value.type) for value in (*node.inputs, *node.results))
+    return len(node.inputs) == 1 and has_only_dense(node)
 
 
 def _keeps_dtype(node: Node) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
-from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
+from autoconv.backends.llvm.analysis.representation import has_only_dense, is_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
@@ -64,14 +64,10 @@ def _has_single_dtype(node: Node) -> bool:
     return len(dtypes) == 1 and _has_known_arrays(node)
 
 
-def _has_dense_arrays(node: Node) -> bool:
-    return all(is_dense(value.type) for value in (*node.inputs, *node.results))
-
-
 @complex_lowering("cumprod", "numpy_cumprod", fits=_has_single_dtype)
 @native_lowering(
     "cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin", fits=_has_known_arrays,
-    fits_open=_has_dense_arrays,
+    fits_open=has_only_dense,
 )  # fmt: skip
 def write_scan(region: LoweringContext, node: Node) -> None:
     """Vectorise a scan over columns if there are several; otherwise interleave several rows.
@@ -226,7 +222,7 @@ class _Scan:
 def _is_open_recurrence(node: Node) -> bool:
     result_type = node.results[0].type
     shape = shape_of(result_type)
-    return _has_dense_arrays(node) and all(broadcasts_to(shape_of(value.type), shape) for value in node.inputs)
+    return has_only_dense(node) and all(broadcasts_to(shape_of(value.type), shape) for value in node.inputs)
 
 
 @complex_lowering("linear_recurrence", fits=_has_single_dtype)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
+from autoconv.backends.llvm.analysis.representation import has_only_dense, is_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
@@ -133,7 +133,7 @@ def _is_sortable(node: Node) -> bool:
 
 
 def _is_sortable_open(node: Node) -> bool:
-    return len(node.inputs) == 1 and all(is_dense(value.type) for value in (*node.inputs, *node.results))
+    return len(node.inputs) == 1 and has_only_dense(node)
 
 
 def _is_sorted_by_numpy(node: Node) -> bool:
