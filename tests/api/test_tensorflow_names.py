@@ -102,7 +102,7 @@ def test_queues():
     padded.enqueue([[1]])
     padded.enqueue([[2, 3]])
     assert padded.dequeue_many(2).numpy().tolist() == [[1, 0], [2, 3]]
-    shuffled = ac.queue.RandomShuffleQueue(9, 0, ac.int32, seed=1)
+    shuffled = ac.queue.RandomShuffleQueue(9, 0, ac.int32, [[]], seed=1)
     shuffled.enqueue_many([np.arange(5)])
     assert sorted(shuffled.dequeue_up_to(5).numpy().tolist()) == [0, 1, 2, 3, 4]
 

@@ -253,6 +253,11 @@ def running_session() -> Session:
     return _SESSIONS.running[-1]
 
 
+def is_session_running() -> bool:
+    """Return whether a session's `run` called the code that runs now."""
+    return bool(_SESSIONS.running)
+
+
 class _ThreadSessions(threading.local):
     def __init__(self) -> None:
         self.stack: list[Session] = []

@@ -185,7 +185,7 @@ class _CheckWriter:
         """
         cls = type(value)
         is_partly_compared = any(owner == id(value) for owner, _ in self._skip)
-        views = [dict.keys(value), dict.values(value)] if cls is dict else [value]
+        views: list[Any] = [dict.keys(value), dict.values(value)] if cls is dict else [value]
         items = [list(view) for view in views]
         if cls not in (list, tuple, dict) or is_partly_compared or not {type(x) for x in chain(*items)} <= _ATOM_TYPES:
             self._compare_fingerprint(value, variable)

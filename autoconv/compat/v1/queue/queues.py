@@ -1,4 +1,4 @@
-"""Queues: buffers of elements between the threads that run a session."""
+"""Queues: buffers of elements between threads, in sessions or with eager execution."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ import numpy as np
 from autoconv.api.control.graphs import graph_being_built
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.compat.v1.operations import as_operation
-from autoconv.compat.v1.session import running_session
-from autoconv.errors import CancelledError, InvalidArgumentError, OutOfRangeError
+from autoconv.compat.v1.session import is_session_running, running_session
+from autoconv.errors import CancelledError, InvalidArgumentError, OutOfRangeError, StagingError
+from autoconv.forks import new_lock
 from autoconv.graph.dtypes import as_dtype, bool_, int32, int64
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
+from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.static_values import static_value
 
 
 class QueueBase:
-    """Base of the queues. Each session has elements of its own.
+    """Base of the queues. Each session has elements of its own; with eager execution, methods run at once.
 
     An element is a tuple of arrays, one for each dtype. `shapes` are theirs; without shapes an element may have any.
     With `names` elements are dicts. At most `capacity` elements are in the queue, any number if it is negative.
@@ -47,12 +49,14 @@ class QueueBase:
         if self.names is not None and len(self.names) != len(self.dtypes):
             raise ValueError(f"Length of names ({len(self.names)}) has to be that of dtypes ({len(self.dtypes)}).")
         graph, region = graph_being_built(), current_region()
-        if graph is None or region is None:
-            raise RuntimeError("Queues are not compatible with eager execution: use autoconv.data.Dataset instead.")
-        self.name = graph.unique_name(name or self._default_name)
+        if graph is None and region is not None:
+            raise StagingError("a queue is made in a function", current_place(), "a queue that is made outside of it")
+        self.name = name or self._default_name
+        if graph is not None:
+            self.name = graph.unique_name(self.name)
         self._capacity = capacity if capacity >= 0 else np.inf
         self._buffers: WeakKeyDictionary[Any, Buffer] = WeakKeyDictionary()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def enqueue(self, vals: Any, name: str | None = None) -> Any:
         """Return the operation that adds an element, a value for each dtype; it waits while the queue is full.
@@ -98,13 +102,15 @@ class QueueBase:
         return numpy_function(count, [], [TensorSpec((), int32)], name=name or f"{self.name}_Size")[0]
 
     def buffer(self) -> Buffer:
-        """Return the elements of the running session."""
-        session = running_session()
+        """Return the elements of the running session, or those of eager execution."""
+        session = running_session() if is_session_running() else None
+        owner = self if session is None else session
         with self._lock:
-            if session not in self._buffers:
-                self._buffers[session] = buffer = self._new_buffer()
-                session.call_at_close(buffer.cancel)
-            return self._buffers[session]
+            if owner not in self._buffers:
+                self._buffers[owner] = buffer = self._new_buffer()
+                if session is not None:
+                    session.call_at_close(buffer.cancel)
+            return self._buffers[owner]
 
     def _new_buffer(self) -> Buffer:
         return Buffer(self.name, self._capacity)
