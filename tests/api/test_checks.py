@@ -178,6 +178,9 @@ def test_integers_divided_by_zero_raise() -> None:
     branch = tf.function(lambda x: tf.cond(x > 0, lambda: 7 // x, lambda: x))
     assert int(branch(zero)) == 0 and int(branch(six)) == 1
     assert tf.math.floordiv(1.0, 0.0).numpy() == np.inf
+    variable = tf.Variable([3, 2])
+    for run in (lambda: [7, 7] // variable + variable % variable, lambda: tf.math.floordiv([7, 7], variable)):
+        assert run().numpy().tolist() == tf.function(run)().numpy().tolist() == [2, 3]
     rows = tf.vectorized_map(lambda pair: pair[0] // pair[1], (constant([5, 6]), constant([2, 3])))
     assert rows.numpy().tolist() == [2, 2]
     with np.errstate(divide="ignore"):

@@ -101,10 +101,11 @@ def check_divisor(x: object, y: object) -> None:
 
     NumPy's arrays give 0 there, and Python's numbers have an error of their own.
     """
-    operands = [t for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
+    divisor = as_tensor(y)
+    operands = [t for t in (as_tensor(x), divisor) if t is not None and not t.weak]
     if not operands or not all(t.dtype.is_integer for t in operands):
         return
-    static_divisor = static_value(y)
+    static_divisor = static_value(y if divisor is None else divisor)  # that of a variable is read
     if static_divisor is not None and np.all(static_divisor):
         return
     if current_region() is None:
