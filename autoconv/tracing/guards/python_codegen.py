@@ -55,13 +55,14 @@ class FunctionWriter:
             self.require(f"{expression} is {self.constant(value)}")
 
     def require_plain(self, value: Any, expression: str) -> None:
-        """Require that the value of the expression is an equivalent number or text of the same class."""
+        """Require that the value of the expression is an equivalent number, text or range of the same class."""
         constant, kind = self.constant(value), self.constant(type(value))
         comparison = "{0} == {1}"
         if isinstance(value, np.generic):
             comparison = "{0}.tobytes() == {1}.tobytes()"
-        elif isinstance(value, complex) or (isinstance(value, float) and not abs(value) > 0):
-            comparison = "repr({0}) == repr({1})"  # `==` ignores the sign of zero, and nan differs from itself
+        elif isinstance(value, (complex, range)) or (isinstance(value, float) and not abs(value) > 0):
+            # `==` ignores the sign of zero and the bounds of ranges with equal numbers, and nan differs from itself.
+            comparison = "repr({0}) == repr({1})"
         is_equal = comparison.format(expression, constant)
         self.require(f"({expression} is {constant} or type({expression}) is {kind} and {is_equal})")
 

@@ -104,13 +104,13 @@ class SpecKey:
 
 
 class Literal:
-    """A plain value that is part of the key by type and value; floats by their bits."""
+    """A plain value that is part of the key by type and value; floats by their bits, ranges by their bounds."""
 
     __slots__ = ("key", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.key = (type(value), repr(value) if isinstance(value, (float, complex)) else value)
+        self.key = (type(value), repr(value) if isinstance(value, (float, complex, range)) else value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Literal) and self.key == other.key

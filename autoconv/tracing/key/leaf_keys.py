@@ -61,7 +61,7 @@ def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], 
         return ObjectKey(GENERATOR_TYPES[type(leaf)].kind)
     if contract.keeps_identity and has_extra_attributes(leaf):
         return Reference(leaf, identity=True)
-    if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
+    if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, range, DType, TensorShape, enum.Enum)):
         return Literal(leaf)
     if isinstance(leaf, set) and contract.objects_in_graph:
         return make_object_key(leaf)
