@@ -18,6 +18,7 @@ from autoconv.runtime.objects.symbolic_generators import is_generator
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.structure import ATOMS
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.guards.attribute_reads import AttributeReads
@@ -82,6 +83,8 @@ class Fingerprints:
             return self._scalar(value, name, depth)
         if value is MISSING or value is None:
             return (type(value),)
+        if isinstance(value, TensorShape):
+            return TensorShape, repr(value)
         if isinstance(value, types.MethodType) and depth:
             return types.MethodType, *(self.of(part, name, depth - 1) for part in (value.__func__, value.__self__))
         if isinstance(value, type):

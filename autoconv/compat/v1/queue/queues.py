@@ -280,7 +280,7 @@ class Buffer:
         self.is_closed = False
         self._is_cancelled = False
         self._name, self._capacity, self._kept_count = name, capacity, kept_count
-        self._changed = threading.Condition()
+        self._changed = threading.Condition(new_lock())
 
     def put(self, elements: list[Any]) -> None:
         with self._changed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.compat.v1.session import running_session
 from autoconv.errors import NotFoundError, OutOfRangeError
+from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64, string
 from autoconv.io.records import tf_record_iterator
 from autoconv.runtime.support.shape import TensorSpec
@@ -106,7 +106,7 @@ class _State:
     def __init__(self) -> None:
         self.records: Iterator[tuple[bytes, bytes]] | None = None
         self.record_count = self.file_count = 0
-        self.lock = threading.Lock()
+        self.lock = new_lock()
 
 
 class TextLineReader(ReaderBase):

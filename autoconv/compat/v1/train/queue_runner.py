@@ -10,6 +10,7 @@ from typing import Any
 from autoconv.compat.v1.collections import GraphKeys, add_to_collection, get_collection
 from autoconv.compat.v1.session import get_default_session
 from autoconv.errors import CancelledError, OutOfRangeError
+from autoconv.forks import new_lock
 from autoconv.runtime.recording.regions import recording
 
 
@@ -39,7 +40,7 @@ class QueueRunner:
         self.close_op = queue.close() if close_op is None else close_op
         self.cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
         self.queue_closed_exception_types = queue_closed_exception_types or (OutOfRangeError, CancelledError)
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._running_counts: Counter[Any] = Counter()
         self._errors: list[Exception] = []
 
