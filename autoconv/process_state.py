@@ -1,7 +1,7 @@
 """Temporary changes of process-wide state: the recursion limit, the warning filters, the garbage collector.
 
-Several threads may be inside such a block at once. The previous state is restored when the last one leaves, and in a
-forked child if its missing threads were inside one.
+Several threads may be in a block of `deep_recursion` or `without_collections` at once. The previous state is restored
+when the last one leaves, also in a forked child, for threads that the fork did not copy.
 """
 
 from __future__ import annotations

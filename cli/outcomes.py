@@ -40,7 +40,7 @@ class Outcome:
             return ExitCode.BUG
         if self.error is not None:
             return exit_code_of(self.error)
-        return ExitCode.DIFFERS if self.diagnostics else ExitCode.FINE
+        return ExitCode.DIFFERS if self.diagnostics else ExitCode.FINE  # the code of unsupported constructs as well
 
 
 def convert_job(job: Job, data: bytes | None = None) -> Outcome:
@@ -62,7 +62,7 @@ def convert_job(job: Job, data: bytes | None = None) -> Outcome:
     except ConversionError as error:
         if error.place is None:
             return Outcome(job=job, source=source, error=error, defined_names=defined_names)
-        diagnostic = Diagnostic(error.message, error.place, "", error.remedy)
+        diagnostic = Diagnostic(error.message, error.place, function="", remedy=error.remedy)
         return Outcome(job=job, source=source, diagnostics=(diagnostic,), defined_names=defined_names)
     except AutoconvError as error:
         return Outcome(job=job, source=source, error=error, defined_names=defined_names)
@@ -85,8 +85,8 @@ def _copy_converted(job: Job, source: str) -> Outcome:
 def check_compiled_names(outcomes: Sequence[Outcome], names: frozenset[str]) -> None:
     """Raise TargetError for a name to compile that none of the files defines."""
     defined_names = frozenset[str]().union(*(outcome.defined_names for outcome in outcomes))
-    readable = [outcome for outcome in outcomes if outcome.error is None]
+    without_error = [outcome for outcome in outcomes if outcome.error is None]
     missing = sorted(names - defined_names)
-    if missing and readable:
+    if missing and without_error:
         location = outcomes[0].job.name if len(outcomes) == 1 else "the files to convert"
         raise unknown_name(missing[0], defined_names, location)

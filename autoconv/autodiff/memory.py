@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.autodiff.memory_regions import Captures, ConvertedRegion, Reference, select_arm
+from autoconv.autodiff.memory_regions import NodeRegions, Reference, ValueRegion, select_arm
 from autoconv.autodiff.memory_views import ViewStep, raise_no_gradient, read_view, write_view
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, append_copy, clone, compute_effects, copy_node
@@ -40,7 +40,7 @@ class _Conversion:
         self._overlaps = Overlaps(graph)
 
     def run(self) -> tuple[Graph, list[int]]:
-        region = ConvertedRegion(Graph(self._graph.name))
+        region = ValueRegion(Graph(self._graph.name))
         array_positions: list[int] = []
         for position, parameter in enumerate(self._graph.parameters):
             type_ = parameter.type
@@ -64,12 +64,12 @@ class _Conversion:
         compute_effects(region.graph)
         return region.graph, written_positions
 
-    def _load_output(self, region: ConvertedRegion, value: Value) -> Value:
+    def _load_output(self, region: ValueRegion, value: Value) -> Value:
         return self._load(region, value) if isinstance(value.type, ArrayType) else region.values[value]
 
     # ---- nodes
 
-    def _convert_nodes(self, region: ConvertedRegion, graph: Graph) -> None:
+    def _convert_nodes(self, region: ValueRegion, graph: Graph) -> None:
         for node in graph.nodes:
             region.b = GraphBuilder(region.graph, node.span)
             if node.op.name in _OP_CONVERTERS:
@@ -84,19 +84,19 @@ class _Conversion:
                 regions = [clone(inner, lambda *_: None) for inner in node.regions]
                 append_copy(region.graph, node, region.values, regions)
 
-    def _add_view(self, region: ConvertedRegion, node: Node) -> None:
+    def _add_view(self, region: ValueRegion, node: Node) -> None:
         base = region.references[node.inputs[0]]
         operands = tuple(region.values[value] for value in node.inputs[1:])
         type_: Any = node.inputs[0].type
         step = ViewStep(node.op.name, node.attributes, operands, type_)
         region.references[node.results[0]] = replace(base, steps=(*base.steps, step))
 
-    def _convert_size(self, region: ConvertedRegion, node: Node) -> None:
+    def _convert_size(self, region: ValueRegion, node: Node) -> None:
         contents = self._load(region, node.inputs[0])
         size = region.b.dimension(contents, axis=node.attributes["axis"])
         region.values[node.results[0]] = region.b.python_cast(size, dtype=node.results[0].dtype, weak=True)
 
-    def _convert_new_array(self, region: ConvertedRegion, node: Node) -> None:
+    def _convert_new_array(self, region: ValueRegion, node: Node) -> None:
         (result,) = node.results
         type_: Any = result.type
         if node.op.name == "array_of":
@@ -109,7 +109,7 @@ class _Conversion:
                 region.contents[result] = region.b.constant(value=np.full(type_.shape, fill), weak=False)
         region.references[result] = Reference((result,))
 
-    def _add_filled(self, region: ConvertedRegion, node: Node, fill: np.ndarray) -> Value:
+    def _add_filled(self, region: ValueRegion, node: Node, fill: np.ndarray) -> Value:
         """Make a new array with symbolic sizes."""
         operands, b, shape = iter(node.inputs), region.b, node.attributes["shape"]
         sizes = [
@@ -118,13 +118,13 @@ class _Conversion:
         ]
         return b.fill(b.constant(value=fill, weak=False), b.stack(*sizes, axis=0), shape=node.results[0].shape)
 
-    def _convert_shape_check(self, region: ConvertedRegion, node: Node) -> None:
+    def _convert_shape_check(self, region: ValueRegion, node: Node) -> None:
         copy_node(region.graph, node, [self._load_output(region, value) for value in node.inputs], [])
 
-    def _convert_load(self, region: ConvertedRegion, node: Node) -> None:
+    def _convert_load(self, region: ValueRegion, node: Node) -> None:
         region.values[node.results[0]] = self._load(region, node.inputs[0])
 
-    def _convert_store(self, region: ConvertedRegion, node: Node) -> None:
+    def _convert_store(self, region: ValueRegion, node: Node) -> None:
         x, value = node.inputs[:2]
         spec = node.attributes.get("spec")
         operands = [region.values[operand] for operand in node.inputs[2:]]
@@ -132,20 +132,20 @@ class _Conversion:
 
     # ---- contents of arrays
 
-    def _load(self, region: ConvertedRegion, value: Value) -> Value:
+    def _load(self, region: ValueRegion, value: Value) -> Value:
         reference = region.references[value]
         result = self._root_contents(region, reference)
         for step in reference.steps:
             result = read_view(region.b, result, step)
         return result
 
-    def _root_contents(self, region: ConvertedRegion, reference: Reference) -> Value:
+    def _root_contents(self, region: ValueRegion, reference: Reference) -> Value:
         contents = [region.contents[root] for root in reference.roots]
         if reference.root_index is None:
             return contents[0]
         return select_arm(region, reference.root_index, [[array_contents] for array_contents in contents], contents)[0]
 
-    def _store(self, region: ConvertedRegion, array: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
+    def _store(self, region: ValueRegion, array: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
         reference, b = region.references[array], region.b
         dtype = array.dtype
         if value.dtype is not dtype:
@@ -172,7 +172,7 @@ class _Conversion:
 
     # ---- regions
 
-    def _inline_call(self, region: ConvertedRegion, node: Node) -> None:
+    def _inline_call(self, region: ValueRegion, node: Node) -> None:
         """Inline the called graph."""
         (body,) = node.regions
         for parameter, value in zip(body.parameters, node.inputs, strict=True):
@@ -181,13 +181,13 @@ class _Conversion:
         for result, value in zip(node.results, body.outputs, strict=True):
             self._bind(region, result, value)
 
-    def _bind(self, region: ConvertedRegion, parameter: Value, value: Value) -> None:
+    def _bind(self, region: ValueRegion, parameter: Value, value: Value) -> None:
         if isinstance(value.type, ArrayType):
             region.references[parameter] = region.references[value]
         else:
             region.values[parameter] = region.values[value]
 
-    def _written_arrays(self, node: Node, region: ConvertedRegion) -> list[Value]:
+    def _written_arrays(self, node: Node, region: ValueRegion) -> list[Value]:
         """Return the enclosing region's arrays that the node's regions write."""
         arrays: dict[Value, None] = {}
         for inner in (inner for graph in node.regions for inner in graph.walk()):
@@ -197,12 +197,12 @@ class _Conversion:
                         arrays[root] = None
         return list(arrays)
 
-    def _convert_cond(self, region: ConvertedRegion, node: Node) -> None:
+    def _convert_cond(self, region: ValueRegion, node: Node) -> None:
         written_roots = self._written_arrays(node, region)
         value_positions = [i for i, value in enumerate(node.results) if not isinstance(value.type, ArrayType)]
         array_positions = [i for i, value in enumerate(node.results) if isinstance(value.type, ArrayType)]
         roots = {i: self._roots_of(node.results[i], region) for i in array_positions}
-        captures = Captures(region)
+        captures = NodeRegions(region)
         for arm in node.regions:
             converted_arm = captures.add_region(arm.name)
             for parameter, value in zip(arm.parameters, node.inputs[1:], strict=True):
@@ -220,7 +220,7 @@ class _Conversion:
             region.references[node.results[i]] = Reference(roots[i], root_index if len(roots[i]) > 1 else None)
         region.contents.update(zip(written_roots, results, strict=True))
 
-    def _convert_while(self, region: ConvertedRegion, node: Node) -> None:
+    def _convert_while(self, region: ValueRegion, node: Node) -> None:
         state_count = state_size(node)
         written_roots = self._written_arrays(node, region)
         if any(inner.op.traits.stores_into is not None for inner in node.regions[0].walk()):
@@ -228,7 +228,7 @@ class _Conversion:
         value_positions = [i for i in range(state_count) if not isinstance(node.inputs[i].type, ArrayType)]
         array_positions = [i for i in range(state_count) if i not in value_positions]
         roots = {i: self._roots_of(node.results[i], region) for i in array_positions}
-        captures = Captures(region)
+        captures = NodeRegions(region)
         initial_state = [region.values[node.inputs[i]] for i in value_positions]
         initial_state += [self._root_index(region, node.inputs[i], roots[i]) for i in array_positions]
         initial_state += [region.contents[root] for root in written_roots]
@@ -251,7 +251,7 @@ class _Conversion:
         self._set_state(region, node.results, iter(loop.results), value_positions, roots, written_roots)
 
     def _set_state(
-        self, region: ConvertedRegion, values: Sequence[Value], state: Iterator[Value], value_positions: Sequence[int],
+        self, region: ValueRegion, values: Sequence[Value], state: Iterator[Value], value_positions: Sequence[int],
         roots: Mapping[int, tuple[Value, ...]], written_roots: Sequence[Value],
     ) -> None:  # fmt: skip
         """Set the values that a loop carries.
@@ -266,7 +266,7 @@ class _Conversion:
         for root in written_roots:
             region.contents[root] = next(state)
 
-    def _roots_of(self, value: Value, region: ConvertedRegion) -> tuple[Value, ...]:
+    def _roots_of(self, value: Value, region: ValueRegion) -> tuple[Value, ...]:
         """Return the arrays that a region's result may be; all of them have to exist outside of the region."""
         array_roots = self._overlaps.roots(value)
         if not array_roots or not all(root in region.contents for root in array_roots):
@@ -274,7 +274,7 @@ class _Conversion:
         known_roots = list(region.contents)
         return tuple(sorted(array_roots, key=known_roots.index))
 
-    def _root_index(self, region: ConvertedRegion, value: Value, roots: tuple[Value, ...]) -> Value:
+    def _root_index(self, region: ValueRegion, value: Value, roots: tuple[Value, ...]) -> Value:
         """Return the index in `roots` of the array to which a value refers."""
         reference = region.references[value]
         if reference.steps or not set(reference.roots) <= set(roots):

@@ -1,4 +1,4 @@
-"""Regions of the converted graph: the current contents of each array, and the captures of each region."""
+"""Regions of a graph in which arrays in memory become values: the contents of each array, and captured values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Reference:
     steps: tuple[ViewStep, ...] = ()
 
 
-class ConvertedRegion:
+class ValueRegion:
     """A region under construction.
 
     `values` maps old values to new ones, and `references` maps old arrays to references. `contents` maps old arrays
@@ -37,10 +37,10 @@ class ConvertedRegion:
         self.contents: dict[Value, Value] = {}
 
 
-class Captures:
+class NodeRegions:
     """The regions of one node; an outer value that one of them uses is captured by all."""
 
-    def __init__(self, outer: ConvertedRegion) -> None:
+    def __init__(self, outer: ValueRegion) -> None:
         self._outer = outer
         self._regions: list[CapturingRegion] = []
 
@@ -71,10 +71,10 @@ class Captures:
         return self._outer.graph.add_replacement(node, node.op, inputs, attributes, graphs, types)
 
 
-class CapturingRegion(ConvertedRegion):
+class CapturingRegion(ValueRegion):
     """A region that captures contents and other values of the enclosing one at their first use."""
 
-    def __init__(self, graph: Graph, outer: ConvertedRegion) -> None:
+    def __init__(self, graph: Graph, outer: ValueRegion) -> None:
         super().__init__(graph)
         self._outer = outer
         self.captured: dict[Value, Value] = {}
@@ -90,7 +90,7 @@ class CapturingRegion(ConvertedRegion):
 class _CapturedContents(dict[Value, Value]):
     """Contents of arrays; those of the enclosing region's arrays are captured when they are read first."""
 
-    def __init__(self, inner: CapturingRegion, outer: ConvertedRegion) -> None:
+    def __init__(self, inner: CapturingRegion, outer: ValueRegion) -> None:
         super().__init__()
         self._inner = inner
         self._outer = outer
@@ -108,7 +108,7 @@ class _CapturedContents(dict[Value, Value]):
 
 
 def select_arm(
-    region: ConvertedRegion, index: Value, arms: Sequence[Sequence[Value]], values: Sequence[Value]
+    region: ValueRegion, index: Value, arms: Sequence[Sequence[Value]], values: Sequence[Value]
 ) -> list[Value]:
     """Add a `cond` on `index`; return the outputs of the selected arm. `values` has the outputs of all arms."""
     captures = list(dict.fromkeys(values))

@@ -22,7 +22,7 @@ from autoconv.distribute.values import DistributedValues
 
 
 class DistributedDataset:
-    """A dataset divided among several replicas: a dataset of `autoconv.data` with distributed values as elements.
+    """A dataset divided among several replicas, for `isinstance` only: such datasets are those of `autoconv.data`.
 
     >>> isinstance([], autoconv.distribute.DistributedDataset)
     False
@@ -47,7 +47,7 @@ def get_strategy() -> Strategy:
     return strategy
 
 
-STRATEGY.set(get_strategy)
+STRATEGY.set(get_strategy)  # so that `api` finds the strategy without an import of this package
 
 
 def has_strategy() -> bool:

@@ -66,9 +66,11 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
     x = tensor(array)
     widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
     if widths is None:
-        current_contract().specialise(*flatten(pad_width)[0])
-    if widths is None or callable(mode):
+        current_contract().specialise(*flatten(pad_width)[0])  # traces again, if the arguments determine the widths
+    if widths is None:
         refuse("is given widths known only at run time")
+    if callable(mode):
+        refuse("is given a function as its mode")
     if not rank_of(x):
         return call_numpy("pad", False, x, pad_width, mode, **options)
     check_as_numpy(lambda: np.pad(np.empty((0,) * rank_of(x)), np.zeros_like(widths)))
@@ -121,8 +123,8 @@ def _extension_indices(size: ShapeLike, low: int, high: int, mode: str) -> Tenso
     double_count = apply("multiply", count, tensor(2, np.int64))
     period = double_count if mode == "symmetric" else apply("subtract", double_count, tensor(2, np.int64))
     phase = apply("modulo", positions, apply("maximum", period, one))
-    excluded_ends = tensor(1 if mode == "symmetric" else 0, np.int64)
-    mirrored_phase = apply("subtract", apply("subtract", period, phase), excluded_ends)
+    mirror_offset = tensor(1 if mode == "symmetric" else 0, np.int64)
+    mirrored_phase = apply("subtract", apply("subtract", period, phase), mirror_offset)
     return apply("select", apply("greater", phase, last), mirrored_phase, phase)
 
 
@@ -147,10 +149,10 @@ def resize(a: TensorLike, new_shape: Any) -> Tensor:
 
 @computes("trim_zeros")
 def trim_zeros(filt: Any, trim: str = "fb", axis: AxisLike | None = None) -> Any:
-    """Slice off the zeros at the ends; the result is a view, of a memory array's memory if it is one."""
+    """Slice off the zeros at the ends; the result is a view, which shares the memory of an array in memory."""
     x = tensor(filt)
     if rank_of(x) != 1 or axis not in (None, 0, -1) or trim.lower() not in ("fb", "bf", "f", "b"):
-        refuse("is given another number of dimensions than one, or other ends")
+        refuse("is given no vector, or a `trim` other than 'f', 'b' and both")
     if x.type.shape == (0,):
         return filt[:0]
     is_nonzero, size = cast(tensor(x, bool), np.uint8), count_of(x)

@@ -25,9 +25,9 @@ def f():
                     h(e)
             except BaseException as caught_1:
                 raised_.append(caught_1)
-        left_ = ag__.exception_to_raise(error_, rest_, raised_, parts_)
-        if left_ is not None:
-            raise left_
+        to_raise_ = ag__.exception_to_raise(error_, rest_, raised_, parts_)
+        if to_raise_ is not None:
+            raise to_raise_
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Groups(FunctionPass, statements_only=True):
     def visit_TryStar(self, node: Any) -> Any:
         self.visit_children(node)
+        # Some constructs are bound to their frame (yield, locals()); the handlers become code of other frames.
         if pinning_construct(node) or any(map(_raises_its_part, node.handlers)):
             return node
         statements = self._lower_handlers(node)
@@ -58,8 +59,8 @@ class Groups(FunctionPass, statements_only=True):
 
     def _lower_handlers(self, node: Any) -> list[Any]:
         fresh = self.namer.fresh
-        error, caught, parts, raised, rest, left = map(
-            fresh, ("error_", "caught_", "parts_", "raised_", "rest_", "left_")
+        error, caught, parts, raised, rest, to_raise = map(
+            fresh, ("error_", "caught_", "parts_", "raised_", "rest_", "to_raise_")
         )
         store_error = build.assign(error, build.name(caught))
         body = gast.Try(node.body, [_catch_all(caught, [store_error])], [], [])
@@ -74,8 +75,8 @@ class Groups(FunctionPass, statements_only=True):
             remaining = rest
             statements.append(self._if_not_none(part, self._lower_handler(handler, part, parts, raised)))
         names = [build.name(name) for name in (error, rest, raised, parts)]
-        statements.append(build.assign(left, build.operate("exception_to_raise", *names)))
-        statements.append(self._if_not_none(left, [gast.Raise(build.name(left), None)]))
+        statements.append(build.assign(to_raise, build.operate("exception_to_raise", *names)))
+        statements.append(self._if_not_none(to_raise, [gast.Raise(build.name(to_raise), None)]))
         return [build.assign(error, build.constant(None)), body, self._if_not_none(error, statements, node.orelse)]
 
     def _lower_handler(self, handler: Any, part: str, parts: str, raised: str) -> list[Any]:

@@ -106,10 +106,11 @@ def _cudnn_rnn(
     values: Any = tf.convert_to_tensor(input)
     states: Any = tf.convert_to_tensor(input_h)
     cells: Any = tf.convert_to_tensor(input_c) if rnn_mode == "lstm" else tf.zeros_like(states)
+    # A pass is one direction of one layer.
     pass_count, units = states.shape[0], states.shape[2]
     direction_count = 2 if direction == "bidirectional" else 1
-    later_count = pass_count - direction_count
-    input_sizes = [values.shape[2]] * direction_count + [units * direction_count] * later_count
+    count_after_first_layer = pass_count - direction_count
+    input_sizes = [values.shape[2]] * direction_count + [units * direction_count] * count_after_first_layer
     weight_sizes = [gate_count * units * size for input_size in input_sizes for size in (input_size, units)]
     split_sizes = weight_sizes + [gate_count * units] * (2 * pass_count)
     parameters = tf.split(params, split_sizes)
@@ -127,7 +128,7 @@ def _cudnn_rnn(
             outputs.append(layer_results[0])
             last_states.append(layer_results[1:])
         values = tf.concat(outputs, 2)
-    hidden, cell = (tf.stack(split_sizes) for split_sizes in zip(*last_states, strict=True))
+    hidden, cell = (tf.stack(states_of_passes) for states_of_passes in zip(*last_states, strict=True))
     return values, hidden, cell, tf.zeros([0])
 
 

@@ -1,6 +1,6 @@
-"""`tf.raw_ops`: those with a form by public functions, and the few others that libraries call.
+"""`tf.raw_ops`: those that public functions implement, and the few others that libraries call.
 
-Raw ops take all arguments by name. Names without a form raise AttributeError.
+Raw ops take all arguments by name. Names without an implementation raise AttributeError.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def FusedBatchNormV3(
     epsilon: float = 0.0001, exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
     name: str | None = None,
 ) -> _FusedBatchNorm:  # fmt: skip
-    """Normalise by the moments of the batch, which are returned too; unless `is_training`, by the given ones.
+    """Normalise by the moments of the batch, or by the given ones if not `is_training`, and return the moments.
 
     The variance that is returned is that of a sample (divided by one element less). With an `exponential_avg_factor`
     below 1, it and the mean are mixed with the given ones.

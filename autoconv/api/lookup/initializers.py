@@ -14,7 +14,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 class TextFileIndex:
-    """Numbers for parts of a line, beside those of columns, from which keys or values are taken.
+    """What may stand in the place of a column's index: the whole line, or the number of the line.
 
     >>> autoconv.lookup.TextFileIndex.WHOLE_LINE
     -2
@@ -68,7 +68,7 @@ class TextFileInitializer(TableInitializer):
     """Keys and values of a table from the lines of a text file: columns, whole lines, or numbers of lines.
 
     `value_index_offset` is added to numbers of lines. Raises ValueError for numbers of lines that are no int64, and for
-    whole lines that are no strings; InvalidArgumentError for a file with fewer lines than `vocab_size`.
+    whole lines that are neither strings nor int64; InvalidArgumentError for a file with fewer lines than `vocab_size`.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:

@@ -109,7 +109,7 @@ def squeeze(
 def where(
     condition: TensorLike, x: Any = None, y: Any = None, name: str | None = None
 ) -> Any:
-    """Select elements of x and y of one shape; a vector selects rows. Without x and y, return the true positions.
+    """Select elements of x and y, which have one shape, or rows by a vector. Without x and y, return true positions.
 
     >>> autoconv.compat.v1.where([True, False], [[1, 2], [3, 4]], [[5, 6], [7, 8]]).numpy()
     array([[1, 2],

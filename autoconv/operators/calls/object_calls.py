@@ -76,7 +76,7 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
 
 
 def _extreme_of_numbers(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return max or min of numbers that differ in class alone; NotImplemented for other calls."""
+    """Return max or min of numbers of several classes on their arms; NotImplemented for other calls."""
     if function not in (builtins.max, builtins.min) or len(args) < 2 or kwargs:
         return NotImplemented
     return extreme_of_numbers(function, *map(defined_value, args))
@@ -106,14 +106,14 @@ def _method_call(function: Callable[..., Any], otherwise: Any, args: tuple[Any, 
 def _is_plain_call(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_override: bool
 ) -> bool:
-    """Return whether the builtin itself, or its other form here, takes the arguments."""
+    """Return whether the builtin, or its override, is called as it is with these arguments."""
     if function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0]):
         return True  # the key function is called here, which requires items known at trace time
     if function in _ITEM_INDEPENDENT and not any(map(is_in_graph, (*args, *kwargs.values()))):
         return True
-    may_defer = not has_override and function in _DEFERRED_FUNCTIONS
-    is_deferred_call = may_defer and any(type(x) in _RUN_TIME_TYPES for x in args)
-    return not is_deferred_call and not _needs_graph(args, kwargs)
+    may_record = not has_override and function in _RECORDED_CONVERSIONS
+    is_recorded = may_record and any(type(x) in _RUN_TIME_TYPES for x in args)
+    return not is_recorded and not _needs_graph(args, kwargs)
 
 
 def _is_one_iterator(args: tuple[Any, ...]) -> bool:
@@ -135,10 +135,11 @@ _EXHAUSTING_FUNCTIONS = frozenset({dict, set, frozenset, sorted, min, max})
 # unchanged, and predicates of the list itself.
 _ITEM_INDEPENDENT = frozenset({enumerate, reversed, zip, len, isinstance, bool, hasattr})
 
-# Values for which the functions below need the graph: under `compile` a tensor is a Python number or an array.
+# Classes of values that the functions below cannot convert while tracing. Tensors are among them: under `compile` they
+# stand for Python's numbers and NumPy's arrays.
 _RUN_TIME_TYPES = frozenset({SymbolicTensor, SymbolicArray, DictView, StagedRange})
-# Functions deferred to run time for any value that is known only then.
-_DEFERRED_FUNCTIONS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
+# Functions that are recorded for any value that is known only at run time.
+_RECORDED_CONVERSIONS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
 
 
 def graph_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -45,7 +45,7 @@ class TypeSpec:
         raise NotImplementedError(f"{type(self).__name__}._from_components")
 
     def _batch(self, batch_size: int | None) -> TypeSpec:
-        """Return the spec of rows of this spec."""
+        """Return the spec of a batch whose rows have this spec."""
         raise TypeError(f"values of {self} cannot be batched")
 
     def _unbatch(self) -> TypeSpec:
@@ -213,5 +213,6 @@ def composites_in(values: Sequence[object]) -> Iterator[CompositeTensor]:
         if isinstance(value, CompositeTensor):
             yield value
         elif isinstance(value, (list, tuple)):
-            items = list.__iter__(value) if isinstance(value, list) else value  # a list of the graph cannot be iterated
+            # A list of the graph refuses `iter`; its Python items are read directly.
+            items = list.__iter__(value) if isinstance(value, list) else value
             yield from (part for part in items if isinstance(part, CompositeTensor))

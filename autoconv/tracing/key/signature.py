@@ -101,12 +101,12 @@ class Signature:
         """Bind and flatten the arguments.
 
         `by_value` holds the positions of further leaves that are keyed by value. `object_arguments` names arguments
-        that stay one leaf, as traced code changes them; large ones stay one leaf as well. With `memory`, arrays are
-        keyed by their layout. Raises TypeError for arguments that do not fit the function or the input signature,
-        CannotFlatten for those that cannot be flattened.
+        that stay one leaf, as traced code changes them; long containers stay one leaf as well. With `memory`, arrays
+        are keyed by their strides and memory, unless tensors are among the arguments. Raises TypeError for arguments
+        that do not fit the function or the input signature, CannotFlatten for those that cannot be flattened.
         """
         arguments, items = self._bind_python_arguments(args, kwargs)
-        one_leaf_arguments, structures = self._select_unflattened(items, object_arguments)
+        opaque_arguments, structures = self._select_opaque(items, object_arguments)
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
@@ -120,12 +120,12 @@ class Signature:
             if spec is not None:
                 value = convert_lists_to_tensors(value, spec, self._convert_to_spec) if is_structure(spec) else value
                 fit = partial(self._fit_to_spec, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
-                leaves_of_argument, template = self._flatten_argument(value, name in one_leaf_arguments, spec, fit)
+                leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments, spec, fit)
                 if not holds_composite_spec(spec):
                     specs = enumerate(flatten(spec)[0], len(leaves))
                     fixed_types.update((index, s.type) for index, s in specs if isinstance(s, TensorSpec))
             else:
-                leaves_of_argument, template = self._flatten_argument(value, name in one_leaf_arguments)
+                leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments)
             fixed_types.update(open_component_types(template, len(leaves)))
             templates.append((name, template))
             leaves += leaves_of_argument
@@ -138,7 +138,7 @@ class Signature:
                 return TensorKey(fixed_types[index], "tensor")
             if names[index] in object_arguments:
                 return make_object_key(leaf)
-            if names[index] in one_leaf_arguments:
+            if names[index] in opaque_arguments:
                 return self._opaque_key(leaf)
             if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf):
                 return make_array_key(leaf)
@@ -150,25 +150,26 @@ class Signature:
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
         return Call(whole_key, names, leaves, arguments, args, kwargs)
 
-    def _select_unflattened(
-        self, items: Sequence[tuple[str, Any]], unflattened: frozenset[str]
+    def _select_opaque(
+        self, items: Sequence[tuple[str, Any]], opaque_arguments: frozenset[str]
     ) -> tuple[frozenset[str], Any]:
         """Return the arguments that are not flattened, and the structures among the others."""
         try:
             if self.contract.runs_plain:
-                unflattened = select_opaque_arguments(items, unflattened)
-            flat_values = [value for name, value in items if name not in unflattened]
-            return unflattened, find_structures_to_flatten(flat_values, self.is_leaf, self.contract.keeps_identity)
+                opaque_arguments = select_opaque_arguments(items, opaque_arguments)
+            values_to_flatten = [value for name, value in items if name not in opaque_arguments]
+            structures = find_structures_to_flatten(values_to_flatten, self.is_leaf, self.contract.keeps_identity)
+            return opaque_arguments, structures
         except MissingFieldError as error:
             raise CannotFlatten(f"an object among the arguments lacks a field: {error.message}") from None
 
     def _flatten_argument(
-        self, value: Any, is_unflattened: bool, spec: Any = None, fit: Any = None
+        self, value: Any, is_opaque: bool, spec: Any = None, fit: Any = None
     ) -> tuple[list[Any], Any]:
         """Return the leaves of an argument and its template; if it has a spec, `fit` converts them to it."""
         if spec is not None and holds_composite_spec(spec):
             return fit_composites(value, fit, flatten(spec)[0])
-        is_single_leaf = is_unflattened or self._is_plain_object(value)
+        is_single_leaf = is_opaque or self._is_plain_object(value)
         leaves, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
         if spec is None:
             return leaves, template

@@ -19,14 +19,17 @@ from autoconv.ops.python.undo_log import reads_only
 from autoconv.tracing.guards.changed_constants import containers_in
 
 # Functions of `object_apply` whose operands do not escape; their results may hold items of the operands.
-_READ_ONLY_FUNCTIONS = frozenset(
+_NON_ESCAPING_FUNCTIONS = frozenset(
     {
         "add", "all", "any", "ascii", "bool", "contains", "dict", "enumerate", "eq", "format", "frozenset", "ge",
         "getitem", "gt", "hasattr", "iadd", "ior", "iter", "last", "le", "len", "list", "lt", "mapping", "mul", "ne",
         "or", "repr", "reversed", "set", "slice", "sorted", "str", "sum", "tuple", "type", "zip",
     }
 )  # fmt: skip
-_ITEM_READING_METHODS = frozenset({"extend", "extendleft", "join", "update", "union", "intersection", "difference"})
+# Methods that only read the items of their arguments.
+_METHODS_READING_ARGUMENTS = frozenset(
+    {"extend", "extendleft", "join", "update", "union", "intersection", "difference"}
+)
 
 
 def find_escaping_containers(graph: Graph) -> list[Any]:
@@ -41,7 +44,10 @@ def find_escaping_containers(graph: Graph) -> list[Any]:
     if not constants:
         return raised_containers
     uses, outputs = _collect_uses(graph), set(graph.outputs)
-    escaping = [value for value, parts in constants.items() if _escapes(value, len(parts) > 1, uses, outputs)]
+    escaping = [
+        value for value, containers in constants.items()
+        if _escapes(value, len(containers) > 1, uses, outputs)  # the constant itself is one of its containers
+    ]
     return [*raised_containers, *(container for value in escaping for container in constants[value])]
 
 
@@ -93,13 +99,14 @@ def _escapes(
 def _only_reads(node: Node, position: int) -> bool:
     """Return whether the node only reads the operand at that position."""
     if node.op.name == "object_apply":
-        return node.attributes["function"] in _READ_ONLY_FUNCTIONS
+        return node.attributes["function"] in _NON_ESCAPING_FUNCTIONS
     if node.op.name == "object_method":
         name = node.attributes["name"]
-        return reads_only(name) if position == 0 else name in _ITEM_READING_METHODS
+        return reads_only(name) if position == 0 else name in _METHODS_READING_ARGUMENTS
     if node.op.name in ("object_set_attribute", "object_delete_attribute") and position == 0:
         return True  # the object whose attribute is written
     traits = node.op.traits
+    # An op without results writes, unless it prints.
     return (bool(node.results) or traits.prints) and not (traits.allocates or traits.irreversible)
 
 

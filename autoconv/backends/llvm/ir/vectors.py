@@ -1,4 +1,4 @@
-"""Vector registers: their number on this machine, and instructions on (partly filled) vectors."""
+"""Instructions on vectors, also on partly filled ones."""
 
 from __future__ import annotations
 

@@ -153,8 +153,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         if any(has_computed_sizes(x.type) for x in inputs) and (
             is_composite(node_copy) or lowering_class(node_copy) == "kernel"
         ):
-            # The copy, which no rule covers, is replaced: with unknown sizes the kernel runs, and no pass expands the
-            # node.
+            # No rule covers the node, so that its kernel runs: the copy gets unknown sizes, and no pass expands it.
             self.copy.nodes.pop()
             node_copy = copy_node(self.copy, node, [self.forget_sizes(value) for value in inputs])
         return [self.name_sizes(value) for value in node_copy.results]
@@ -238,7 +237,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
     def broadcast(self, node: Node, inputs: Sequence[Value]) -> tuple[list[Value], tuple[Dimension, ...]] | None:
         """Return the operands with equal sizes or ones in each dimension, and the shape to which they broadcast.
 
-        None where sizes that are not computed differ.
+        A computed size gets a factor at run time: 0 if it is broadcast, else 1. None where given sizes differ.
         """
         shapes = [shape_of(value) for value in inputs]
         rank = max(map(len, shapes))
@@ -246,11 +245,10 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         factors: list[dict[Dimension, Any]] = []
         groups = []
         defines: list[ComputedSize] = []
-        keys = []
         for axis in range(-rank, 0):
             axis_sizes = dict.fromkeys(shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis] != 1)
-            constant_sizes = [size for size in axis_sizes if not is_computed(size)]
-            if len(constant_sizes) > 1:
+            given_sizes = [size for size in axis_sizes if not is_computed(size)]
+            if len(given_sizes) > 1:
                 return None
             if len(axis_sizes) < 2:
                 result_shape.append(next(iter(axis_sizes), 1))
@@ -258,15 +256,15 @@ class NamedSizes(Rewriter[_SymbolCounter]):
                 continue
             key = "common", frozenset(axis_sizes)
             if key not in self.symbols_by_key:
-                common_size: Any = constant_sizes[0] if constant_sizes else self.new_symbol()
+                common_size: Any = given_sizes[0] if given_sizes else self.new_symbol()
                 factor_by_size = {size: self.new_symbol() for size in axis_sizes if is_computed(size)}
                 members = tuple((size, factor_by_size.get(size)) for size in axis_sizes)
                 groups.append((common_size, members))
-                defines += [*([] if constant_sizes else [common_size]), *factor_by_size.values()]
+                defines += [*([] if given_sizes else [common_size]), *factor_by_size.values()]
                 self.symbols_by_key[key] = common_size, factor_by_size
+                # An operand that has the common size already meets these sizes again without another check.
                 for size, factor in factor_by_size.items():
                     self.symbols_by_key["common", frozenset((common_size, size))] = common_size, {size: factor}
-                keys.append(key)
             common_size, factor_by_size = self.symbols_by_key[key]
             result_shape.append(common_size)
             factors.append(factor_by_size)
@@ -319,13 +317,13 @@ class NamedSizes(Rewriter[_SymbolCounter]):
     def unify_sizes(self, node: Node, inputs: Sequence[Value], axes: Sequence[int]) -> list[Value] | None:
         """Return the operands with one symbol for their sizes along these axes, which have to be equal.
 
-        None where two sizes that are not computed differ.
+        None where two given sizes differ.
         """
         sizes = tuple(dict.fromkeys(shape_of(value)[axis] for value, axis in zip(inputs, axes, strict=True)))
         if len(sizes) == 1:
             return list(inputs)
-        constant_sizes = [size for size in sizes if not is_computed(size)]
-        if len(constant_sizes) > 1:
+        given_sizes = [size for size in sizes if not is_computed(size)]
+        if len(given_sizes) > 1:
             return None
 
         def define(symbols: tuple[ComputedSize, ...]) -> None:

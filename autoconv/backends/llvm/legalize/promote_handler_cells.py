@@ -52,7 +52,7 @@ GET = Op(
 def promote_cells(graph: Graph, leaves_process: bool = False) -> Graph:
     """Return the graph, regions included, with dicts that only hold numbers for handlers replaced by cells.
 
-    In a graph that leaves the process, Python's numbers and NumPy's are the same, and cells hold arrays, too.
+    An exported graph does not distinguish Python's numbers from NumPy's, and its cells hold arrays, too.
     """
     if not any(node.op.name == "try" for node in graph.walk()) or has_recursion(graph):
         return graph

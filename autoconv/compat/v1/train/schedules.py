@@ -137,7 +137,7 @@ def linear_cosine_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, num_periods: float = 0.5, alpha: float = 0.0,
     beta: float = 0.001, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """learning_rate * ((alpha + linear) * cosine + beta): a line to 0 over `decay_steps` times `num_periods` cosines.
+    """learning_rate * ((alpha + linear) * cosine + beta), with a line to 0 and `num_periods` cosines.
 
     >>> autoconv.compat.v1.train.linear_cosine_decay(1.0, 5, 10)().numpy().round(4)
     np.float32(0.251)

@@ -70,6 +70,7 @@ def write_cond(region: LoweringContext, node: Node) -> None:
 
 
 def _write_selection(region: LoweringContext, node: Node, bound: int) -> list[Native]:
+    """Compute both arms and select, if no operand is above the bound; else branch to one arm."""
     out, b = region.out, ElementWriter(region.out)
     large, small, done = out.label("large"), out.label("small"), out.label("joined")
     out.branch_if(has_large_operand(region, node, bound).ir, large, small, unlikely=True)
@@ -156,7 +157,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
         _record_counter_range(region, counter, initial, state, captures, in_body=True)
     store_outputs(region, cells, body.parameters[:count], body.outputs, region.write_nested(body, [*state, *captures]))
     if chunk is None and not is_short:
-        region.body.poll(often=is_slow)  # after the body, where LLVM puts the test of a short head as well
+        region.body.poll(often=is_slow)  # after the body: LLVM moves the test of a short head there, too
     out.branch_back(head, independent_loop(scopes.access_group) if is_independent else "")
     scopes.access_group = outer_group
     out.begin(done)
@@ -186,7 +187,7 @@ def _chunked_weight(counter: Counter | None, body: Graph) -> int | None:
     """Return the weight of an iteration if a loop can poll once for many iterations; else None."""
     weight = iteration_weight(body)
     is_counted = counter is not None and counter.is_only_exit
-    return weight if is_counted and weight is not None and weight <= _SHORT_TRIP_COUNT else None
+    return weight if is_counted and weight is not None and weight <= _MAX_CHUNKED_WEIGHT else None
 
 
 def _take_initial_state(region: LoweringContext, node: Node, value: Value) -> Native:
@@ -199,6 +200,7 @@ def _take_initial_state(region: LoweringContext, node: Node, value: Value) -> Na
 
 _CHUNK_LENGTH = 1 << 20  # iterations of a short loop between two polls for an interrupt
 _TRIP_COUNT_LIMIT = 1 << 52  # assumed bound of any loop's trip count: at 10⁹ iterations a second, 52 days
+_MAX_CHUNKED_WEIGHT = 64  # weight of an iteration up to which many share a poll
 _SHORT_TRIP_COUNT = 64  # trip count up to which the enclosing loop polls, and not the loop itself
 
 

@@ -28,14 +28,14 @@ class RowChainWriter(LoopNestWriter):
         self._phase = 0
         self._phase_of = {node: p for p, nodes in enumerate(self._item.phases) for node in nodes}
         self._kept_memory: dict[Value, tuple[str, bool]] = {}  # address, and whether it holds a single row
-        for value in self._values_of_later_phases():
+        for value in self._values_to_keep():
             allocation = self._allocate_kept(value)
             if allocation is not None:
                 self._kept_memory[value] = allocation
         super()._write_loops(reductions)
 
-    def _values_of_later_phases(self) -> Iterator[Value]:
-        """Yield the values that later phases read and that are costly to recompute."""
+    def _values_to_keep(self) -> Iterator[Value]:
+        """Yield the values of earlier phases that later ones read and that are costly to recompute."""
         for node in self._phase_of:
             (value,) = node.results
             if self._plan.classes[node] == "element" and self._is_costly(value) and self._is_read_later(value):

@@ -40,8 +40,8 @@ _POINTERS = ("ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias 
 
 def is_one_product(node: Node) -> bool:
     """Return whether y is a single matrix, so that the stacked rows of x form one product with it."""
-    x, y = (len(shape_of(value.type)) for value in node.inputs)
-    return y == 2 and (x == 2 or not node.attributes.get("transpose_a", False))
+    rank_x, rank_y = (len(shape_of(value.type)) for value in node.inputs)
+    return rank_y == 2 and (rank_x == 2 or not node.attributes.get("transpose_a", False))
 
 
 def _is_batch(node: Node) -> bool:
@@ -55,7 +55,7 @@ def _is_batch(node: Node) -> bool:
 
 
 def _is_open_batch(node: Node) -> bool:
-    """Return whether the node multiplies batches whose open shapes agree symbolically, by BLAS."""
+    """Return whether BLAS can multiply the batches: their open shapes agree as symbols."""
     x, y = (shape_of(value.type) for value in node.inputs)
     batch = shape_of(node.results[0].type)[:-2]
     flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
@@ -68,9 +68,9 @@ def _is_open_batch(node: Node) -> bool:
 
 @native_lowering("matmul", fits=_is_batch)
 def write_products(region: LoweringContext, node: Node) -> None:
-    """Compute each product of a batch by tiles if they suit, else by BLAS, in the order of a single product.
+    """Compute each product of a batch by tiles if they suit, else by BLAS; both add as for two single matrices.
 
-    Products of integers have separate loops. Threads share the matrices, and the tiles of each matrix.
+    Products of integers have separate loops. The matrices, and the tiles of each, are divided among threads.
     """
     (result,) = node.results
     if integers.fits(node):

@@ -2,7 +2,7 @@
 
 A generator of NumPy's contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its
 state, and those of functions on the state. NumPy's own functions draw by it. Generators of Python's `random` are
-Mersenne Twisters, whose state in the object the functions in `mersenne_word.ll` and its neighbours change.
+Mersenne Twisters; the functions in `mersenne_word.ll` and its neighbours change their state in the object.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from autoconv.ops.values.generator_types import generator_class
 
 _NEXT_DOUBLE = 24  # offset of the function `next_double` in the interface, in bytes
 _REQUIRED = None  # in place of a default
+_ABSENT = math.nan  # a default: without the second argument, the first one is the upper bound
 _MAX_COUNT = 1 << 37  # arrays with more numbers are left to NumPy
 _MAX_RATE = 1e15  # of Poisson's distribution; NumPy refuses much larger ones
 
@@ -37,8 +38,9 @@ _MAX_RATE = 1e15  # of Poisson's distribution; NumPy refuses much larger ones
 class Distribution:
     """The way in which a method draws one number.
 
-    `parameters` maps the names of the method's parameters, in order, to their defaults. `function` is NumPy's function
-    for one number. Those of the parameters `positive` have to be above zero; for others the method itself is called.
+    `parameters` maps the names of the method's parameters, in order, to their defaults. `function` is the native
+    function for one number, NumPy's or one of the .ll files. The values of the parameters in `positive` have to be
+    above zero; otherwise the method itself is called.
     """
 
     function: str
@@ -48,17 +50,17 @@ class Distribution:
 
 _SCALE, _LOCATION_AND_SCALE = {"scale": 1.0}, {"loc": 0.0, "scale": 1.0}
 _UNIFORM = Distribution("random_standard_uniform", {})
-_INTEGERS = Distribution("random_bounded_uint64_fill", {"low": _REQUIRED, "high": math.nan})
+_INTEGERS = Distribution("random_bounded_uint64_fill", {"low": _REQUIRED, "high": _ABSENT})
 _POLAR_NORMAL = Distribution("polar_normal", {})
-_DISTRIBUTIONS = {
+_SHARED_DISTRIBUTIONS = {
     "uniform": Distribution("random_uniform", {"low": 0.0, "high": 1.0}),
     "laplace": Distribution("random_laplace", _LOCATION_AND_SCALE, ("scale",)),
     "logistic": Distribution("random_logistic", _LOCATION_AND_SCALE, ("scale",)),
     "gumbel": Distribution("random_gumbel", _LOCATION_AND_SCALE, ("scale",)),
 }
-_BY_CLASS: dict[type, dict[str, Distribution]] = {
+_DISTRIBUTIONS_BY_CLASS: dict[type, dict[str, Distribution]] = {
     np.random.Generator: {
-        **_DISTRIBUTIONS,
+        **_SHARED_DISTRIBUTIONS,
         "random": _UNIFORM,
         "integers": _INTEGERS,
         "standard_normal": Distribution("random_standard_normal", {}),
@@ -77,7 +79,7 @@ _BY_CLASS: dict[type, dict[str, Distribution]] = {
         "standard_cauchy": Distribution("random_standard_cauchy", {}),
     },
     np.random.RandomState: {
-        **_DISTRIBUTIONS,
+        **_SHARED_DISTRIBUTIONS,
         "random": _UNIFORM, "random_sample": _UNIFORM, "rand": _UNIFORM,
         "randint": _INTEGERS,
         "randn": _POLAR_NORMAL, "standard_normal": _POLAR_NORMAL,
@@ -88,9 +90,9 @@ _PYTHON = {
     "random": Distribution("mersenne_float", {}),
     "uniform": Distribution("mersenne_float", {"a": _REQUIRED, "b": _REQUIRED}),
     "randint": Distribution("mersenne_below", {"a": _REQUIRED, "b": _REQUIRED}),
-    "randrange": Distribution("mersenne_below", {"start": _REQUIRED, "stop": math.nan}),
+    "randrange": Distribution("mersenne_below", {"start": _REQUIRED, "stop": _ABSENT}),
 }
-_BY_CLASS[random.Random] = _PYTHON
+_DISTRIBUTIONS_BY_CLASS[random.Random] = _PYTHON
 _TAKE_SIZES = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
 
 
@@ -110,11 +112,12 @@ def _is_native(node: Node) -> bool:
         return False
     if not all(_is_number(node, argument) for argument in arguments.values()):
         return False
-    # The difference of the bounds is one of floats.
-    return node.attributes["method"] != "uniform" or _class(node) is not random.Random or _are_floats(node, arguments)
+    # Native code subtracts the bounds as floats, where Python subtracts large ints exactly.
+    is_difference = node.attributes["method"] == "uniform" and _class(node) is random.Random
+    return not is_difference or _are_exact_as_floats(node, arguments)
 
 
-def _are_floats(node: Node, arguments: Mapping[str, Any]) -> bool:
+def _are_exact_as_floats(node: Node, arguments: Mapping[str, Any]) -> bool:
     """Return whether arguments are floats, or small constants."""
     operands = [node.inputs[1 + parts[0]] for kind, *parts in arguments.values() if kind in ("input", "number")]
     constants = [parts[-1] for kind, *parts in arguments.values() if kind in ("value", "scalar")]
@@ -127,7 +130,7 @@ def _class(node: Node) -> type:
 
 
 def _distribution(node: Node) -> Distribution | None:
-    return _BY_CLASS.get(_class(node), {}).get(node.attributes["method"])
+    return _DISTRIBUTIONS_BY_CLASS.get(_class(node), {}).get(node.attributes["method"])
 
 
 def _draws_integers(distribution: Distribution) -> bool:
@@ -135,7 +138,10 @@ def _draws_integers(distribution: Distribution) -> bool:
 
 
 def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
-    """Return the given arguments by the names of the parameters, without sizes; None if there are others."""
+    """Return the given arguments by the names of the parameters, without sizes.
+
+    None if an argument is unknown, or a required one is missing.
+    """
     arguments, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
     if node.attributes["method"] in _TAKE_SIZES:
         return None if keywords else {}

@@ -85,7 +85,7 @@ class Sorter:
         with out.loop("0", str(self.size)) as i:
             key = load_key(i)
 
-            def is_before(source: str, key: Element = key) -> str:
+            def belongs_after_key(source: str, key: Element = key) -> str:
                 return b.compare("gt", load(b, self.dtype, keys, source), key).ir
 
             def move(source: str, target: str) -> None:
@@ -93,7 +93,7 @@ class Sorter:
                 if self.has_positions:
                     store(b, load(b, uint32, positions, source), positions, target)
 
-            target = write_insertion(out, i, is_before, move)
+            target = write_insertion(out, i, belongs_after_key, move)
             store(b, key, keys, target)
             if self.has_positions:
                 store(b, b.cast(b.wrap(int64, i), uint32), positions, target)
@@ -153,9 +153,11 @@ class Sorter:
 
 
 def write_insertion(
-    out: FunctionText, start: str, is_before: Callable[[str], str], move: Callable[[str, str], None]
+    out: FunctionText, start: str, belongs_after_key: Callable[[str], str], move: Callable[[str, str], None]
 ) -> str:
-    """Write a loop that moves the elements before `start` up by one while `is_before` holds; return the free position.
+    """Write a loop that moves the elements before `start` up by one while `belongs_after_key` holds.
+
+    Returns the free position.
     """
     cell = out.alloca("i64")
     out.store("i64", start, cell)
@@ -166,7 +168,7 @@ def write_insertion(
     out.branch_if(out.icmp("sgt", position, 0), test, done)
     out.begin(test)
     previous_position = out.add(position, -1)
-    out.branch_if(is_before(previous_position), shift, done)
+    out.branch_if(belongs_after_key(previous_position), shift, done)
     out.begin(shift)
     move(previous_position, position)
     out.store("i64", previous_position, cell)
