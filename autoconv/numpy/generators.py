@@ -37,7 +37,7 @@ def _draw(generator: SymbolicGenerator, method: str, args: tuple[Any, ...], kwar
     if region is None:
         raise StagingError("a random generator of a graph is used after it was recorded", current_place())
     is_of_numpy = generator.__class__ is not random.Random
-    region.trace.arrays |= region.contract.numpy_arrays and is_of_numpy
+    region.trace.uses_arrays |= region.contract.numpy_arrays and is_of_numpy
     inputs: list[Tensor] = []
     try:
         if method == "shuffle":

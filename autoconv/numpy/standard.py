@@ -42,7 +42,7 @@ def wrap_for_users(function: Callable[..., Any], name: str) -> Callable[..., Any
     def run(*args: Any, **kwargs: Any) -> Any:
         region = current_region()
         trace = None if region is None else region.trace
-        arrays_before = trace is not None and trace.arrays
+        arrays_before = trace is not None and trace.uses_arrays
         try:
             return _as_tensors(function(*args, **kwargs))
         except NotStaged as error:
@@ -51,7 +51,7 @@ def wrap_for_users(function: Callable[..., Any], name: str) -> Callable[..., Any
             raise refusal(f"xp.{name}", error) from None
         finally:
             if trace is not None:
-                trace.arrays = arrays_before  # internal tables are not arrays of the program
+                trace.uses_arrays = arrays_before  # internal tables are not arrays of the program
 
     run.__module__ = "autoconv.xp"
     return present_errors(run)

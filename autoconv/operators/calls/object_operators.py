@@ -315,7 +315,7 @@ def _item_class_with_effects(trace: Any, name: str, operands: Sequence[Any]) -> 
     kind = next((kind for kind, method_name in pairs if _may_have_effects(trace, kind, method_name)), None)
     if kind is None:
         return None
-    may_hold_instances = ITEMS in trace.holding_attributes and any(map(_may_be_container, operands))
+    may_hold_instances = ITEMS in trace.attributes_holding_objects and any(map(_may_be_container, operands))
     searches_instance = name in _SEARCH_FUNCTIONS and any(map(may_be_graph_instance, operands[1:]))
     return kind if may_hold_instances or searches_instance else None
 

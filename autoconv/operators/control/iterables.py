@@ -155,7 +155,7 @@ def _as_bound(bound: object) -> Any:
         raise StagingError("an argument of range is an array", current_place(), "its one item: range(x[0])")
     if not (dtype.is_integer or (dtype.is_bool and bound.weak)):
         refuse_number(bound, "{!r} object cannot be interpreted as an integer")
-        if region.trace.arrays:
+        if region.trace.uses_arrays:
             name = dtype.numpy.type.__name__
             raise mark_program_error(TypeError(f"'numpy.{name}' object cannot be interpreted as an integer"))
         return bound

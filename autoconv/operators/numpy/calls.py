@@ -73,7 +73,7 @@ def numpy_call(function: Callable[..., Any], region: Any) -> Callable[..., Any] 
     if compute is None:
         return function if is_harmless(function) else None
     if is_compiled and getattr(function, "__module__", None) != "math":
-        region.trace.arrays = True
+        region.trace.uses_arrays = True
     if function in _ARRAY_FUNCTIONS and not is_compiled:
         return None
     return functools.partial(_call_implementation, function, compute, region.contract if is_compiled else None)

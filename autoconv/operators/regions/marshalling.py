@@ -149,7 +149,7 @@ def _emit_leaf(value: object, layout: Leaf, region: Region) -> Value:
     tensor = as_tensor(value)
     if tensor is None:
         if region.contract.numpy_arrays and isinstance(value, (np.ndarray, np.generic)):
-            region.trace.arrays = True
+            region.trace.uses_arrays = True
         tensor = EagerTensor(to_array(value))
     if tensor.type.dtype is not type_.dtype or (tensor.weak and not type_.weak):
         tensor = dispatch.apply("python_cast", tensor, dtype=type_.dtype, weak=type_.weak)

@@ -77,7 +77,7 @@ def require_identity(owner: object) -> None:
     region = current_region()
     if region is None or not region.contract.objects_in_graph or home_of(owner, region) is None:
         return
-    if class_name(type(owner)) not in region.trace.eagerly_created:
+    if class_name(type(owner)) not in region.trace.classes_made_in_graph:
         region.contract.restart("class", class_name(type(owner)))
 
 

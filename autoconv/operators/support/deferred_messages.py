@@ -63,7 +63,7 @@ def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]
 
 def _is_numpy_scalar(argument: SymbolicTensor | SymbolicObject) -> bool:
     region = current_region()
-    if region is None or not (region.contract.numpy_arrays and region.trace.arrays):
+    if region is None or not (region.contract.numpy_arrays and region.trace.uses_arrays):
         return False
     return isinstance(argument, SymbolicTensor) and not argument.weak and argument.type.shape == ()
 

@@ -152,7 +152,7 @@ def _bool(x: object = False) -> Any:
 def is_array(x: object) -> bool:
     """Return whether `x` stands for a NumPy array or scalar in this trace."""
     region = current_region()
-    return isinstance(x, SymbolicTensor) and not x.weak and region is not None and region.trace.arrays
+    return isinstance(x, SymbolicTensor) and not x.weak and region is not None and region.trace.uses_arrays
 
 
 @overrides(builtins.abs)

@@ -78,8 +78,8 @@ def record_stores(trace: Trace, op: str, name: str, operands: list[Any], attribu
     for position in range(first_stored, len(operands)):
         if may_be_graph_instance(operands[position]):
             holders.add(_holder(op, position, attributes))
-    for holder in holders - trace.holding_attributes:
-        trace.holding_attributes.add(holder)
+    for holder in holders - trace.attributes_holding_objects:
+        trace.attributes_holding_objects.add(holder)
         if holder in trace.assumed_free_attributes:
             trace.contract.restart("holder", holder)
 
@@ -164,7 +164,7 @@ def _may_hold_instances(trace: Trace, name: str) -> bool:
     if name == ITEMS and any(isinstance(parameter.type, ObjectType) for parameter in trace.root.graph.parameters):
         return True  # an object argument may hold anything
     trace.assumed_free_attributes.add(name)
-    return name in trace.holding_attributes
+    return name in trace.attributes_holding_objects
 
 
 install_class_lookup(lambda value, region: _possible_classes(value, list(region.trace.created_classes), region))

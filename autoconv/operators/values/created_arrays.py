@@ -50,7 +50,7 @@ def grid_item(grid: Any, index: object) -> object:
     created = convert_created(result)
     if created is None:
         return result
-    region.trace.arrays = True
+    region.trace.uses_arrays = True
     return wrap_new_arrays(created)
 
 

@@ -112,7 +112,8 @@ def _is_operator(name: str) -> bool:
 def move_eagerly(instance: Any) -> None:
     """Move a new object into the graph at once, if a restart of the trace keeps the identity of its class's objects."""
     region = current_region()
-    if region is not None and class_name(type(instance)) in region.trace.eagerly_created and is_created_here(instance):
+    names = frozenset[str]() if region is None else region.trace.classes_made_in_graph
+    if class_name(type(instance)) in names and is_created_here(instance):
         move_instance_into_graph(instance)
 
 

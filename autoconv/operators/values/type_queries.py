@@ -35,7 +35,7 @@ def represents_array(x: SymbolicTensor) -> bool:
     The trace is abandoned if it might be a NumPy scalar instead.
     """
     region = current_region()
-    if region is None or not region.trace.arrays:
+    if region is None or not region.trace.uses_arrays:
         return False
     if x.type.shape == () and region.trace.memory:
         return False  # memory arrays represent arrays without dimensions

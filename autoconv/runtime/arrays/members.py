@@ -140,7 +140,7 @@ def _special_attribute(array: SymbolicArray, name: str) -> Any:
             if complex_parts.are_parts_views():
                 node = symbolic_arrays.record_array_op("array_part", [array.value_in_graph], which=name)
                 return SymbolicArray(node.results[0])
-            complex_parts.record_complex_event("taken")
+            complex_parts.record_complex_use("split")
         return attribute_of(array.load(), name)
     if None not in array.type.strides:
         return array.type.strides

@@ -39,7 +39,7 @@ from autoconv.runtime.arrays.assigned_values import (
     numpy_shape_text,
     refuse_warned_conversion,
 )
-from autoconv.runtime.arrays.complex_parts import record_complex_event
+from autoconv.runtime.arrays.complex_parts import record_complex_use
 from autoconv.runtime.arrays.indices import selects_copy
 from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
@@ -342,7 +342,7 @@ def record_array_op(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:
     if region is None:
         raise StagingError("an array of a graph is used after the graph was recorded", current_place())
     if op in ("array_store", "array_set") and inputs[0].type.dtype.is_complex:  # type: ignore[union-attr]
-        record_complex_event("written")
+        record_complex_use("written")
     return region.record(op, list(inputs), attributes)
 
 

@@ -53,7 +53,7 @@ def refuse_scalar(x: object, message: str) -> None:
     """Raise Python's TypeError for a number, as `refuse_number` does, and for a scalar of NumPy."""
     refuse_number(x, message)
     region = current_region()
-    if type(x) is SymbolicTensor and x.type.shape == () and region is not None and region.trace.arrays:
+    if type(x) is SymbolicTensor and x.type.shape == () and region is not None and region.trace.uses_arrays:
         raise _program_type_error(message.format(f"numpy.{x.type.dtype.numpy.type.__name__}"))
 
 

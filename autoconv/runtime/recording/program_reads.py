@@ -16,7 +16,7 @@ from autoconv.runtime.support.spans import is_own_file
 def is_read_as_array(frame: Any) -> bool:
     """Return whether the read comes from a program whose tensors stand for NumPy's arrays."""
     region = current_region()
-    return region is not None and region.trace.arrays and _is_read_by_program(frame)
+    return region is not None and region.trace.uses_arrays and _is_read_by_program(frame)
 
 
 def _is_read_by_program(frame: Any) -> bool:

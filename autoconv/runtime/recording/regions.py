@@ -52,9 +52,9 @@ class Trace:
     stores: notified before a node with side effects is recorded, and after a call of a function being recorded
     calls: the user's functions now running
     recursions: the functions recorded as graphs that call themselves
-    arrays: True if NumPy arrays, which are mutable, are among the inputs
+    uses_arrays: True if NumPy arrays, which are mutable, are among the inputs
     memory: "disjoint" if arrays are traced as memory (see `symbolic_arrays.py`), "shared" if some may overlap, else ""
-    complex_events: operations on complex arrays so far: "written", or "taken" apart into real numbers
+    complex_array_uses: uses of complex arrays so far: "written", or "split" into real numbers
     created_objects: objects made by the traced code, with their regions
     cells: local names shared with inner functions, with the regions in which their functions were called
     frozen_objects: objects that must not change any more, because a path copied them
@@ -64,16 +64,16 @@ class Trace:
     argument_containers: written lists and dicts of arguments -> (the traced container, the caller's own)
     computed_arrays: by identity, arrays that the trace computed from constants -> (array, object, region that made it)
     reassembled_objects: dataclass objects put together from a region's results or for the outputs, by identity
-    leaf_positions: the arguments that are numbers
+    positions_of_numbers: value of an argument that is a number -> its position among the leaves
     constant_sources: the arrays from which constants were made
     refusal: an error that the traced code may have swallowed
     patched_classes: classes whose special methods are replaced by converted ones for now, with the originals
     stand_ins: (class, attribute) -> the original of a class attribute that is replaced for now
     created_classes: the user's classes whose instances were made in the graph
     classes_of_results: the classes known when a cond was recorded, and those among them that its result may have
-    holding_attributes: names of attributes that hold objects of these classes
+    attributes_holding_objects: names of attributes that hold objects of these classes
     assumed_free_attributes: names of attributes that the trace assumes not to hold such objects
-    eagerly_created: names of the classes whose objects are all made in the graph
+    classes_made_in_graph: names of the classes whose objects are all made in the graph
     dispatched_on_class: True if an operation was dispatched on an object's class
     called_by_python: True while a special method runs whose result Python itself takes
     argument_list_items: for arguments that are lists of numbers, the type of an item and the nesting depth
@@ -106,9 +106,9 @@ class Trace:
     stores: list[StoreListener] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     recursions: dict[Any, Any] = field(default_factory=dict)
-    arrays: bool = False
+    uses_arrays: bool = False
     memory: str = ""
-    complex_events: set[str] = field(default_factory=set)
+    complex_array_uses: set[str] = field(default_factory=set)
     created_objects: dict[int, Any] | None = None
     cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
     frozen_objects: dict[int, Any] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class Trace:
     argument_containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     computed_arrays: dict[int, tuple[Any, Any, Region]] = field(default_factory=dict)
     reassembled_objects: dict[int, Any] = field(default_factory=dict)
-    leaf_positions: dict[Value, int] | None = None
+    positions_of_numbers: dict[Value, int] | None = None
     refusal: BaseException | None = None
     outer_exception: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])
     raises_in_handlers: bool = False
@@ -132,9 +132,9 @@ class Trace:
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     created_classes: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
-    holding_attributes: set[str] = field(default_factory=set)
+    attributes_holding_objects: set[str] = field(default_factory=set)
     assumed_free_attributes: set[str] = field(default_factory=set)
-    eagerly_created: frozenset[str] = frozenset()
+    classes_made_in_graph: frozenset[str] = frozenset()
     dispatched_on_class: bool = False
     called_by_python: bool = False
     argument_list_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)

@@ -244,7 +244,7 @@ def _are_scalar_and_list(x: object, y: object) -> bool:
 def _traces_arrays() -> bool:
     """Return whether tensors of the current trace stand for NumPy's arrays."""
     region = current_region()
-    return region is not None and region.trace.arrays
+    return region is not None and region.trace.uses_arrays
 
 
 def _are_arrays(*operands: object) -> bool:
@@ -252,7 +252,7 @@ def _are_arrays(*operands: object) -> bool:
     region = current_region()
     if region is None:
         return is_numpy_behaviour_enabled() or any(type(x) is ArrayTensor for x in operands)
-    return region.trace.arrays or (is_numpy_behaviour_enabled() and not region.contract.numpy_arrays)
+    return region.trace.uses_arrays or (is_numpy_behaviour_enabled() and not region.contract.numpy_arrays)
 
 
 def _is_array_and_taped_number(x: object, y: object) -> bool:
@@ -268,7 +268,7 @@ def _mark_trace_of_arrays(x: object, y: object) -> None:
     if isinstance(x, (np.ndarray, np.generic)) or isinstance(y, (np.ndarray, np.generic)):
         region = current_region()
         if region is not None and region.contract.numpy_arrays:
-            region.trace.arrays = True
+            region.trace.uses_arrays = True
 
 
 def _are_numbers(x: object, y: object) -> bool:

@@ -236,7 +236,7 @@ def record_constant(region: Region, array: np.ndarray, weak: bool = False, name:
     node = region.record("constant", [], {"value": copy, "weak": weak}, node_name=name)
     if copy is not array and region.trace.constant_sources is not None:
         region.trace.constant_sources.append((node, array))
-        region.trace.arrays = region.trace.arrays or region.contract.numpy_arrays
+        region.trace.uses_arrays = region.trace.uses_arrays or region.contract.numpy_arrays
     return SymbolicTensor(node.results[0])
 
 

@@ -134,7 +134,7 @@ def graph_value(region: Region, value: object, name: str = "Const") -> Value:
     if isinstance(value, EagerTensor):
         return region.trace.capture(value, value.type, region.trace.scope + name)
     if isinstance(value, np.generic) and region.contract.numpy_arrays:
-        region.trace.arrays = True  # np.float64 is a subclass of float, but not a Python number here
+        region.trace.uses_arrays = True  # np.float64 is a subclass of float, but not a Python number here
         return record_constant(region, to_array(value), name=name).value_in_graph
     if isinstance(value, NUMBERS):
         return weak_constant(region, value, name).value_in_graph
@@ -149,7 +149,7 @@ def _convert_operand(x: object) -> Any:
     if isinstance(x, np.generic):
         region = current_region()
         if region is not None and region.contract.numpy_arrays:
-            region.trace.arrays = True
+            region.trace.uses_arrays = True
             return to_array(x)
     if isinstance(x, (Tensor, bool, int, float, complex, Value)):
         return x

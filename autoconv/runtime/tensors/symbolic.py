@@ -124,7 +124,8 @@ class SymbolicTensor(Tensor):
         """Handle `x += y`: under `compile` an array changes in place, for all references; else a name is rebound."""
         region = current_region()
         is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
-        if region is not None and region.trace.arrays and not is_number and not is_differentiated(self._value, region):
+        may_be_array = region is not None and region.trace.uses_arrays and not is_number
+        if region is not None and may_be_array and not is_differentiated(self._value, region):
             region.contract.before_write(self, "an array is changed in place")
         return NotImplemented
 
@@ -139,7 +140,7 @@ class SymbolicTensor(Tensor):
             raise error
         result = super().__getitem__(index)
         has_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
-        if has_ellipsis and result.type.shape == () and region is not None and region.trace.arrays:
+        if has_ellipsis and result.type.shape == () and region is not None and region.trace.uses_arrays:
             return region.contract.without_dimensions(result)  # NumPy gives a view here, not a scalar
         return result
 

@@ -121,7 +121,7 @@ def require_pure(trace: Trace, function: Any) -> None:
     trace.uses_tensors |= is_of_autoconv
     if is_kind_preserving(function):
         return
-    if trace.arrays and is_of_autoconv:
+    if trace.uses_arrays and is_of_autoconv:
         raise RunPlain("autoconv's own functions make tensors of NumPy arrays")
     name = getattr(function, "__qualname__", None) or repr(function)
     debugger = debugger_name(function)

@@ -125,7 +125,7 @@ def _python_result(value: Any, trace: Trace) -> Any:
     if isinstance(value, np.ndarray):
         raise trace_restrictions.RunPlain("an array from outside, or a view of one, is returned")
     if isinstance(value, np.generic):
-        trace.arrays = True
+        trace.uses_arrays = True
         return _to_symbolic(EagerTensor(value), trace)
     if _is_created_by_trace(trace, value):
         if _is_class_made_by_call(type(value)):

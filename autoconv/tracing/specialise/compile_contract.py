@@ -74,15 +74,15 @@ class CompileContract(SessionContract):
     def __init__(self, trace: Trace, call: Call, on_create: Callable[[Any], None]) -> None:
         super().__init__(trace, call, on_create)
         self.trace = trace
-        self.positions = trace.leaf_positions = {}
+        self.positions = trace.positions_of_numbers = {}
         key = call.key
-        trace.arrays = key.memory or any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in key.leaves)
+        trace.uses_arrays = key.memory or any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in key.leaves)
         if key.memory:
             trace.memory = "shared" if key.overlaps else "disjoint"
         trace.stages_handlers = _STAGES_HANDLERS in call.facts
-        trace.complex_events = {"written"} if PARTS_ARE_VIEWS in call.facts else set()
-        trace.holding_attributes = {name for kind, name in call.facts if kind == "holder"}
-        trace.eagerly_created = frozenset(name for kind, name in call.facts if kind == "class")
+        trace.complex_array_uses = {"written"} if PARTS_ARE_VIEWS in call.facts else set()
+        trace.attributes_holding_objects = {name for kind, name in call.facts if kind == "holder"}
+        trace.classes_made_in_graph = frozenset(name for kind, name in call.facts if kind == "class")
         call.tracing_budget = call.tracing_budget or TracingBudget(SETTINGS.tiers == "measured")
         call.tracing_budget(ATTEMPT)
         self._budget: TracingBudget = call.tracing_budget
@@ -254,13 +254,13 @@ class CompileContract(SessionContract):
         parameters = set(graph.parameters[: len(self.call.key.leaves)])
         loads = [node for node in graph.nodes if node.op.name == "array_load" and node.inputs[0] in parameters]
         parameters |= {node.results[0] for node in loads}
-        if trace.arrays and not trace.memory and aliased_outputs(graph, parameters):
+        if trace.uses_arrays and not trace.memory and aliased_outputs(graph, parameters):
             if outside.may_be_memory:
                 raise RestartTrace(memory=True)  # with arrays as memory, the result is the same array, or a view of it
             if outside.array_names:
                 raise RestartTrace(arguments=outside.array_names)  # as objects, the result is the same array
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
-        if trace.memory and "taken" in trace.complex_events and returns_complex_parts(graph):
+        if trace.memory and "split" in trace.complex_array_uses and returns_complex_parts(graph):
             raise RestartTrace(facts=[PARTS_ARE_VIEWS])
         if outside.may_be_memory and not trace.memory and outputs_share_memory(graph):
             raise RestartTrace(memory=True)

@@ -48,7 +48,7 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
             leaves.append(SymbolicTensor(trace.root.graph.add(OPS["array_load"], [array], {}).results[0]))
         elif isinstance(key, TensorKey):
             value = trace.root.graph.add_parameter(key.type, name)
-            positions = trace.leaf_positions
+            positions = trace.positions_of_numbers
             if positions is not None and key.origin == "number":
                 positions[value] = position
             leaves.append(SymbolicTensor(value))

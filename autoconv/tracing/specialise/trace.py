@@ -259,8 +259,8 @@ class TraceSession:
         call, trace, subject = self.call, self.trace, self.subject
         recording = Recording(
             graph=trace.root.graph, optimised=graph, key=call.key, names=call.names, captures=self._captures,
-            layout=layout, guards=self.guards, contract=subject.contract, arrays=trace.arrays, locations=call.locations,
-            containers=tuple(call.containers.values()), warns=trace.warns_of_constants,
+            layout=layout, guards=self.guards, contract=subject.contract, arrays=trace.uses_arrays,
+            locations=call.locations, containers=tuple(call.containers.values()), warns=trace.warns_of_constants,
         )  # fmt: skip
         concrete = ConcreteFunction(recording, subject.owner, self._name)
         concrete.outside, concrete.is_narrow = self._outside_values, call.general_key is not None
