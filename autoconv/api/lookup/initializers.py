@@ -14,7 +14,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 class TextFileIndex:
-    """What may stand in the place of a column's index: the whole line, or the number of the line.
+    """Stand-ins for a column's index: the whole line, or the number of the line.
 
     >>> autoconv.lookup.TextFileIndex.WHOLE_LINE
     -2
