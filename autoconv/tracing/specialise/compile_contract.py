@@ -58,7 +58,8 @@ _RETURNED_OUTSIDE_ARRAY = "an array from outside, or a view of one, is returned"
 class CompileContract(SessionContract):
     """The contract of traces under `compile`; see `Contract` for its members.
 
-    `outside` monitors the writes to what existed before the trace.
+    `outside` monitors the writes to what existed before the trace. A fact of a call is what an earlier trace found out,
+    a pair: the kind of fact, and a name or another value.
     """
 
     name = "compile"
@@ -83,7 +84,7 @@ class CompileContract(SessionContract):
         trace.complex_array_uses = {"written"} if PARTS_ARE_VIEWS in call.facts else set()
         trace.attributes_holding_objects = {name for kind, name in call.facts if kind == "holder"}
         trace.classes_made_in_graph = frozenset(name for kind, name in call.facts if kind == "class")
-        call.tracing_budget = call.tracing_budget or TracingBudget(SETTINGS.tiers == "measured")
+        call.tracing_budget = call.tracing_budget or TracingBudget(is_timed=SETTINGS.tiers == "measured")
         call.tracing_budget(ATTEMPT)
         self._budget: TracingBudget = call.tracing_budget
         self.outside = WriteMonitor(trace, call, self.guards)
@@ -110,7 +111,7 @@ class CompileContract(SessionContract):
         return True
 
     def concretise(self, tensor: SymbolicTensor, reason: str) -> NoReturn:
-        """Abandon the trace: the value becomes part of the key if it is an argument; otherwise the call runs plain."""
+        """Abandon the trace: a value that arguments determine becomes part of the key; else the call runs plain."""
         position = self.positions.get(tensor.value_in_graph)
         if position is not None:
             raise Specialise(frozenset({position}))
@@ -159,20 +160,20 @@ class CompileContract(SessionContract):
 
     def after_run(self, result: Any, arguments: Sequence[Any]) -> None:
         self._arguments = arguments
-        # Attributes are stored when they are set.
+        # Only these locations are still to be stored: attributes were stored when they were set.
         written = [location.read() for location in self.outside.deferred_locations]
         written = [value for value in written if id(value) not in self.trace.argument_containers]
         self._refuse_other_references(arguments)
         trace_restrictions.check_identities(result, self._reachable_before_call(arguments), written)
-        # Before the outputs: new objects stored in older ones are the same objects in the result.
+        # This precedes the outputs, so that an object that is stored in an older one and returned stays one object.
         self.outside.stores.store(self.trace.root)
 
     def _refuse_other_references(self, arguments: Sequence[Any]) -> None:
-        """Raise RunPlain if a container of an outer name is reached otherwise than by the names that are inputs."""
+        """Raise RunPlain if a container that is an input by its outer name is also reached by another name."""
         call = self.call
-        outer = {id(part) for name in call.containers for part in mutable_parts(call.arguments[name])}
-        for part in self._reachable_before_call(arguments) if outer else ():
-            if id(part) in outer:
+        input_ids = {id(part) for name in call.containers for part in mutable_parts(call.arguments[name])}
+        for part in self._reachable_before_call(arguments) if input_ids else ():
+            if id(part) in input_ids:
                 raise RunPlain(f"a {type(part).__name__} is changed that is also read by another name")
 
     def _reachable_before_call(self, arguments: Sequence[Any]) -> Iterator[Any]:
@@ -190,7 +191,7 @@ class CompileContract(SessionContract):
         self.journal.roll_back()
 
     def _promote_escaping(self, containers: Sequence[Any]) -> None:
-        """Make inputs of outside containers whose identity matters; their contents alone are guarded otherwise."""
+        """Turn outside containers whose identity matters into inputs; of others the contents are guarded."""
         existing_ids = {id(part) for part in self._reachable_before_call(self._arguments)} if containers else ()
         existing = [part for part in containers if id(part) in existing_ids]
         if existing:
@@ -205,13 +206,14 @@ class CompileContract(SessionContract):
         self._check_writes(arguments)
         self._check_memory()
         refuse_growing_arrays(graph)
-        may_observe_errors = self.trace.catches_errors or not has_no_lasting_effects(graph)  # else a call reruns plain
-        if self.trace.inlines_handlers and self.trace.raises_in_handlers and may_observe_errors:
+        # A call without lasting effects runs again as plain Python after an error.
+        cannot_rerun = self.trace.catches_errors or not has_no_lasting_effects(graph)
+        if self.trace.inlines_handlers and self.trace.raises_in_handlers and cannot_rerun:
             raise RestartTrace(facts=[_STAGES_HANDLERS])
         if guards.unnamed_frozensets and any(map(_makes_set, graph.walk())):
             raise RunPlain(
-                "a set that the graph changes may be combined with a frozenset, a class that the code never names: "
-                "name frozenset in the same file"
+                "a set is made and a frozenset is read in a file without the word frozenset, which converts in-place "
+                "operators on sets for both: write it in this file"
             )
         if guards.unguarded:
             raise RunPlain(f"{guards.unguarded[0]} is read, and a change of it would not be noticed")
@@ -227,9 +229,9 @@ class CompileContract(SessionContract):
         """Raise for writes to objects that may alias others which the trace read."""
         graph, call, guards = self.trace.root.graph, self.call, self.guards
         argument_count = len(call.leaves) - len(call.locations)
-        outer = {id(part) for location in call.all_locations for part in mutable_parts(location.read())}
+        ids_at_locations = {id(part) for location in call.all_locations for part in mutable_parts(location.read())}
         opaque_arguments = [call.leaves[i] for i in range(argument_count) if isinstance(call.key.leaves[i], ObjectKey)]
-        opaque_arguments = [argument for argument in opaque_arguments if id(argument) not in outer]
+        opaque_arguments = [argument for argument in opaque_arguments if id(argument) not in ids_at_locations]
         parts = [part for argument in arguments for part in mutable_parts(argument)]
         names = guards.reads.attribute_names_if_all_known if guards.reads else None
         reached = list(values_reached_by_names(guards.reached_values, names))
@@ -237,16 +239,16 @@ class CompileContract(SessionContract):
             self._containers = OutsideContainers(guards, self._written_containers(argument_count))
         guards.reached_values.clear()
 
-    def _written_containers(self, count: int) -> list[Any] | None:
+    def _written_containers(self, end: int) -> list[Any] | None:
         """Return the containers that the graph may change, if all of them were flattened; else None.
 
-        `count` leaves are those of the arguments and of flattened containers.
+        They follow the leaves of the arguments, and end at the leaf `end`.
         """
         key = self.call.key
-        first = sum(1 if template is None else template.leaf_count for _, template in key.templates)
-        if any(isinstance(leaf, ObjectKey) for leaf in (*key.leaves[:first], *key.leaves[count:])):
+        start = sum(1 if template is None else template.leaf_count for _, template in key.templates)
+        if any(isinstance(leaf, ObjectKey) for leaf in (*key.leaves[:start], *key.leaves[end:])):
             return None
-        return self.call.leaves[first:count]
+        return self.call.leaves[start:end]
 
     def _check_memory(self) -> None:
         """Raise if results share memory with arguments or each other in plain Python, but not in this graph."""
