@@ -21,6 +21,7 @@ from autoconv.graph.types import IterableType
 from autoconv.operators.control.iterables import as_staged
 from autoconv.operators.support.dataset_protocol import Stream
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import flatten, plain_kind
 from autoconv.runtime.tensors.dispatch import apply
@@ -94,7 +95,7 @@ def _staged_operand(part: Any) -> Any:
     staged_part = as_staged(part)
     if staged_part is None:
         raise StagingError(
-            f"a {plain_kind(part).__name__} cannot be zipped with a dataset", current_place(),
+            f"{with_article(plain_kind(part))} cannot be zipped with a dataset", current_place(),
             "a tensor, a list of numbers, or a dataset in its place",
         )  # fmt: skip
     return staged_part

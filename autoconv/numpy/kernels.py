@@ -14,6 +14,7 @@ from autoconv.process_state import without_warnings
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -70,4 +71,4 @@ def encode_argument(value: TensorLike, inputs: list[Tensor]) -> tuple[Any, ...]:
     if isinstance(value, _CONSTANT_TYPES):
         return ("scalar", value.dtype.name, value.item()) if isinstance(value, np.generic) else ("value", value)
     is_of_graph = hasattr(type(value), "__autoconv_graph_value__")
-    return refuse(f"is given {'an object of the graph' if is_of_graph else f'a {type(value).__name__}'}")
+    return refuse(f"is given {'an object of the graph' if is_of_graph else with_article(type(value))}")

@@ -9,6 +9,7 @@ import numpy as np
 from autoconv.numpy.operands import holds_tensors, numpy_dtype, tensor
 from autoconv.numpy.standard import check_device, numpy_implementation
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
@@ -61,7 +62,7 @@ def _array_of_numbers(obj: Any, dtype: Any) -> np.ndarray:
     if result.dtype == object:
         if _has_numbers(obj):
             raise OverflowError("a Python integer is too large for int64")
-        raise TypeError(f"a {type(obj).__name__} is not made of numbers")
+        raise TypeError(f"{with_article(type(obj))} is not made of numbers")
     return result
 
 

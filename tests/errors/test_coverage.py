@@ -83,13 +83,13 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ): ONLY_COMPILE,
     (
         "autoconv/runtime/objects/refused_values.py",
-        "a … of values known only at run time becomes part of a list,",
+        "… of values known only at run time becomes part of a list, d",
     ): ONLY_COMPILE,
     (
         "autoconv/runtime/objects/symbolic_objects.py",
         "an array of constants is stored on several paths",
     ): ONLY_COMPILE,
-    ("autoconv/runtime/objects/rebuilt_arguments.py", "a … …"): ONLY_COMPILE,
+    ("autoconv/runtime/objects/rebuilt_arguments.py", "… …"): ONLY_COMPILE,
     ("autoconv/operators/values/instances.py", "…"): "no error: has a region recorded again",
     ("autoconv/operators/values/not_implemented.py", "…"): "Python's own words",
     ("autoconv/operators/support/generator_expressions.py", "…"): "no attribute of a generator's: Python's own words",
@@ -123,7 +123,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ): "Python's own words",
     (
         "autoconv/operators/regions/shared_identity.py",
-        "the attribute … of a … is changed, and which one that is dep",
+        "the attribute … of … is changed, and which one that is depen",
     ): ONLY_COMPILE,
     ("autoconv/operators/control/variants.py", "…"): PASSED_ON,
     ("autoconv/ops/python/objects.py", "which … is called is known only at run time, and a graph can"): ONLY_COMPILE,
@@ -135,7 +135,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/ops/python/undo_log.py", "what a graph does not carry may come after a change that can"): ONLY_COMPILE,
     (
         "autoconv/tracing/guards/trace_restrictions.py",
-        "a … is returned that has another name too",
+        "… is returned that has another name too",
     ): "what has two names is one object of the graph before it comes to this",
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",
     ("autoconv/operators/support/optional_attributes.py", "…"): "Python's own words",

@@ -87,7 +87,7 @@ def test_a_refusal_does_not_become_an_error_of_python():
             expected = function(1.5, Adds()), ADDING[0].count
             ADDING[0].count = 0
             assert (compiled(1.5, Adds()), ADDING[0].count) == expected
-        assert "the __iter__ of a Adds writes" in compiled.explain()
+        assert "the __iter__ of an Adds writes" in compiled.explain()
 
 
 def test_writes_of_nested_functions_are_writes():

@@ -9,6 +9,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.operators.values.attributes import set_attr
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 
 
@@ -28,7 +29,7 @@ class CachedProperty:
         name = self.original.attrname
         if region.parent is not None or name is None:
             raise StagingError(
-                f"the cached property {name!r} of a {type(instance).__name__} is read for the first time under a "
+                f"the cached property {name!r} of {with_article(type(instance))} is read for the first time under a "
                 "condition on a tensor", current_place(), "a read in front of the branch or loop",
             )  # fmt: skip
         value = self.run(instance)

@@ -21,6 +21,7 @@ from autoconv.operators.values.membership import in_
 from autoconv.ops.python.attribute_access import computes, runs_code
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -71,7 +72,7 @@ def _require_harmless_reads(subject: object, methods: Iterable[str], attributes:
         names += [name for name in attributes if _computes_with_effects(kind, name)]
         if names:
             raise StagingError(
-                f"a pattern reads {names[0]!r} of a {kind.__name__}, which may do more than read", current_place(),
+                f"a pattern reads {names[0]!r} of {with_article(kind)}, which may do more than read", current_place(),
                 "an attribute, or if statements",
             )  # fmt: skip
 

@@ -31,6 +31,7 @@ from autoconv.runtime.objects import symbolic_objects
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, record_without_hook
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 
 # Special methods that Python tries on the first operand, in this order, and the one that it tries on the second.
@@ -171,8 +172,8 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
         writing_method = next((method for method in methods if may_write(method, trace.outer_classes)), None)
         if writing_method is not None:
             raise StagingError(
-                f"a value known only at run time may be a {kind.__name__}, whose {writing_method.__name__} writes to "
-                "attributes or outer names, and Python itself calls it", current_place(),
+                f"a value known only at run time may be {with_article(kind)}, whose {writing_method.__name__} writes "
+                "to attributes or outer names, and Python itself calls it", current_place(),
                 "a method with a name of its own",
             )  # fmt: skip
 
@@ -298,12 +299,12 @@ def _items_of(instance: Any, calls_item_methods: bool) -> Any:
     iterator = iter(instance)
     if type(iterator) is not type(iter(())):
         raise StagingError(
-            f"a {type(instance).__name__} known only at run time is iterated, and the object that its __iter__ returns "
-            "may change during the loop", current_place(), "an __iter__ that gives iter(a tuple)",
+            f"{with_article(type(instance))} known only at run time is iterated, and the object that its __iter__ "
+            "returns may change during the loop", current_place(), "an __iter__ that gives iter(a tuple)",
         )  # fmt: skip
     items = list(iterator)
     if calls_item_methods and any(map(may_be_graph_instance, items)):
-        message = f"a {type(instance).__name__} is iterated whose items are objects of the same class"
+        message = f"{with_article(type(instance))} is iterated whose items are objects of the same class"
         raise StagingError(message, current_place())
     return box(items)
 

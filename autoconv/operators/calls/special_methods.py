@@ -20,6 +20,7 @@ from autoconv.operators.values.not_implemented import wrap_undecided
 from autoconv.runtime.recording.deferred_stores import is_catchable
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Trace, current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 
 # Methods that Python calls for an expression or a statement, or when a dataclass is created. Methods that create, copy
@@ -152,7 +153,8 @@ def _refuse_iteration(method: types.FunctionType, convert: Callable[[Any], Any])
     @functools.wraps(method)
     def run(self: Any) -> Any:
         error = StagingError(
-            f"the __iter__ of a {type(self).__name__} writes to attributes or outer names, and Python itself calls it",
+            f"the __iter__ of {with_article(type(self))} writes to attributes or outer names, and Python "
+            "itself calls it",
             current_place(), "a for statement over the object",
         )  # fmt: skip
         _register_refusal(error)

@@ -22,6 +22,7 @@ from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
 from autoconv.runtime.recording.journal import attribute_location
 from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, constant_table, weak_constant
@@ -327,7 +328,7 @@ def require_staged(iterable: object) -> Staged:
     result = as_staged(iterable)
     if result is None:
         raise StagingError(
-            f"a {type(iterable).__name__} cannot be combined with a tensor in one loop",
+            f"{with_article(type(iterable))} cannot be combined with a tensor in one loop",
             current_place(),
             "a tensor, or a list of numbers, in its place",
         )

@@ -32,6 +32,7 @@ from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, recording
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
 
@@ -279,7 +280,7 @@ def _queue_location(queue: deque[Any] | bytearray) -> Location:
         queue.clear()
         queue.extend(items)
 
-    return Location((id(queue),), f"a {type(queue).__name__}", lambda: tuple(queue), write, queue)
+    return Location((id(queue),), with_article(type(queue)), lambda: tuple(queue), write, queue)
 
 
 def have_same_items(current: Any, before: object) -> bool:

@@ -17,6 +17,7 @@ from autoconv.operators.regions.value_layout import home_of
 from autoconv.runtime.objects.rebuilt_arguments import refuse_identity
 from autoconv.runtime.objects.symbolic_objects import graph_object
 from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import is_structure, structure_parts
@@ -85,7 +86,7 @@ def refuse_change(owner: object, attribute: str) -> NoReturn:
     """Raise StagingError for a write to an object that a path has copied, unless the trace can be restarted."""
     require_identity(owner)
     raise StagingError(
-        f"the attribute {attribute!r} of a {type(owner).__name__} is changed, and which one that is "
+        f"the attribute {attribute!r} of {with_article(type(owner))} is changed, and which one that is "
         "depends on a tensor",
         current_place(),
     )

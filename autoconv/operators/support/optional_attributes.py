@@ -11,6 +11,7 @@ from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, is_optional
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object, record_object
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.attributes import HEAP, dict_of, instance_attributes
 from autoconv.runtime.support.spans import current_place
 
@@ -80,7 +81,7 @@ def check_presence_on_read(region: Region, owner: object, name: str) -> None:
         return
     if dict_of(owner) is None:
         raise StagingError(
-            f"whether a {cls.__name__}, which has slots, has the attribute {name!r} depends on a tensor",
+            f"whether {with_article(cls)}, which has slots, has the attribute {name!r} depends on a tensor",
             current_place(),
             "an attribute that is None where there is no value",
         )  # fmt: skip
@@ -99,7 +100,7 @@ class _GraphAttribute:
         attribute = inspect.getattr_static(kind, name, MISSING)
         if attribute is not MISSING and not isinstance(attribute, MaybeMissing):
             raise StagingError(
-                f"the attribute {name!r} of a {kind.__name__} raises AttributeError, and others of its class are in "
+                f"the attribute {name!r} of {with_article(kind)} raises AttributeError, and others of its class are in "
                 "the graph",
                 current_place(),
             )

@@ -20,6 +20,7 @@ from autoconv.runtime.objects.symbolic_objects import (
 )
 from autoconv.runtime.recording.journal import attribute_location
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.articles import with_article
 
 
 def set_attr(owner: object, attribute: str, value: object) -> None:
@@ -98,5 +99,5 @@ def record_attribute_change(owner: object, attribute: str) -> None:
         _, creating_region = (created_objects or {}).get(id(owner), (None, None))
         region.journal.record(attribute_location(owner, attribute, creating_region))
     if region.contract.effects_each_call:
-        message = f"the attribute {attribute!r} of a {type(owner).__name__} is written"
+        message = f"the attribute {attribute!r} of {with_article(type(owner))} is written"
         region.contract.before_write(owner, message, [attribute_location(owner, attribute)])

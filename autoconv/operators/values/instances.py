@@ -27,6 +27,7 @@ from autoconv.runtime.objects.containers import UnmovedError, is_optional
 from autoconv.runtime.objects.symbolic_objects import ObjectMethod, SymbolicObject, graph_object, record_object
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, Trace, current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.attributes import HEAP, GraphAttributes, instance_attributes
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.spans import current_place
@@ -50,7 +51,7 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
         require_identity(value)
     if sys.getrefcount(vars(value)) > 2:  # references by the object itself and by this call
         raise StagingError(
-            f"another name refers to the __dict__ of a {type(value).__name__}, and the object becomes part of the "
+            f"another name refers to the __dict__ of {with_article(type(value))}, and the object becomes part of the "
             "graph", current_place(), "the attributes by their names",
         )  # fmt: skip
     assert region.trace.created_objects is not None
@@ -61,8 +62,8 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
     attributes = instance_attributes(value)
     for name in filter(lambda name: is_optional(attributes[name]), attributes):
         raise StagingError(
-            f"whether a {type(value).__name__} that becomes part of the graph has the attribute {name!r} depends on a "
-            "tensor", current_place(), "an attribute that is None where there is no value",
+            f"whether {with_article(type(value))} that becomes part of the graph has the attribute {name!r} depends on "
+            "a tensor", current_place(), "an attribute that is None where there is no value",
         )  # fmt: skip
     if region.journal is not None:
         region.journal.record(instance_location(value, region.trace))
@@ -130,7 +131,7 @@ def instance_location(value: object, trace: Trace) -> Location:
         )
 
     creating_region = trace.created_objects[id(value)][1] if trace.created_objects is not None else None
-    return Location((id(value), HEAP), f"a {type(value).__name__}", read, write, value, creating_region, "instance")
+    return Location((id(value), HEAP), with_article(type(value)), read, write, value, creating_region, "instance")
 
 
 def create_stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
@@ -207,7 +208,7 @@ def _require_movable(kind: type) -> None:
     if special_methods or type(kind) is not type or not hasattr(kind, "__dict__") or hasattr(kind, "__slots__"):
         reason = f", and has {special_methods[0]}" if special_methods else ""
         raise StagingError(
-            f"a {kind.__name__} created here becomes part of a value known only at run time{reason}", current_place()
+            f"{with_article(kind)} created here becomes part of a value known only at run time{reason}", current_place()
         )
 
 

@@ -44,6 +44,7 @@ from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, constant_object
 from autoconv.runtime.recording.journal import cell_locations
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, constant_table, is_tensor, weak_dtype
@@ -342,7 +343,7 @@ def record_container_write(x: object) -> None:
         return
     if region.journal is not None and isinstance(x, (list, dict, set)):
         region.journal.record(container_location(x))
-    region.contract.before_write(x, f"a {type(x).__name__} is changed")
+    region.contract.before_write(x, f"{with_article(type(x))} is changed")
 
 
 def record_array_change(x: Any) -> None:

@@ -33,6 +33,7 @@ from autoconv.runtime.objects.number_methods import number_attribute
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import current_contract, current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -185,7 +186,7 @@ def _is_vacuous_bound(x: SymbolicTensor, bound: object, is_lower: bool) -> bool:
         return bound <= x.dtype.min if is_lower else bound >= x.dtype.max
     tensor = as_tensor(bound)
     if tensor is None and type(bound) not in (int, float) and not isinstance(bound, (np.ndarray, np.generic)):
-        refuse_method("clip", f"is given a {type(bound).__name__}")
+        refuse_method("clip", f"is given {with_article(type(bound))}")
     return False
 
 

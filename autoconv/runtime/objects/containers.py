@@ -19,6 +19,7 @@ from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_obje
 from autoconv.runtime.recording.deferred_stores import pause_stores
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import plain_kind
 
@@ -339,7 +340,7 @@ def container_location(container: object) -> Location:
     plain_class = PLAIN_OF.get(type(container), type(container))
     return Location(
         (id(container),),
-        f"a {plain_class.__name__}",
+        with_article(plain_class),
         lambda: contents(container),
         lambda saved_contents: _restore_contents(container, saved_contents),
         container,

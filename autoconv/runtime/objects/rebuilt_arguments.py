@@ -11,6 +11,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import ATOMS, is_structure, structure_parts
@@ -32,7 +33,7 @@ def refuse_rebuilt(value: object, use: str) -> None:
     region = current_region()
     if region is None or not is_rebuilt(value):
         return
-    reason = f"a {type(value).__name__} {use}"
+    reason = f"{with_article(type(value))} {use}"
     region.contract.before_write(value, reason)
     raise StagingError(reason, current_place(), "the tensors that it holds, by themselves")
 
@@ -48,7 +49,7 @@ def refuse_identity(a: object, b: object) -> None:
             continue
         # Two rebuilt objects, not tuples, are two of the caller's as well.
         if id(second) not in rebuilt or isinstance(first, tuple):
-            region.contract.before_write(first, f"a {type(first).__name__} of the arguments is compared by identity")
+            region.contract.before_write(first, f"{with_article(type(first))} of the arguments is compared by identity")
 
 
 def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:

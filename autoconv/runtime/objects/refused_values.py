@@ -8,6 +8,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_symbols, holds_symbols_inside
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 
 
@@ -17,7 +18,7 @@ def refuse_container(value: Any) -> None:
         raise StagingError("a named tuple of values known only at run time cannot be part of a list or dict")
     if isinstance(value, (tuple, list, set, dict)) and (holds_symbols_inside(value) or holds_created_objects(value)):
         raise StagingError(
-            f"a {type(value).__name__} of values known only at run time becomes part of a list, dict or text",
+            f"{with_article(type(value))} of values known only at run time becomes part of a list, dict or text",
             current_place(), "a list or dict of Python's own",
         )  # fmt: skip
 
@@ -25,7 +26,8 @@ def refuse_container(value: Any) -> None:
 def refuse_graph_value_or_iterator(value: Any) -> None:
     """Raise StagingError for a value of another graph, and for an iterator of Python's own."""
     if hasattr(type(value), "__autoconv_graph_value__"):
-        raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
+        message = f"{with_article(type(value))} cannot be part of a list or dict of the graph"
+        raise StagingError(message, current_place())
     if isinstance(value, Iterator):  # made once, while tracing: the second call would find it exhausted
         noun = "a generator" if value.__class__ is GeneratorType else "an iterator"
         raise StagingError(

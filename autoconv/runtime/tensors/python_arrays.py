@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autoconv.graph.dtypes import DType
+from autoconv.runtime.support.articles import with_article
 
 
 def encode_sequence(value: object) -> np.ndarray:
@@ -27,8 +28,8 @@ def encode_objects(array: np.ndarray) -> np.ndarray:
     for item in array.flat:
         if not isinstance(item, (str, bytes)):
             raise TypeError(
-                f"an array of Python objects (there is a {type(item).__name__} in it) is no tensor: objects have to be "
-                "str or bytes"
+                f"an array of Python objects (there is {with_article(type(item))} in it) is no tensor: objects have to "
+                "be str or bytes"
             )
     return encode_items(array) if any(isinstance(item, str) for item in array.flat) else array
 

@@ -17,6 +17,7 @@ from autoconv.errors import Place, StagingError
 from autoconv.graph.python_operators import BITWISE, BY_TENSOR_OP, MIRRORED
 from autoconv.hooks import Hook
 from autoconv.runtime.recording.tracebacks import present, present_errors
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.caller_instruction import comparison_of, is_in_place
 from autoconv.runtime.support.spans import current_place
 
@@ -41,7 +42,7 @@ def refuse_foreign(number: object, other: object, method: str) -> None:
     base = next((base for base in (int, float, complex) if issubclass(class_, base)), None)
     if base is None or getattr(class_, method, None) is not getattr(base, method, None):
         raise StagingError(
-            f"a number known only at run time meets a {class_.__name__}", current_place(), "a float or an int"
+            f"a number known only at run time meets {with_article(class_)}", current_place(), "a float or an int"
         )
 
 
@@ -201,7 +202,7 @@ def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
             if result is NotImplemented and isinstance(other, np.dtype):  # its operator would compare with this dtype
                 raise StagingError("a number known only at run time is combined with a dtype", current_place())
             if result is NotImplemented and op in ("equal", "not_equal"):
-                BINARY_DISPATCH().refuse_elements(self, other, f"a {type(other).__name__}")
+                BINARY_DISPATCH().refuse_elements(self, other, with_article(type(other)))
             return result
         except BaseException as error:
             present(error)

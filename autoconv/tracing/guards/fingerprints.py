@@ -17,6 +17,7 @@ from autoconv.operators.calls.call import FRAMEWORKS, is_user_code
 from autoconv.runtime.objects.symbolic_generators import is_generator
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.structure import ATOMS
@@ -127,7 +128,7 @@ class Fingerprints:
             base: Any = base_of(value)
             count = base.__len__(value)
             if count > _MAX_ITEMS:
-                return self._fingerprint_by_identity(value, name, f"a {cls.__name__} of {count:,} items")
+                return self._fingerprint_by_identity(value, name, f"{with_article(cls)} of {count:,} items")
         if isinstance(value, (list, tuple)):
             return self._sequence(value, cls, name, depth)
         if isinstance(value, dict):
@@ -150,7 +151,7 @@ class Fingerprints:
             return id(value), _live_reference(value)
         is_opaque = is_generator(value) or (cls.__module__ in ("numpy", "builtins") and cls is not np.vectorize)
         if not has_attributes(value) or is_opaque:
-            return self._fingerprint_by_identity(value, name, f"a {cls.__name__}")
+            return self._fingerprint_by_identity(value, name, with_article(cls))
         self.outside_kinds.add(cls)
         return id(value), self._own_attributes(value, name, depth), self._class_values(cls, name)
 
@@ -194,7 +195,7 @@ class Fingerprints:
         if array is value:
             self.arrays[id(array)] = array
         if self.strict and (array.nbytes > _LARGE_BYTES or array.dtype.kind not in "biufc" or needs_numpy(value)):
-            return self._fingerprint_by_identity(value, name, f"a {type(value).__name__}")
+            return self._fingerprint_by_identity(value, name, with_article(type(value)))
         identity = (id(value), _live_reference(value)) if array is value else ()
         if array.nbytes > _LARGE_BYTES or array.dtype.hasobject:
             self.unguarded.append(f"{name} (a result that Python itself computes from an array this large)")

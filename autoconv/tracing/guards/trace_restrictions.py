@@ -34,6 +34,7 @@ from autoconv.runtime.objects.containers import PLAIN_OF, materialise
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.contracts import CALL, ITERATION, NODE
 from autoconv.runtime.recording.regions import Trace, current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
 from autoconv.runtime.support.kind_preserving import is_kind_preserving
 from autoconv.runtime.support.structure import is_structure, plain_kind, structure_parts
@@ -194,12 +195,12 @@ def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]
         if id(part) in region.trace.argument_containers:  # the caller's own container is returned
             continue
         if id(part) in outside_ids:
-            description = f"a {plain_kind(part).__name__} is returned that existed before the call"
+            description = f"{with_article(plain_kind(part))} is returned that existed before the call"
             region.contract.before_write(part, description)
         if id(part) in seen_ids and type(part) in PLAIN_OF and id(part) not in region.trace.frozen_objects:
             materialise(part)  # one object of the graph, for both references
         elif id(part) in seen_ids:
-            raise RunPlain(f"a {plain_kind(part).__name__} is returned that has another name too")
+            raise RunPlain(f"{with_article(plain_kind(part))} is returned that has another name too")
         seen_ids.add(id(part))
 
 
@@ -257,8 +258,8 @@ def require_undoable_attributes(graph: Graph, kinds: Iterable[type]) -> None:
             if kind is not None:
                 place = "" if node.span is None else f" in line {node.span.line}"
                 raise RunPlain(
-                    f"the attribute {name!r}{place} may be that of a {kind.__name__}, whose code would run, and what "
-                    "the call prints, draws or writes cannot be undone"
+                    f"the attribute {name!r}{place} may be that of {with_article(kind)}, whose code would run, and "
+                    "what the call prints, draws or writes cannot be undone"
                 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_parts, structure_parts
 
 _DEPTH_LIMIT = 64  # nested structures
@@ -77,7 +78,7 @@ class _Traversal:
     def _record_visit(self, value: Any, ancestors: set[int]) -> bool:
         """Record a structure; return whether it is visited for the first time."""
         if id(value) in ancestors:
-            raise CannotFlatten(f"a {type(value).__name__} among the arguments contains itself")
+            raise CannotFlatten(f"{with_article(type(value))} among the arguments contains itself")
         if id(value) in self.values_by_id:
             if self._compiles and self._contains_mutable[id(value)]:
                 raise CannotFlatten("one list or dict is passed twice, and a graph would hold two")

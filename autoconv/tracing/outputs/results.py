@@ -31,6 +31,7 @@ from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.recording.tracebacks import place_at_definition
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.structure import flatten, is_structure, loses_state, mutable_parts, pack, raw_items
@@ -191,8 +192,7 @@ def _describe(value: Any) -> str:
         return "a method"
     if isinstance(value, (HeldIterator, Iterator)) and value.__class__ is not GeneratorType:
         return "an iterator"
-    name = value.__class__.__name__
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return with_article(value.__class__)
 
 
 def _convert_arms(value: Variant, trace: Trace, function: Any) -> list[Any]:

@@ -25,6 +25,7 @@ from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.recording.journal import Journal
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.recording.tracebacks import is_package_error
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.identity import insert_nan_checks
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -174,7 +175,7 @@ class CompileContract(SessionContract):
         input_ids = {id(part) for name in call.containers for part in mutable_parts(call.arguments[name])}
         for part in self._reachable_before_call(arguments) if input_ids else ():
             if id(part) in input_ids:
-                raise RunPlain(f"a {type(part).__name__} is changed that is also read by another name")
+                raise RunPlain(f"{with_article(type(part))} is changed that is also read by another name")
 
     def _reachable_before_call(self, arguments: Sequence[Any]) -> Iterator[Any]:
         """Iterate over the objects reachable from the arguments and the names read, without the trace's own writes."""
@@ -196,7 +197,8 @@ class CompileContract(SessionContract):
         existing = [part for part in containers if id(part) in existing_ids]
         if existing:
             self.outside.handle_changed_containers(existing)
-            raise RunPlain(f"a {type(existing[0]).__name__} that existed before the call is stored, raised or returned")
+            container = with_article(type(existing[0]))
+            raise RunPlain(f"{container} that existed before the call is stored, raised or returned")
 
     def check_recorded(self, arguments: Sequence[Any]) -> None:
         graph, guards = self.trace.root.graph, self.guards
