@@ -332,3 +332,17 @@ def test_lists_among_loop_variables_are_plain_lists():
 
     found = tf.function(lambda x: tf.while_loop(lambda i, pair: i < 5, body, (0, [x, x]))[1])(tf.constant(1))
     assert [int(number) for number in found] == [8, 13] and classes == {list}
+
+
+def test_indices_of_slices_are_wide_where_the_paths_differ():
+    @tf.function
+    def choose(condition, values):
+        return tf.cond(
+            condition,
+            lambda: tf.IndexedSlices(values, tf.constant([0, 1], tf.int64), [3, 2]),
+            lambda: tf.IndexedSlices(values[:1], tf.constant([2]), [3, 2]),
+        )
+
+    chosen = choose(tf.constant(False), tf.ones((2, 2)))
+    assert chosen.indices.dtype is tf.int64
+    assert tf.convert_to_tensor(chosen).numpy().tolist() == [[0, 0], [0, 0], [1, 1]]

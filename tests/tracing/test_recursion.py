@@ -33,6 +33,23 @@ def decorated_odd(n):
     return decorated_even(n - 1)
 
 
+@autoconv.function
+def decorated_step_to_odd(n):
+    return decorated_even_by_steps(n - 1)
+
+
+@autoconv.function
+def decorated_even_by_steps(n):
+    if n < 1:
+        return n == 0
+    return decorated_step_to_odd(decorated_step_to_odd_count(n))
+
+
+@autoconv.function
+def decorated_step_to_odd_count(n):
+    return n - 1
+
+
 def test_recursion_under_function(capsys):
     five = autoconv.function(factorial)
     assert [five(autoconv.constant(n)).numpy() for n in (5, 1, 10)] == [120, 1, 3628800]
@@ -252,3 +269,23 @@ def test_shapes_that_shrink_at_every_level():
         return total(x[:half]) + total(x[half:])
 
     assert total(autoconv.constant([1, 2, 3, 4, 5])).numpy() == 15
+
+
+def test_a_function_called_in_a_loop_is_traced_once():
+    trace_count = [0]
+
+    @autoconv.function
+    def grow(x):
+        trace_count[0] += callable(repeat)  # the name of a function that it does not call
+        return x * 1.5
+
+    @autoconv.function
+    def repeat(x, count):
+        return autoconv.while_loop(lambda i, v: i < count, lambda i, v: (i + 1, grow(v)), (0, x))[1]
+
+    assert float(repeat(autoconv.constant(1.0), autoconv.constant(3))) == 1.5**3
+    assert trace_count == [1]
+
+
+def test_decorated_functions_call_themselves_by_way_of_a_third_one():
+    assert [bool(decorated_even_by_steps(autoconv.constant(n))) for n in (0, 2, 3, 6)] == [True, True, False, True]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
+from autoconv.graph.dtypes import int64
 from autoconv.graph.types import NoCommonType, ObjectType, TensorType, Type, join
 from autoconv.operators.regions.layout import (
     NEVER,
@@ -140,11 +141,29 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
     if isinstance(first, Parts) and isinstance(second, Parts):
         kind = _common_kind(first, second)
         if kind is not None:
-            joined = tuple(_join_part(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
-            return Parts(kind, first.keys, joined)
-    pairs = zip(originals, (first, second), strict=True)
-    first, second = (original if is_container(original) else opened for original, opened in pairs)
+            widened_keys = getattr(kind, "__autoconv_widened__", ())
+            pairs = [
+                _widen_integers(a, b) if key in widened_keys else (a, b)
+                for key, a, b in zip(first.keys or first.parts, first.parts, second.parts, strict=True)
+            ]
+            return Parts(kind, first.keys, tuple(_join_part(a, b, name, contract) for a, b in pairs))
+    first, second = (
+        original if is_container(original) else opened
+        for original, opened in zip(originals, (first, second), strict=True)
+    )
     return _join_arms(first, second, name, contract)
+
+
+def _widen_integers(first: Layout, second: Layout) -> tuple[Layout, Layout]:
+    """Return the layouts of two integers; as int64 if their dtypes differ."""
+    if not is_number_layout(first) or not is_number_layout(second):
+        return first, second
+    leaves = [_to_leaf(first), _to_leaf(second)]
+    types = [leaf.type for leaf in leaves if isinstance(leaf.type, TensorType) and leaf.type.dtype.is_integer]
+    if len(types) < 2 or types[0].dtype is types[1].dtype:
+        return first, second
+    a, b = (Leaf(type_.with_dtype(int64), leaf.wrap) for type_, leaf in zip(types, leaves, strict=True))
+    return a, b
 
 
 def _join_part(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 _LIMIT = 200  # functions visited
@@ -20,45 +20,27 @@ def may_call_itself(function: types.FunctionType, args: tuple[Any, ...]) -> bool
     `args` are the arguments of the call: names of methods are looked up in their classes.
     """
     classes = {type(value) for value in args if type(value).__module__ != "builtins"}
-    return _reaches(function, classes, lambda other: other.__code__ is function.__code__, _is_of_library)
-
-
-def reaches(function: Callable[..., Any], targets: Iterable[Any]) -> bool:
-    """Return whether `function` is one of `targets` or may call one of them, directly or indirectly."""
-    codes = {target.__code__ for target in map(_unwrap, targets) if target is not None}
-    start = _unwrap(function)
-    return start is not None and (start.__code__ in codes or _reaches(start, set(), lambda f: f.__code__ in codes))
+    pending_functions, seen_codes = [function], {function.__code__}
+    while pending_functions:
+        caller = pending_functions.pop()
+        for value in _values_of_names(caller, _names_read(caller.__code__), classes):
+            callee = _unwrap(value)
+            if callee is None:
+                continue
+            if callee.__code__ is function.__code__:
+                return True
+            if callee.__code__ not in seen_codes:
+                seen_codes.add(callee.__code__)
+                if not _is_of_library(callee):
+                    pending_functions.append(callee)
+        if len(seen_codes) > _LIMIT:
+            return True
+    return False
 
 
 def _is_of_library(function: types.FunctionType) -> bool:
     """Return whether a function belongs to this package or NumPy, whose names lead to no function of the user."""
     return (function.__module__ or "").partition(".")[0] in ("autoconv", "numpy")
-
-
-def _never(function: types.FunctionType) -> bool:
-    return False
-
-
-def _reaches(
-    start: types.FunctionType, classes: set[type], is_target: Callable[[types.FunctionType], bool],
-    stops_search: Callable[[types.FunctionType], bool] = _never,
-) -> bool:  # fmt: skip
-    pending_functions, seen_codes = [start], {start.__code__}
-    while pending_functions:
-        function = pending_functions.pop()
-        for value in _values_of_names(function, _names_read(function.__code__), classes):
-            callee = _unwrap(value)
-            if callee is None:
-                continue
-            if is_target(callee):
-                return True
-            if callee.__code__ not in seen_codes:
-                seen_codes.add(callee.__code__)
-                if not stops_search(callee):
-                    pending_functions.append(callee)
-        if len(seen_codes) > _LIMIT:
-            return True
-    return False
 
 
 def _values_of_names(function: types.FunctionType, names: frozenset[str], classes: set[type]) -> Iterator[Any]:

@@ -66,6 +66,7 @@ class IndexedSlices:
     values: Any
     indices: Any
     dense_shape: Any = None
+    __autoconv_widened__: ClassVar[tuple[str, ...]] = ("indices",)  # int64 where paths have different dtypes
     whole: ClassVar[Any] = None  # set on an instance: the tensor with these rows, if it was computed already
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, overload
@@ -14,12 +13,12 @@ from autoconv.backends import check_backend_name
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError
 from autoconv.operators.calls.call import convert_callee
-from autoconv.operators.support.call_graph import reaches
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import find_place, place_at_definition, present, present_errors
 from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
+from autoconv.tracing.api.active_traces import LeadsBack, is_to_be_inlined, leads_back, tracing
 from autoconv.tracing.api.bound_methods import Bindable, TransientMethod
 from autoconv.tracing.api.call_paths import Dispatched, P, R
 from autoconv.tracing.api.function_options import DEFAULTS, FunctionOptions
@@ -62,15 +61,6 @@ _NEW_OBJECTS_REASON = (
 )
 _MANY_TRACES = 16  # traces after which a key that fills the cache again runs plain
 Q = ParamSpec("Q")  # the parameters of a method without `self`
-
-
-class _Tracing(threading.local):
-    """The functions being traced by this thread, outermost first."""
-
-    functions: tuple[Function[..., Any], ...] = ()
-
-
-_TRACING = _Tracing()
 
 
 class _SignatureDescriptor:
@@ -140,7 +130,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
             return call_with_tape_tensors(self.python_function, args, kwargs)
-        if region is not None and (self._contract.effects_each_call or self._may_call_traced_function(region)):
+        if region is not None and (self._contract.effects_each_call or self._leads_back(region)):
             return self._inline_call(region, args, kwargs)
         if not self._definition.still_describes(self.python_function):  # the program has replaced parts of it
             Function.__init__(self, self.python_function, self._contract, self._options)
@@ -162,10 +152,10 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             call = None  # plain Python raises for wrong arguments, or accepts those without a key
         try:
             concrete = None if call is None else self._cache.find(call.key) or self._find_or_make_trace(call)
-        except InaccessibleTensorError as error:
-            if region is None or not region.encloses(error.graph):
+        except (InaccessibleTensorError, LeadsBack) as error:
+            if region is None or not is_to_be_inlined(self, error, region):
                 raise
-            return self._inline_call(region, args, kwargs)  # it closes over a tensor of the trace around it
+            return self._inline_call(region, args, kwargs)
         if concrete is None or call is None:
             return self._run_plain(call, args, kwargs)
         if call.fault is not None:
@@ -247,11 +237,9 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         """Return whether a trace serves particular objects alone: for a bound method, or arguments by identity."""
         return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
 
-    def _may_call_traced_function(self, region: Region) -> bool:
-        """Return whether this function may call one that is being traced: a trace of its own would then not end."""
-        traced_functions = _TRACING.functions
-        may_call = bool(traced_functions) and self._options.autograph and region.parent is not None
-        return may_call and reaches(self, traced_functions)
+    def _leads_back(self, region: Region) -> bool:
+        """Return whether a trace of this function would not end, as it calls one that is being traced."""
+        return self._options.autograph and leads_back(self, region)
 
     def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         failure: Exception | None = None
@@ -306,13 +294,9 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         return outcome.concrete
 
     def _trace_once(self, call: Call, on_create: Any) -> Any:
-        outer_functions = _TRACING.functions
-        _TRACING.functions = (*outer_functions, self)
-        try:
+        with tracing(self):
             traceable = Traceable(self.python_function, self._signature, self._contract, self, self._options.autograph)
             return trace_function(traceable, call, on_create)
-        finally:
-            _TRACING.functions = outer_functions
 
     def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the trace for these arguments: tensors, TensorSpecs or plain values."""
