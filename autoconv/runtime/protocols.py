@@ -240,6 +240,12 @@ class HasIdentity(Protocol):
     __autoconv_identity__: ClassVar[bool]
 
 
+class HasWidenedParts(Protocol):
+    """A structure with parts, by name, that become int64 where two paths of the graph have integers of other dtypes."""
+
+    __autoconv_widened__: ClassVar[tuple[str, ...]]
+
+
 class RunsLoopBody(Protocol):
     """The body of a loop as an object, whose code is the function `run`."""
 
