@@ -8,6 +8,8 @@ import operator
 import numpy as np
 import pytest
 
+import autoconv
+from autoconv.config import SETTINGS
 from tests.tracing.plain_comparison import check_against_plain
 
 NUMBERS, MORE, MANY = [1.0, 2.0, 3.0, 2.0], [4.0, -1.0, 0.5, 7.0], [float(i * 7 % 11) for i in range(40)]
@@ -90,6 +92,26 @@ def moved(values, x):
     return dataclasses.replace(point, y=x), dataclasses.replace(dataclasses.replace(point, x=x))
 
 
+def counted(values, limit):
+    total = 0.0
+    for i, value in zip(itertools.count(1), values):
+        total += i * value
+    for n in itertools.count(0.5, 0.25):
+        if n > limit:
+            break
+    ids = itertools.count(5)
+    return total, n, next(ids) * values[0] + next(ids), dict(zip("ab", itertools.count()))
+
+
+def cycled(values, limit):
+    taken = []
+    for value in itertools.cycle(values):
+        taken.append(value)
+        if len(taken) > 9 or value > limit:
+            break
+    return taken, list(itertools.cycle([]))
+
+
 def left_by_an_error(values, limit):
     taken = []
     try:
@@ -102,7 +124,7 @@ def left_by_an_error(values, limit):
 
 PROGRAMS = (
     take_while, drop_while, filter_false, slices, running_totals, chained, products, differences, powers, selected,
-    reduced, keyed, moved, left_by_an_error,
+    reduced, keyed, moved, counted, cycled, left_by_an_error,
 )  # fmt: skip
 
 
@@ -123,6 +145,25 @@ def test_lists_and_tuples(program, make):
 def test_vectors(program):
     compiled = check_against_plain(program, (np.array(NUMBERS), 2.5), (np.array(MORE), 3.0))
     assert "plain Python:" not in compiled.explain(), compiled.explain()
+
+
+def doubled(values):
+    return functools.reduce(operator.add, values) + next(itertools.accumulate(values))
+
+
+def test_overflow_warns():
+    values, compiled = np.array([1e308, 1e308]), autoconv.compile(doubled)
+    for run in (doubled, compiled, compiled):
+        with pytest.warns(RuntimeWarning, match="overflow"):
+            run(values)
+
+
+def test_the_quicker_form_runs(monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "measured")
+    compiled = autoconv.compile(doubled)
+    for _ in range(40):
+        compiled(np.array([1.0, 2.0]))
+    assert "measured:" in compiled.explain(), compiled.explain()
 
 
 def indexed(matrix):

@@ -24,6 +24,7 @@ from autoconv.operators.control.iterables import StagedIterator, as_staged, is_s
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
+from autoconv.operators.control.unroll_budget import unroll_within_budget
 from autoconv.operators.control.unrolling import unroll
 from autoconv.operators.control.variants import has_one_length, require_defined
 from autoconv.operators.regions.layout import Variant
@@ -163,7 +164,7 @@ def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
         return final_state
     if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
         return stage_for(staged, body, state)
-    return unroll(iterable, body, state)
+    return (unroll_within_budget if type(iterable) is range else unroll)(iterable, body, state)
 
 
 def _is_long(iterable: object) -> bool:

@@ -134,6 +134,25 @@ def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Iterator[Any]:
             yield item
 
 
+def count(start: Any = 0, step: Any = 1) -> Iterator[Any]:
+    """Implement itertools.count."""
+    number = start
+    while True:
+        yield number
+        number = number + step
+
+
+def cycle(iterable: Iterable[Any], /) -> Iterator[Any]:
+    """Implement itertools.cycle."""
+    items = []
+    for item in iterable:
+        yield item
+        items.append(item)
+    while items:
+        for item in items:
+            yield item
+
+
 def dropwhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
     """Implement itertools.dropwhile."""
     is_dropping = True
@@ -243,19 +262,20 @@ def dict_fromkeys(iterable: Iterable[Any], value: object = None, /) -> dict[Any,
 
 def replace(obj: Any, /, **changes: object) -> Any:
     """Implement dataclasses.replace for classes whose fields are all arguments of the constructor."""
-    names: Any = _argument_names(obj, *changes)
+    names: Any = _names_of_kept_fields(obj, *changes)
     if names is None:
         refuse("dataclasses.replace is given other objects than dataclasses, or names that are no arguments")
-    return obj.__class__(**{name: changes[name] if name in changes else getattr(obj, name) for name in names})
+    return obj.__class__(**{name: getattr(obj, name) for name in names}, **changes)
 
 
 @kind_preserving
-def _argument_names(obj: Any, *changes: str) -> list[str] | None:
-    """Return the names of the fields of a dataclass; None if they are no arguments, or `changes` has another name."""
+def _names_of_kept_fields(obj: Any, *changes: str) -> list[str] | None:
+    """Return a dataclass' fields without `changes`; None if some are no arguments, or `changes` has another name."""
     if not dataclasses.is_dataclass(obj) or isinstance(obj, type) or type(obj) is not obj.__class__:
         return None
     names = [field.name for field in dataclasses.fields(obj) if field.init]
-    return names if [*obj.__dataclass_fields__] == names and {*changes} <= {*names} else None
+    has_arguments_alone = [*obj.__dataclass_fields__] == names and {*changes} <= {*names}
+    return [name for name in names if name not in changes] if has_arguments_alone else None
 
 
 def ndindex(*shape: Any) -> Iterator[tuple[int, ...]]:
@@ -292,7 +312,8 @@ def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
 
 SOURCES: dict[Any, Callable[..., Any]] = {
     itertools.accumulate: accumulate, itertools.chain: chain, itertools.chain.from_iterable: chain_from_iterable,
-    itertools.combinations: combinations, itertools.compress: compress, itertools.dropwhile: dropwhile,
+    itertools.combinations: combinations, itertools.compress: compress, itertools.count: count,
+    itertools.cycle: cycle, itertools.dropwhile: dropwhile,
     itertools.filterfalse: filterfalse, itertools.islice: islice, itertools.pairwise: pairwise,
     itertools.product: product, itertools.starmap: starmap, itertools.takewhile: takewhile,
     functools.reduce: reduce, dict.fromkeys: dict_fromkeys, dataclasses.replace: replace,

@@ -82,6 +82,10 @@ def _range(start: Any, stop: Any, step: Any, *, element: TensorType) -> tuple[An
     return (bytearray(np.arange(int(start), int(stop), int(step), dtype=np.int64).tobytes()),)
 
 
+def _from_array(x: Any, *, element: TensorType) -> tuple[Any]:
+    return (bytearray(np.asarray(x, element.dtype.numpy).tobytes()),)
+
+
 def _get(x: bytearray, index: Any, *, element: TensorType) -> np.ndarray:
     return _read_number(x, _item_bytes(x, index, element, "list index out of range"), element)
 
@@ -188,6 +192,7 @@ def _define(
 _define("typed_list_make", _list_type, _make, _READ_WRITE)
 _define("typed_list_repeat", _list_type, _repeat, _READ_WRITE)
 _define("typed_list_range", _list_type, _range, _READ_WRITE | Effects.RAISE)
+_define("typed_list_from_array", _list_type, _from_array, _READ_WRITE)
 _define("typed_list_slice", _list_type, _slice, _READ_WRITE | Effects.RAISE)
 _define("typed_list_length", int_type, lambda x, *, element: np.array(_length(x, element)), _READ)
 _define("typed_list_get", _item_type, _get, _READ | Effects.RAISE)
@@ -280,6 +285,11 @@ def _as_list_or_argument(x: bytearray, *pairs: Any, element: TensorType) -> tupl
 _define("typed_list_of", _list_type, _as_typed_list, _READ_WRITE | Effects.RAISE)
 _define("typed_list_of_rows", lambda *_, **__: ObjectType("list"), _as_typed_rows, _READ_WRITE | Effects.RAISE)
 _define("typed_list_or_given", lambda *_, **__: ObjectType("list"), _as_list_or_argument, _READ_WRITE)
+# Converts a matrix to a Python list of typed lists.
+_define(
+    "typed_lists_from_rows", lambda *_, **__: ObjectType("list"),
+    lambda x, *, element: ([row for (row,) in (_from_array(row, element=element) for row in x)],), _READ_WRITE,
+)  # fmt: skip
 # Reads the inner list at an index.
 _define("typed_list_row", lambda *_, **__: NUMBERS, lambda x, index: (x[int(index)],), _READ | Effects.RAISE)
 # Marks a list of numbers of one kind, or a nested one, as known while tracing.

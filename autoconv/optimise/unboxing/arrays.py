@@ -1,10 +1,22 @@
-"""NumPy arrays made from lists of numbers, and from lists of such lists."""
+"""NumPy arrays made from lists of numbers, and from lists of such lists; lists of the elements of arrays."""
 
 from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import TensorType
 from autoconv.ops.numpy.list_arrays import OF_OBJECTS
-from autoconv.optimise.unboxing.kind_inference import LIST, Cell, Kinds, find_root, is_number, nested_rule, rule
+from autoconv.optimise.unboxing.kind_inference import (
+    BOOL,
+    FLOAT,
+    INT,
+    LIST,
+    Cell,
+    Kinds,
+    find_root,
+    is_number,
+    nested_rule,
+    rule,
+)
 from autoconv.optimise.unboxing.writer import Writer, write
 
 
@@ -39,3 +51,27 @@ def _write_array(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     item, _ = _innermost_items(w.kinds.content(value))
     return [w.add(f"typed_{OF_OBJECTS}", node, w.typed_list(value), element=item.kind, **node.attributes)]
+
+
+@rule("numpy_tolist")
+def _tolist_rule(kinds: Kinds, node: Node) -> bool:
+    """Accept a list of the elements, or of the rows, of an array whose dtype is that of Python's numbers."""
+    type_ = node.inputs[0].type
+    if not isinstance(type_, TensorType) or type_.rank not in (1, 2):
+        return False
+    kind = next((kind for kind in (INT, FLOAT, BOOL) if kind.dtype is type_.dtype), None)
+    items = kinds.mark_list(node) if kind is not None else None
+    if items is not None and type_.rank == 2:
+        items = kinds.mark_inner_list(items, node)
+    if items is None:
+        return False
+    kinds.raise_kind(items, kind)
+    return True
+
+
+@write("numpy_tolist")
+def _write_tolist(w: Writer, node: Node) -> list[Value]:
+    (x,) = w.replacements(node.inputs[0])
+    element, _ = _innermost_items(w.kinds.content(node.results[0]))
+    op = "typed_list_from_array" if len(x.shape or ()) == 1 else "typed_lists_from_rows"
+    return [w.add(op, node, x, element=element.kind)]

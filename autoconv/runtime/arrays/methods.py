@@ -295,6 +295,8 @@ def _tolist(x: SymbolicTensor) -> Any:
     shape = x.type.shape
     count = element_count(shape)
     if count is None or count > _MAX_ITEMS:
+        if x.dtype.is_floating or (x.dtype.is_integer and x.dtype.size < 8):  # exact in the dtype of Python's numbers
+            x = dispatch.apply("cast", x, dtype=python_number_dtype("tolist", x))
         return as_object(dispatch.apply("numpy_tolist", x))
     python_number_dtype("tolist", x)
     return _nest_items(x, shape or ())

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from autoconv.errors import StagingError
 from autoconv.runtime.objects.dict_views import DictView
+from autoconv.runtime.objects.refused_values import refuse_in_replaced_range
 from autoconv.runtime.objects.set_order import insertion_order
 from autoconv.runtime.objects.symbol_search import holds_created_objects
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, as_object, build_object
@@ -263,6 +264,7 @@ def materialise(container: Any) -> SymbolicObject:
         return container._heap
     region = current_region()
     if region is not None and id(container) in region.trace.argument_containers:
+        refuse_in_replaced_range(region.trace, container)
         region.contract.before_write(container, "an argument becomes part of a value known only at run time")
     is_region_recorded = region is not None and region.journal is None and region.parent is not None
     if is_region_recorded and _is_from_enclosing_region(container):

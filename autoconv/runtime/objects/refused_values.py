@@ -8,6 +8,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_symbols, holds_symbols_inside
+from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 
@@ -23,6 +24,15 @@ def refuse_container(value: Any) -> None:
         )  # fmt: skip
 
 
+def refuse_in_replaced_range(trace: Trace, value: object) -> None:
+    """Raise StagingError in a loop that replaces a range, for an object that would move into the graph.
+
+    The loop is then unrolled, where the object can stay Python's.
+    """
+    if trace.is_in_replaced_range and not isinstance(value, (str, int, float, complex, type(None))):
+        raise StagingError("an object becomes part of a loop that replaces a range", current_place())
+
+
 def refuse_graph_value_or_iterator(value: Any) -> None:
     """Raise StagingError for a value of another graph, and for an iterator of Python's own."""
     if hasattr(type(value), "__autoconv_graph_value__"):
@@ -36,4 +46,4 @@ def refuse_graph_value_or_iterator(value: Any) -> None:
         )  # fmt: skip
 
 
-__all__ = ["refuse_container", "refuse_graph_value_or_iterator"]
+__all__ = ["refuse_container", "refuse_graph_value_or_iterator", "refuse_in_replaced_range"]

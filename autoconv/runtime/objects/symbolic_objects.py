@@ -17,7 +17,11 @@ from autoconv.graph.types import ObjectType
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.objects.method_names import DATA_DUNDERS, is_method_name
 from autoconv.runtime.objects.rebuilt_arguments import refuse_rebuilt
-from autoconv.runtime.objects.refused_values import refuse_container, refuse_graph_value_or_iterator
+from autoconv.runtime.objects.refused_values import (
+    refuse_container,
+    refuse_graph_value_or_iterator,
+    refuse_in_replaced_range,
+)
 from autoconv.runtime.objects.staged_exceptions import StagedException, holds_graph_values
 from autoconv.runtime.objects.symbol_search import (
     RunTimeObject,
@@ -262,6 +266,7 @@ def box(value: Any) -> SymbolicObject:
     refuse_graph_value_or_iterator(value)
     if type(value).__name__ == "Undefined":  # a class of the operators, which import this module
         value = NotAssigned(value.name)
+    refuse_in_replaced_range(region.trace, value)
     computed = _computed_array(value, region)
     result = constant_object(value) if computed is None else computed
     if region.contract.keeps_identity and varies_by_call(value):

@@ -93,6 +93,8 @@ class Trace:
     converts: True if the traced code is converted
     warns_of_constants: True if NumPy warns of a floating-point error in a computation on plain values
     recorded_nodes: the number of nodes recorded so far, those of regions that were recorded again included
+    replaced_ranges: of ranges of too many nodes, what their unrolling would record, or None where they are unrolled
+    is_in_replaced_range: True inside of a loop that replaces a range of too many nodes
     raises_in_handlers: True if operations in handlers may raise: their exceptions have the handled one as context
     catches_errors: True if the graph catches exceptions
     inlines_handlers: True if code of handlers was recorded that runs in each call, after an exception of the trace
@@ -152,6 +154,8 @@ class Trace:
     converts: bool = True
     uses_tensors: bool = False
     recorded_nodes: int = 0
+    replaced_ranges: dict[Any, Any] = field(default_factory=dict)
+    is_in_replaced_range: bool = False
 
     def capture(self, obj: object, type_: Type, name: str) -> Value:
         """Return the root parameter that stands for a Python object (a tensor, a variable's storage)."""

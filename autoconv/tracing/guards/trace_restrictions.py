@@ -119,7 +119,7 @@ def require_pure(trace: Trace, function: Any) -> None:
         raise RunPlain(f"{function.name} is given {function.description}")
     module = getattr(function, "__module__", None) or ""
     is_of_autoconv = module.partition(".")[0] == "autoconv"
-    trace.uses_tensors |= is_of_autoconv
+    trace.uses_tensors |= is_of_autoconv and not module.startswith("autoconv.operators.")  # code of library functions
     if is_kind_preserving(function):
         return
     if trace.uses_arrays and is_of_autoconv:

@@ -1,9 +1,10 @@
-"""Lower operations on whole typed lists: sort, sum, search, slice, conversion to an array."""
+"""Lower operations on whole typed lists: sort, sum, search, slice, conversion to and from an array."""
 
 from __future__ import annotations
 
 import sys
 
+from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.lists.typed import (
     BYTES_LIMIT,
@@ -19,6 +20,7 @@ from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.codegen.sort.radix import write_insertion
 from autoconv.backends.llvm.codegen.values import RegisterWriter
+from autoconv.backends.llvm.ir.index_arith import element_count, times
 from autoconv.backends.llvm.ir.operand import TRUE
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.backends.llvm.ir.types import register
@@ -214,6 +216,15 @@ def _write_array(region: LoweringContext, node: Node) -> None:
 
 def _has_bytes_of_items(node: Node) -> bool:
     return node.attributes["dtype"] is dtype_of(node) and node.attributes["shape"] == (None,)
+
+
+@data_sized_lowering("typed_list_from_array", fits=lambda node: is_dense(node.inputs[0].type))
+def _write_from_array(region: LoweringContext, node: Node) -> None:
+    out, (x,), dtype = region.out, node.inputs, dtype_of(node)
+    size = str(times(out, element_count(out, sizes(x.type)), dtype.size))
+    result = new_list(region, size)
+    out.copy(TypedList(out, result.ir, dtype).start(), region.data(x), size)
+    region.set(node.results[0], result)
 
 
 @data_sized_lowering("typed_list_extend")

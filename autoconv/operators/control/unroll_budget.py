@@ -1,0 +1,134 @@
+"""Bound the nodes that unrolled ranges record: a loop of the graph replaces a range whose iterations record too many.
+
+    for i in range(6):              one loop over i, whose body has two copies of the body of j
+        for j in range(2): …
+
+The iterations of a nest multiply its nodes, so the bound holds for all levels together: an iteration of the outer loop
+counts the nodes that its inner loops record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from autoconv.graph.graph import Node
+from autoconv.graph.types import ArrayType, TensorType, Type
+from autoconv.operators.control.conditionals import is_staged, record_cells
+from autoconv.operators.control.for_loops import stage_for
+from autoconv.operators.control.iterables import as_staged
+from autoconv.operators.control.loop_body import LoopBody
+from autoconv.operators.control.unrolling import unroll
+from autoconv.operators.support.speculation import Attempt
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+# Largest number of nodes that all iterations of a range may record, in traces without and with memory arrays.
+_MAX_NODES, _MAX_NODES_WITH_MEMORY = 1000, 250
+_MAX_INNER_NODES = 125  # the same inside of a loop that replaces a range
+
+
+def unroll_within_budget(numbers: range, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Unroll a loop over a range, or record it as a loop if that records far fewer nodes of the same kinds.
+
+    The first iteration is recorded to count its nodes; it is undone before the loop is recorded as a whole. A loop that
+    cannot be recorded, or only by Python objects, is unrolled nevertheless. The decision holds for the whole trace.
+    """
+    region = current_region()
+    if region is None or not region.contract.stages_long_loops or len(numbers) < 2 or is_staged(body.exit_code(state)):
+        return unroll(numbers, body, state)
+    decisions, loop = region.trace.replaced_ranges, (body.run.__code__, current_place())
+    if loop not in decisions:
+        first = Attempt()
+        try:
+            _record_cells(body)
+            next_state = body.step(numbers[0], state)
+            node_count, kinds = _measure(region, first)
+        except BaseException:
+            first.keep()
+            raise
+        is_within_budget = node_count * len(numbers) <= _limit(region)
+        has_constants = any(map(_is_new_constant, state, next_state))  # each iteration computes with its own
+        is_unrolled = is_within_budget or has_constants
+        if is_unrolled or body.has_left(next_state) or is_staged(body.exit_code(next_state)):
+            first.keep()
+            return next_state if body.has_left(next_state) else unroll(numbers[1:], body, next_state)
+        decisions[loop] = node_count * len(numbers), kinds
+        if any(map(_changes_class, state, next_state)):  # the loop would begin with a copy of this iteration
+            first.keep()
+            numbers, state = numbers[1:], next_state
+        else:
+            first.undo()
+    final_state = None if decisions[loop] is None else _try_to_stage(numbers, body, state, *decisions[loop])
+    if final_state is None:
+        decisions[loop] = None
+        return unroll(numbers, body, state)
+    return final_state
+
+
+def _is_new_constant(before: object, after: object) -> bool:
+    """Return whether an iteration replaced a Python number by another one that is known while tracing."""
+    numbers = (int, float, complex)
+    return isinstance(before, numbers) and isinstance(after, numbers) and (type(before), before) != (type(after), after)
+
+
+def _changes_class(before: object, after: object) -> bool:
+    """Return whether an iteration replaced one of Python's numbers by one of NumPy's."""
+    return isinstance(before, (int, float, complex)) and isinstance(after, SymbolicTensor) and not after.weak
+
+
+def _limit(region: Region) -> int:
+    limit = _MAX_NODES_WITH_MEMORY if region.trace.memory else _MAX_NODES
+    return min(limit, _MAX_INNER_NODES) if region.trace.is_in_replaced_range else limit
+
+
+def _try_to_stage(
+    numbers: range, body: LoopBody, state: tuple[Any, ...], unrolled_count: int, kinds: set[str]
+) -> tuple[Any, ...] | None:
+    """Record a loop of the graph; undo it and return None where its nodes are not fewer, or of other kinds."""
+    region, trial, staged = current_region(), Attempt(), as_staged(numbers)
+    assert region is not None and staged is not None
+    was_inside, region.trace.is_in_replaced_range = region.trace.is_in_replaced_range, True
+    try:
+        _record_cells(body)
+        final_state = stage_for(staged, body, state)
+        node_count, kinds_of_loop = _measure(region, trial)
+    except Exception:  # an error of the program is raised again by the unrolled loop
+        trial.undo()
+        return None
+    finally:
+        region.trace.is_in_replaced_range = was_inside
+    if node_count * 2 > unrolled_count or not kinds_of_loop <= kinds:
+        trial.undo()
+        return None
+    trial.keep()
+    return final_state
+
+
+def _record_cells(body: LoopBody) -> None:
+    if body.cells is not None:
+        record_cells(body.cells)
+
+
+def _measure(region: Region, trial: Attempt) -> tuple[int, set[str]]:
+    """Return the number of nodes of an attempt, with those of their regions, and the kinds of their results."""
+    nodes = list(_walk(region.graph.nodes_since(trial.mark)))
+    return len(nodes), {_kind(value.type) for node in nodes for value in node.results}
+
+
+def _kind(type_: Type) -> str:
+    """Return the class of a result's cost: arrays and numbers of known sizes, of other sizes, kinds of objects."""
+    if not isinstance(type_, (TensorType, ArrayType)):
+        return type(type_).__name__
+    return "array" if type_.shape is not None and None not in type_.shape else "array of computed size"
+
+
+def _walk(nodes: Iterable[Node]) -> Iterator[Node]:
+    for node in nodes:
+        yield node
+        for graph in node.regions:
+            yield from graph.walk()
+
+
+__all__ = ["unroll_within_budget"]
