@@ -52,21 +52,21 @@ def check_backend_name(name: str | None) -> str | None:
 
 
 def compile_graph(
-    graph: Graph, form: CallForm | None = None, pool: int = 0, backend: str | None = None
+    graph: Graph, form: CallForm | None = None, pool_number: int = 0, backend: str | None = None
 ) -> CompiledGraph:
     """Compile with the named backend, or the configured one if the name is None.
 
-    `pool` numbers the thread pool that runs large loops. If that backend is unavailable, warn once, and replace it by
-    native code, or native code by the reference.
+    `pool_number` is that of the thread pool that runs large loops. If that backend is unavailable, warn once, and
+    replace it by native code, or native code by the reference.
     """
-    chosen = get_backend(backend)
+    selected = get_backend(backend)
     try:
-        return chosen.compile(graph, form, pool)
+        return selected.compile(graph, form, pool_number)
     except Unsupported as error:
-        replacement = REFERENCE if chosen is _NATIVE else _NATIVE
-        warnings.warn(f"graphs run without the backend {chosen.name}: {error}", RuntimeWarning, stacklevel=2)
-        BACKENDS.update({name: replacement for name, backend_ in BACKENDS.items() if backend_ is chosen})
-        return compile_graph(graph, form, pool, backend)
+        replacement = REFERENCE if selected is _NATIVE else _NATIVE
+        warnings.warn(f"graphs run without the backend {selected.name}: {error}", RuntimeWarning, stacklevel=2)
+        BACKENDS.update({name: replacement for name, backend_ in BACKENDS.items() if backend_ is selected})
+        return compile_graph(graph, form, pool_number, backend)
 
 
 @cache
@@ -87,12 +87,12 @@ ACCELERATOR.set(accelerator)
 
 def library_code() -> LibraryCode:
     """Return the compiler of object files for C, which does not depend on the backend that runs graphs."""
-    return next(library for backend in BACKENDS.values() if (library := backend.library) is not None)
+    return next(compiler for backend in BACKENDS.values() if (compiler := backend.compile_library) is not None)
 
 
 def symbolic_code() -> SymbolicCode:
     """Return the queries about code for open sizes, which do not depend on the backend that runs graphs."""
-    return next(symbolic for backend in BACKENDS.values() if (symbolic := backend.symbolic) is not None)
+    return next(queries for backend in BACKENDS.values() if (queries := backend.symbolic_code) is not None)
 
 
 __all__ = [

@@ -113,7 +113,10 @@ class _While(Control):
 
 
 class _Try(Control):
-    """A try. State of the control: (True while the body runs, the error while it is handled, else False; captures)."""
+    """A try. State of the control: (phase, captures).
+
+    The phase is True while the body runs, the error while that is handled, and False while the `else` runs.
+    """
 
     def start(self, frame: Frame) -> Start:
         captures = [frame[slot] for slot in self.inputs]

@@ -79,10 +79,10 @@ class Interpreter:
     """The reference backend. Compiled graphs run for all sizes, and have no entries."""
 
     name = "reference"
-    symbolic = None
-    library = None
+    symbolic_code = None
+    compile_library = None
 
-    def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> InterpretedGraph:
+    def compile(self, graph: Graph, form: CallForm | None = None, pool_number: int = 0) -> InterpretedGraph:
         return compile_graph(graph)
 
     def describe(self, graph: Graph) -> list[str]:
@@ -98,7 +98,7 @@ class Interpreter:
     def take_float_errors(self) -> int:
         return 0
 
-    def can_dispatch(self, counters: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         return False
 
 

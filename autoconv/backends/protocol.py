@@ -119,14 +119,14 @@ class Backend(Protocol):
         """The name of the backend in the settings."""
 
     @property
-    def symbolic(self) -> SymbolicCode | None:
+    def symbolic_code(self) -> SymbolicCode | None:
         """Code for any size; None where a compiled graph runs for all sizes as it is."""
 
     @property
-    def library(self) -> LibraryCode | None:
+    def compile_library(self) -> LibraryCode | None:
         """Object files for C; None where there are none."""
 
-    def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
+    def compile(self, graph: Graph, form: CallForm | None = None, pool_number: int = 0) -> CompiledGraph:
         """Compile a graph; with a CallForm, `entry` may take a user's call. Raise Unsupported if it cannot run here.
 
         Large loops are split over the threads of the pool of that number.
@@ -150,5 +150,5 @@ class Backend(Protocol):
     def take_float_errors(self) -> int:
         """Return the processor's flags of floating-point errors in this thread, and clear them; 0 if there are none."""
 
-    def can_dispatch(self, counters: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         """Return whether native dispatch can read these ctypes integers and call these entries."""

@@ -30,7 +30,10 @@ _PENDING_MODULES: dict[str, list[tuple[CodeType, str]]] = {}
 
 
 def register_columns(code: CodeType, emitted_code: CodeType, line_reader: LineReader) -> None:
-    """Register, for code with the user's lines and code nested in it, the code as compiled, which has columns."""
+    """Register the code compiled from emitted text, which has columns, for its copy with the user's lines.
+
+    The same holds for the code nested in both.
+    """
     _EMITTED_BY_ID[id(code)] = code, emitted_code, line_reader
     nested_code, nested_emitted_code = _nested_code(code), _nested_code(emitted_code)
     if len(nested_code) == len(nested_emitted_code):  # Python merges two functions that differed only in their columns
@@ -46,18 +49,18 @@ def register_module_text(code: CodeType, text: str) -> None:
 def instruction_columns(code: CodeType, instruction_offset: int, line: int) -> tuple[int, int] | None:
     """Return the 0-based columns in the user's line of the instruction at this byte offset; None if unknown."""
     if id(code) not in _EMITTED_BY_ID:
-        for module, text in _PENDING_MODULES.pop(code.co_filename, ()):
+        for module_code, text in _PENDING_MODULES.pop(code.co_filename, ()):
             with without_warnings():
-                emitted = compile(text, code.co_filename, "exec", dont_inherit=True)
-            register_columns(module, emitted, functools.partial(_line_text, text.split("\n")))
+                newly_emitted = compile(text, code.co_filename, "exec", dont_inherit=True)
+            register_columns(module_code, newly_emitted, functools.partial(_line_text, text.split("\n")))
     if id(code) not in _EMITTED_BY_ID:
         return None
     _, emitted_code, line_reader = _EMITTED_BY_ID[id(code)]
     positions = itertools.islice(emitted_code.co_positions(), instruction_offset // 2, None)
-    first_line, last_line, start, end = next(positions, (None,) * 4)
-    if first_line is None or first_line != last_line or start is None or end is None:
+    first_line, last_line, start_column, end_column = next(positions, (None,) * 4)
+    if first_line is None or first_line != last_line or start_column is None or end_column is None:
         return None
-    return match_columns(line_reader(first_line), start, end, linecache.getline(code.co_filename, line))
+    return match_columns(line_reader(first_line), start_column, end_column, linecache.getline(code.co_filename, line))
 
 
 def match_columns(emitted_text: str, start: int, end: int, source: str) -> tuple[int, int] | None:

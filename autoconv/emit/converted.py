@@ -85,9 +85,9 @@ def converted_text(function: types.FunctionType) -> str:
 def mutated_names(function: types.FunctionType) -> frozenset[str]:
     """Return the outer names that a converted function only mutates (see `autoconv.analysis.write_only_names`)."""
     code = function.__code__
-    by_file = _CONVERSIONS.get(code, {})
-    _, mutated = by_file.get((code.co_filename, False)) or by_file.get((code.co_filename, True)) or (None, frozenset())
-    return mutated
+    conversions = _CONVERSIONS.get(code, {})
+    conversion = conversions.get((code.co_filename, False)) or conversions.get((code.co_filename, True))
+    return conversion[1] if conversion is not None else frozenset()
 
 
 def is_converted(function: Any) -> bool:
@@ -116,11 +116,11 @@ def is_of_converted_class_statement(cls: type) -> bool:
 def _converted_code(function: types.FunctionType, to_consumer: bool) -> types.CodeType:
     code = function.__code__
     with _LOCK:
-        by_file = _CONVERSIONS.setdefault(code, {})
+        conversions = _CONVERSIONS.setdefault(code, {})
         key = code.co_filename, to_consumer
-        entry = by_file.get(key)
+        entry = conversions.get(key)
         if entry is None:
-            entry = by_file[key] = _load_or_convert(function, to_consumer)
+            entry = conversions[key] = _load_or_convert(function, to_consumer)
             register_code(entry[0])
     return entry[0]
 

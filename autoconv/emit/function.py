@@ -10,7 +10,7 @@ import inspect
 import linecache
 import types
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -35,7 +35,9 @@ def convert_code(function: types.FunctionType, to_consumer: bool = False) -> tup
     For those names see `analysis.write_only_names`. With `to_consumer`, a generator function becomes one that passes
     its values to a consumer.
     """
-    definition, class_name, filename, region_names, lambda_extents, mutated = rewrite_definition(function, to_consumer)
+    definition, class_name, filename, region_names, lambda_extents, mutated_names = rewrite_definition(
+        function, to_consumer
+    )
     definition.name = _CONVERTED_NAME  # inside the function, its own name keeps its meaning
     factory_content: Any = definition
     function_expression: ast.expr = ast.Name(definition.name, ast.Load())
@@ -60,7 +62,7 @@ def convert_code(function: types.FunctionType, to_consumer: bool = False) -> tup
     code = _find_code(module_code, definition.name)
     compiled_qualname = code.co_qualname
     code = code.replace(co_name=function.__name__, co_qualname=function.__qualname__)
-    return rename_regions(code, region_names, lambda_extents, compiled_qualname), mutated
+    return rename_regions(code, region_names, lambda_extents, compiled_qualname), mutated_names
 
 
 def _collapse_operator_positions(tree: ast.AST) -> None:
@@ -91,16 +93,21 @@ def _future_flags(function: types.FunctionType) -> int:
     return function.__code__.co_flags & all_flags
 
 
-def rewrite_definition(
-    function: types.FunctionType, to_consumer: bool = False
-) -> tuple[ast.FunctionDef, str, str, list[str], set[Extent], frozenset[str]]:
-    """Return the converted definition of a function, and facts about it.
+class RewrittenDefinition(NamedTuple):
+    """The converted definition of a function, without decorators, and facts about it."""
 
-    These are: the name of the enclosing class, its file, the names of region functions, the extents of the user's
-    lambdas, and the outer names that are only mutated. The definition has no decorators.
-    """
+    definition: ast.FunctionDef
+    class_name: str  # of the enclosing class
+    filename: str
+    region_names: list[str]
+    lambda_extents: set[Extent]  # of the user's lambdas
+    mutated_names: frozenset[str]  # the outer names that are only mutated
+
+
+def rewrite_definition(function: types.FunctionType, to_consumer: bool = False) -> RewrittenDefinition:
+    """Return the converted definition of a function, and facts about it."""
     node, class_name, filename, lines = locate_source(function)
-    mutated = write_only_names(node)
+    mutated_names = write_only_names(node)
     lambda_extents = {_extent_of(inner.body) for inner in ast.walk(node) if isinstance(inner, ast.Lambda)}
     definition: Any
     if isinstance(node, ast.Lambda):
@@ -137,7 +144,8 @@ def rewrite_definition(
     result: Any = tree.body[0]
     if class_name:
         result = result.body[0]
-    return result, class_name, filename, context.namer.generated_names, lambda_extents, mutated
+    region_names = context.namer.generated_names
+    return RewrittenDefinition(result, class_name, filename, region_names, lambda_extents, mutated_names)
 
 
 def _extent_of(node: ast.expr) -> Extent:
@@ -207,11 +215,11 @@ def _parse_statements_at(source: str, filename: str, line: int) -> ast.Module:
     position = bisect.bisect_right(extents, line, key=lambda extent: extent[0]) - 1
     if position < 0 or line > extents[position][1]:
         return ast.Module([], [])
-    first, last = extents[position]
-    lines = source.split("\n")[first - 1 : last]
+    first_line, last_line = extents[position]
+    lines = source.split("\n")[first_line - 1 : last_line]
     try:
         if "\r" not in source:  # a carriage return ends a line too
-            return parse_ast("\n" * (first - 1) + "\n".join(lines), filename)
+            return parse_ast("\n" * (first_line - 1) + "\n".join(lines), filename)
     except SourceError:  # the statement starts on the line before, behind a backslash
         pass
     return parse_ast(source, filename)
@@ -222,11 +230,11 @@ def _statement_extents(source: str, filename: str) -> list[tuple[int, int]]:
     """Return the first and last line of each of a module's statements; those that share a line are merged."""
     result: list[tuple[int, int]] = []
     for node in parse_ast(source, filename).body:
-        first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
-        last = node.end_lineno or node.lineno
-        if result and first <= result[-1][1]:
-            first, last = result[-1][0], max(last, result.pop()[1])
-        result.append((first, last))
+        first_line = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+        last_line = node.end_lineno or node.lineno
+        if result and first_line <= result[-1][1]:
+            first_line, last_line = result[-1][0], max(last_line, result.pop()[1])
+        result.append((first_line, last_line))
     return result
 
 
@@ -234,8 +242,8 @@ def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[An
     """Yield the functions and lambdas whose text spans a line, each with the name of the class around it."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.stmt, ast.expr)):
-            first = min([child.lineno, *(d.lineno for d in getattr(child, "decorator_list", ()))])
-            if not first <= line <= (child.end_lineno or line):
+            first_line = min([child.lineno, *(d.lineno for d in getattr(child, "decorator_list", ()))])
+            if not first_line <= line <= (child.end_lineno or line):
                 continue
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             yield child, class_name
@@ -246,8 +254,8 @@ def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[An
 def _may_be_source_of(node: Any, code: types.CodeType) -> bool:
     if isinstance(node, ast.Lambda):
         return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
-    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-    return code.co_name == node.name and first == code.co_firstlineno
+    first_line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return code.co_name == node.name and first_line == code.co_firstlineno
 
 
 def _select_by_columns(candidates: list[tuple[Any, str]], code: types.CodeType) -> list[tuple[Any, str]]:

@@ -76,10 +76,10 @@ def _child_statements(node: ast.AST) -> Iterator[ast.AST]:
 
 def _fill_gaps(origins: Sequence[int]) -> list[int]:
     """Replace each 0 by the line before it; the zeros at the start by the first line."""
-    lines, last = [], next((line for line in origins if line), 1)
+    lines, last_line = [], next(filter(None, origins), 1)
     for line in origins:
-        last = line or last
-        lines.append(last)
+        last_line = line or last_line
+        lines.append(last_line)
     return lines or [1]
 
 
@@ -87,10 +87,10 @@ def _column_shifts(text: str, user_lines: list[int], source: str | None) -> list
     """Return for each line by how many columns it is indented further in the source; None where the two differ."""
     if source is None:
         return [None] * len(user_lines)
-    original = source.split("\n")
+    source_lines = source.split("\n")
     shifts: list[int | None] = []
     for output_line, line in zip(text.split("\n"), user_lines, strict=False):
-        source_line = original[line - 1] if line <= len(original) else ""
+        source_line = source_lines[line - 1] if line <= len(source_lines) else ""
         is_same_line = output_line.strip() and output_line.strip() == source_line.strip()
         shifts.append(_indentation(source_line) - _indentation(output_line) if is_same_line else None)
     return shifts
@@ -101,11 +101,11 @@ def _indentation(line: str) -> int:
 
 
 def _relocate(node: ast.AST, user_lines: list[int], shifts: list[int | None]) -> None:
-    first, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]
-    shift = shifts[first - 1] if first == last and first <= len(shifts) else None
-    line = user_lines[min(first, len(user_lines)) - 1]
+    first_line, last_line = node.lineno, node.end_lineno  # type: ignore[attr-defined]
+    shift = shifts[first_line - 1] if first_line == last_line and first_line <= len(shifts) else None
+    line = user_lines[min(first_line, len(user_lines)) - 1]
     node.lineno = line  # type: ignore[attr-defined]
-    node.end_lineno = max(line, user_lines[min(last, len(user_lines)) - 1])  # type: ignore[attr-defined]
+    node.end_lineno = max(line, user_lines[min(last_line, len(user_lines)) - 1])  # type: ignore[attr-defined]
     if shift is None or node.col_offset + shift < 0:  # type: ignore[attr-defined]
         node.col_offset = node.end_col_offset = -1  # type: ignore[attr-defined]
     else:

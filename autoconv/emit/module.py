@@ -186,9 +186,9 @@ def _convert_tree(
         tree = run_passes(tree, context, options.last_pass, options.skip)
     except UnsupportedError as error:
         return _Failure(error, _function_name_at(source_tree, error))
-    has_decorated = _decorate(tree, options)
+    has_new_decorators = _decorate(tree, options)
     result = to_ast(tree)
-    _insert_header(result, has_decorated)
+    _insert_header(result, has_new_decorators)
     return context, result
 
 
@@ -226,14 +226,14 @@ def _insert_header(tree: ast.Module, needs_autoconv: bool) -> None:
 def _decorate(tree: Any, options: Options) -> bool:
     """Decorate the chosen functions with @autoconv.compile, unless they have it; return whether there were any."""
     chosen_names = set(options.compile_names)
-    has_decorated = False
+    has_new_decorators = False
     for name, node in qualified_functions(tree):
         is_top_level = "." not in name
         if (name in chosen_names or (options.compile_all and is_top_level)) and not _has_compile_decorator(node):
             decorator = gast.Attribute(build.name("autoconv"), "compile", gast.Load())
             node.decorator_list = [*node.decorator_list, build.place(decorator, node)]
-            has_decorated = True
-    return has_decorated
+            has_new_decorators = True
+    return has_new_decorators
 
 
 def _has_compile_decorator(node: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 from autoconv.errors import REGION_SUFFIX
 
 _NO_COLUMNS, _NO_LOCATION = 13, 15  # kinds of entries of a line table
-# (line, column, last line, last column) of the body of a lambda.
+# (line, column, last line, end column) of the body of a lambda.
 Extent = tuple[int | None, int | None, int | None, int | None]
 
 
@@ -34,13 +34,13 @@ def _relocate(code: types.CodeType, user_lines: Sequence[int], filename: str) ->
     def user_line(line: int | None) -> int:
         return user_lines[line - 1] if line is not None and 0 < line <= len(user_lines) else 0
 
-    first = user_line(code.co_firstlineno) or 1
+    first_line = user_line(code.co_firstlineno) or 1
     constants = tuple(
         _relocate(constant, user_lines, filename) if isinstance(constant, types.CodeType) else constant
         for constant in code.co_consts
     )
-    table = _line_table(first, [user_line(line) for line, *_ in code.co_positions()])
-    return code.replace(co_filename=filename, co_firstlineno=first, co_linetable=table, co_consts=constants)
+    table = _line_table(first_line, [user_line(line) for line, *_ in code.co_positions()])
+    return code.replace(co_filename=filename, co_firstlineno=first_line, co_linetable=table, co_consts=constants)
 
 
 def rename_regions(
@@ -88,9 +88,8 @@ def is_class_body(code: types.CodeType) -> bool:
 
 
 def _has_extent_in(code: types.CodeType, extents: Collection[Extent]) -> bool:
-    return any(
-        (line, column, last, end) in extents for line, last, column, end in code.co_positions() if line is not None
-    )
+    positions = (position for position in code.co_positions() if position[0] is not None)
+    return any((line, column, last_line, end_column) in extents for line, last_line, column, end_column in positions)
 
 
 def encode_lines(origins: Sequence[int]) -> str:
@@ -118,10 +117,10 @@ def decode_lines(text: str) -> list[int]:
     return lines
 
 
-def _line_table(first: int, lines: Sequence[int]) -> bytes:
+def _line_table(first_line: int, lines: Sequence[int]) -> bytes:
     """Encode entries of up to eight code units: the difference of lines and no columns, or no position at all."""
     table = bytearray()
-    previous_line = first
+    previous_line = first_line
     for line, length in _runs_of_lines(lines):
         if not line:
             table.append(0x80 | (_NO_LOCATION << 3) | (length - 1))

@@ -11,5 +11,5 @@ from autoconv.emit.unparse import unparse
 
 def converted_text(function: types.FunctionType) -> str:
     """Return the converted source of one function; raises ConversionError like `convert_function`."""
-    definition = rewrite_definition(function)[0]
+    definition = rewrite_definition(function).definition
     return unparse(ast.Module([definition], []))

@@ -125,7 +125,7 @@ class _Printer(Unparser):  # type: ignore[misc]
             getattr(self, "_" + type(statement).__name__, self._print_by_library)(statement)
 
     def _begin(self, node: ast.AST) -> None:
-        """Note that the lines printed from now on come from `node`, and print its comments."""
+        """Record that the lines printed from now on come from `node`, and print its comments."""
         self._line = line_of(node)
         self._print_comments()
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from autoconv.ops.record import Op
 
 GRAPH_DEF = Hook("autoconv.graph.graphdef_protobuf")  # converts a graph to a GraphDef; the provider imports `Graph`
-
-
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 
@@ -218,6 +216,10 @@ class Graph:
     def walk(self) -> Iterator[Node]:
         """Iterate over every node, those of regions (and of called graphs) after the first node that owns them."""
         return _walk(self, {self})
+
+    def subgraphs(self) -> list[Graph]:
+        """Return the graph and its regions, inner ones included, each once."""
+        return list(dict.fromkeys((self, *(region for node in self.walk() for region in node.regions))))
 
     def as_graph_def(self) -> Any:
         """Return the graph as a GraphDef (see autoconv.graph.graphdef).

@@ -67,10 +67,10 @@ class Calls(FunctionPass):
         return self.visit_children(node)
 
     def visit_ClassDef(self, node: Any) -> Any:
-        inserted = announcement(node) if self.in_function and not self._after_announcement else None
+        before = announcement(node) if self.in_function and not self._after_announcement else None
         self._after_announcement = False
         class_statement = super().visit_ClassDef(node)
-        return class_statement if inserted is None else [build.place(inserted, node), class_statement]
+        return class_statement if before is None else [build.place(before, node), class_statement]
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """Leave decorators, which are applied unconverted."""

@@ -86,8 +86,8 @@ class _Regions:
                 return self._keep_statement_form(node)
             self._note(node, "functional", True)
             rewrite = self._rewrite_if if isinstance(node, gast.If) else self._rewrite_loop
-            rewritten = rewrite(node, region)
-            return [build.place(new_statement, node) for new_statement in rewritten]
+            new_statements = rewrite(node, region)
+            return [build.place(new_statement, node) for new_statement in new_statements]
         if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
             return [node]
         self._rewrite_inner_blocks(node)
@@ -97,8 +97,8 @@ class _Regions:
                 self._insert_watch(node)
             return [node]
         rewrite = self._rewrite_with_in_rounds if isinstance(node, gast.With) else self._rewrite_try_in_rounds
-        rewritten = rewrite(node, region)
-        return [build.place(new_statement, node) for new_statement in rewritten]
+        new_statements = rewrite(node, region)
+        return [build.place(new_statement, node) for new_statement in new_statements]
 
     def _rewrite_inner_blocks(self, node: Any) -> None:
         for name in ("body", "orelse", "finalbody"):
@@ -195,16 +195,16 @@ class _Regions:
 
     def _rewrite_if(self, node: Any, region: Region) -> list[Any]:
         """Return the functions of an if chain's arms, followed by the call of its operator."""
-        arms = self._if_chain(node, region)
+        arms = self._if_chain(node)
         shared_name = self.context.namer.shared_name
-        for elif_node, _, _ in arms[1:]:
+        for elif_node in arms[1:]:
             self._note(elif_node, "functional", True)
-        orelse = arms[-1][2]
+        orelse = arms[-1].orelse
         statements: list[Any] = []
         function_names: list[gast.expr] = []
-        for number, (_, body, _) in enumerate(arms):
-            name = shared_name("if_body" if len(arms) == 1 else f"if_body_{number + 1}")
-            statements.append(self._region_function(name, region.inputs, body, region))
+        for number, arm in enumerate(arms, 1):
+            name = shared_name("if_body" if len(arms) == 1 else f"if_body_{number}")
+            statements.append(self._region_function(name, region.inputs, arm.body, region))
             function_names.append(build.name(name))
         else_function: Any = build.constant(None)
         if orelse or (region.outputs and region.inputs != region.outputs):
@@ -212,24 +212,24 @@ class _Regions:
             statements.append(self._region_function(name, region.inputs, orelse, region))
             else_function = build.name(name)
         if len(arms) == 1:
-            leading_arguments = [arms[0][0].test, function_names[0], else_function]
+            leading_arguments = [node.test, function_names[0], else_function]
             operator = "if_stmt"
         else:
-            tests = [self.context.mark(build.thunk(arm.test)) for arm, _, _ in arms]
+            tests = [self.context.mark(build.thunk(arm.test)) for arm in arms]
             leading_arguments = [gast.Tuple(tests, gast.Load()), gast.Tuple(function_names, gast.Load()), else_function]
             operator = "switch_stmt"
         return [*statements, *self._operator_statements(operator, leading_arguments, region)]
 
-    def _if_chain(self, node: Any, region: Region) -> list[tuple[Any, list[Any], list[Any]]]:
-        """Return the arms of an if/elif chain as (if node, body, else). A test with a walrus cannot become a lambda."""
-        arms = [(node, node.body, node.orelse)]
+    def _if_chain(self, node: Any) -> list[Any]:
+        """Return the if nodes of an if/elif chain. A test with a walrus cannot become a lambda."""
+        arms = [node]
         if contains(node.test, gast.NamedExpr):
             return arms
-        while len(arms[-1][2]) == 1 and isinstance(arms[-1][2][0], gast.If):
-            next_statement = arms[-1][2][0]
+        while len(arms[-1].orelse) == 1 and isinstance(arms[-1].orelse[0], gast.If):
+            next_statement = arms[-1].orelse[0]
             if self.plan.regions.get(id(next_statement)) is None or contains(next_statement.test, gast.NamedExpr):
                 break
-            arms.append((next_statement, next_statement.body, next_statement.orelse))
+            arms.append(next_statement)
         return arms
 
     def _rewrite_loop(self, node: Any, region: Region) -> list[Any]:

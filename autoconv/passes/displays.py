@@ -22,7 +22,7 @@ from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 
 # Expressions whose starred items are known, so that no operator has to spread them.
-_OF_KNOWN_LENGTH = (gast.List, gast.Tuple, gast.Constant)
+_KINDS_OF_KNOWN_LENGTH = (gast.List, gast.Tuple, gast.Constant)
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -56,7 +56,7 @@ class Displays(FunctionPass):
         if not node.elts or all(isinstance(item, gast.Constant) for item in node.elts):
             return build.wrap("new", node)
         for item in node.elts:
-            if isinstance(item, gast.Starred) and not isinstance(item.value, _OF_KNOWN_LENGTH):
+            if isinstance(item, gast.Starred) and not isinstance(item.value, _KINDS_OF_KNOWN_LENGTH):
                 iterable = item.value.args[0] if build.is_operation(item.value, "spread") else item.value
                 item.value = build.wrap("spread_in_set", iterable)
         return build.place(build.operate("new_set", *node.elts), node)
@@ -88,7 +88,7 @@ class Displays(FunctionPass):
 
     def visit_Starred(self, node: Any) -> Any:
         node.value = self._visit_iterable(node.value)
-        if isinstance(node.ctx, gast.Load) and not isinstance(node.value, _OF_KNOWN_LENGTH):
+        if isinstance(node.ctx, gast.Load) and not isinstance(node.value, _KINDS_OF_KNOWN_LENGTH):
             node.value = build.wrap("spread", node.value)
         return node
 
@@ -128,8 +128,8 @@ class Displays(FunctionPass):
 def _is_read(body: list[Any], name: str) -> bool:
     """Return whether a name is read other than as `**name` in calls."""
     nodes = [node for statement in body for node in gast.walk(statement)]
-    passed_on = {id(node.value) for node in nodes if isinstance(node, gast.keyword) and node.arg is None}
-    return any(isinstance(node, gast.Name) and node.id == name and id(node) not in passed_on for node in nodes)
+    passed_on_ids = {id(node.value) for node in nodes if isinstance(node, gast.keyword) and node.arg is None}
+    return any(isinstance(node, gast.Name) and node.id == name and id(node) not in passed_on_ids for node in nodes)
 
 
 def _has_starred_item(target: Any) -> bool:

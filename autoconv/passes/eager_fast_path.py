@@ -134,8 +134,9 @@ def _index_after_definitions(body: list[Any], start: int) -> int:
     """Return the index after the last function that would have its own copy, if only simple statements precede it."""
     function_indices = [index for index in range(start, len(body)) if _contains_branching_function(body[index])]
     leading = body[start : function_indices[-1] + 1] if function_indices else []
-    branches = any(isinstance(n, _BRANCHING) for s in leading if not isinstance(s, _DEFINITIONS) for n in walk(s))
-    return start + len(leading) if not branches and not any(isinstance(s, gast.Return) for s in leading) else start
+    has_branches = any(isinstance(n, _BRANCHING) for s in leading if not isinstance(s, _DEFINITIONS) for n in walk(s))
+    returns = any(isinstance(statement, gast.Return) for statement in leading)
+    return start if has_branches or returns else start + len(leading)
 
 
 def _is_costly(statement: Any) -> bool:

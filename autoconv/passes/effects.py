@@ -119,9 +119,9 @@ class Effects(FunctionPass, statements_only=True):
         """Rewrite `a = o.x = v`, and targets that unpack into attributes or items."""
         value = node.value
         statements: list[Any] = []
-        rebound = {n.id for t in node.targets for n in walk(t) if isinstance(n, gast.Name)}
+        rebound_names = {n.id for t in node.targets for n in walk(t) if isinstance(n, gast.Name)}
         is_simple = isinstance(value, gast.Constant) or (
-            isinstance(value, gast.Name) and value.id not in rebound
+            isinstance(value, gast.Name) and value.id not in rebound_names
         )
         if len(node.targets) > 1 and not is_simple:
             temporary = self.namer.fresh("value_")
@@ -225,8 +225,9 @@ class _EvaluationOrder:
         """Return whether the expression cannot fail, and has the same value whatever code runs before it."""
         for node in walk(part):
             if isinstance(node, gast.Name):
-                unsure, rebound = self._name_facts()
-                if node.id not in self.scope.locals or node.id in assigned_names | rebound or id(node) in unsure:
+                unsure_read_ids, rebound_names = self._name_facts()
+                is_rebound = node.id not in self.scope.locals or node.id in assigned_names | rebound_names
+                if is_rebound or id(node) in unsure_read_ids:
                     return False
             elif isinstance(node, gast.BinOp):
                 if not isinstance(node.op, (gast.Add, gast.Sub, gast.Mult)):

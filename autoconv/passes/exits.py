@@ -76,7 +76,7 @@ class FunctionExits:
         self.exit_codes: list[ExitCode] = []
         self.return_name = ""
         self.has_guards = False
-        self.elif_chains: set[int] = set()
+        self.elif_chain_ids: set[int] = set()
 
     def lower(self, function: Any) -> Any:
         """Lower the exits of the function in place; register its statement forms and its tries recorded in rounds."""
@@ -207,11 +207,11 @@ class FunctionExits:
             return [*lowered, self._set_exit(place.code, RETURN, node)], frozenset([RETURN])
         if place.may_break:
             return [node], _NO_EXITS
-        kind = BREAK if isinstance(node, gast.Break) else CONTINUE
-        return [self._set_exit(place.code, kind, node)], frozenset([kind])
+        exit_ = BREAK if isinstance(node, gast.Break) else CONTINUE
+        return [self._set_exit(place.code, exit_, node)], frozenset([exit_])
 
-    def _set_exit(self, code: ExitCode, kind: str, node: Any) -> Any:
-        statement = build.place(self._assign_code(code, _CODE_NAMES[kind]), node)
+    def _set_exit(self, code: ExitCode, exit_: str, node: Any) -> Any:
+        statement = build.place(self._assign_code(code, _CODE_NAMES[exit_]), node)
         code.writes.append(statement)
         return statement
 
@@ -219,23 +219,23 @@ class FunctionExits:
         self, node: Any, rest: list[Any], place: BlockPlace
     ) -> tuple[list[Any], frozenset[str], int, bool]:
         """Lower an if; where only one arm falls through, a short tail of the block moves to the end of that arm."""
-        falls_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
+        arms_fall_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
         elif_count = 0 if node.orelse else self._elif_arm_count(rest, place.depth)
         moved_count = elif_count or (len(rest) if self._can_move_tail(rest, place.depth) else 0)
-        if falls_through[0] == falls_through[1]:
+        if arms_fall_through[0] == arms_fall_through[1]:
             moved_count = 0
         inner_place = place.nested()
         if moved_count:
             inner_place = inner_place._replace(depth=place.depth + (0 if elif_count else 1))
-            if falls_through[0]:
+            if arms_fall_through[0]:
                 node.body = [*node.body, *rest[:moved_count]]
             else:
                 node.orelse = [*node.orelse, *rest[:moved_count]]
-            falls_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
+            arms_fall_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
         node.body, body_exits = self.lower_block(node.body, inner_place)
         node.orelse, else_exits = self.lower_block(node.orelse, inner_place)
         node.body = node.body or [build.place(gast.Pass(), node)]
-        never_falls_through = not any(falls_through)
+        never_falls_through = not any(arms_fall_through)
         pending = body_exits | else_exits
         if never_falls_through and place.may_return and pending <= {RETURN}:
             value = self._returned_value() if self.return_name else None
@@ -250,11 +250,11 @@ class FunctionExits:
         for position, statement in enumerate(rest):
             if not isinstance(statement, gast.If):
                 return position
-            falls_through = [self.exit_analysis.falls_through(arm) for arm in (statement.body, statement.orelse)]
-            ends_chain = position == len(rest) - 1 or id(statement) in self.elif_chains
-            one_arm_exits = falls_through[0] != falls_through[1]
+            arms_fall_through = [self.exit_analysis.falls_through(arm) for arm in (statement.body, statement.orelse)]
+            ends_chain = position == len(rest) - 1 or id(statement) in self.elif_chain_ids
+            one_arm_exits = arms_fall_through[0] != arms_fall_through[1]
             if ends_chain or (one_arm_exits and self._can_move_tail(rest[position + 1 :], depth)):
-                self.elif_chains.update(id(step) for step in rest[: position + 1])  # each step is examined once
+                self.elif_chain_ids.update(id(step) for step in rest[: position + 1])  # each step is examined once
                 return len(rest)
             if not one_arm_exits:
                 return position

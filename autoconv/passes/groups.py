@@ -63,27 +63,28 @@ class Groups(FunctionPass, statements_only=True):
             fresh, ("error_", "caught_", "parts_", "raised_", "rest_", "to_raise_")
         )
         store_error = build.assign(error, build.name(caught))
-        body = gast.Try(node.body, [_catch_all(caught, [store_error])], [], [])
+        body_try = gast.Try(node.body, [_catch_all(caught, [store_error])], [], [])
         statements: list[Any] = [
             build.assign(parts, gast.List([], gast.Load())), build.assign(raised, gast.List([], gast.Load())),
         ]  # fmt: skip
-        remaining = error
+        remaining_name = error
         for handler in node.handlers:
             part = fresh("part_")
-            target = gast.Tuple([build.store(part), build.store(rest)], gast.Store())
-            statements.append(build.assign(target, build.operate("split_group", build.name(remaining), handler.type)))
-            remaining = rest
+            targets = gast.Tuple([build.store(part), build.store(rest)], gast.Store())
+            split = build.operate("split_group", build.name(remaining_name), handler.type)
+            statements.append(build.assign(targets, split))
+            remaining_name = rest
             statements.append(self._if_not_none(part, self._lower_handler(handler, part, parts, raised)))
         names = [build.name(name) for name in (error, rest, raised, parts)]
         statements.append(build.assign(to_raise, build.operate("exception_to_raise", *names)))
         statements.append(self._if_not_none(to_raise, [gast.Raise(build.name(to_raise), None)]))
-        return [build.assign(error, build.constant(None)), body, self._if_not_none(error, statements, node.orelse)]
+        return [build.assign(error, build.constant(None)), body_try, self._if_not_none(error, statements, node.orelse)]
 
     def _lower_handler(self, handler: Any, part: str, parts: str, raised: str) -> list[Any]:
-        handling = gast.Try([gast.Raise(build.name(part), None)], [_catch_all(handler.name, handler.body)], [], [])
+        handling_try = gast.Try([gast.Raise(build.name(part), None)], [_catch_all(handler.name, handler.body)], [], [])
         name = self.namer.fresh("caught_")
-        collecting = gast.Try([handling], [_catch_all(name, [_append_to(raised, name)])], [], [])
-        return [_append_to(parts, part), collecting]
+        collecting_try = gast.Try([handling_try], [_catch_all(name, [_append_to(raised, name)])], [], [])
+        return [_append_to(parts, part), collecting_try]
 
     def _if_not_none(self, name: str, body: list[Any], orelse: list[Any] | None = None) -> Any:
         test = gast.Compare(build.name(name), [gast.IsNot()], [build.constant(None)])
@@ -94,8 +95,8 @@ def _catch_all(name: Any, body: list[Any]) -> Any:
     return gast.ExceptHandler(build.name("BaseException"), build.store(name) if isinstance(name, str) else name, body)
 
 
-def _append_to(items: str, name: str) -> Any:
-    return gast.Expr(build.call(gast.Attribute(build.name(items), "append", gast.Load()), build.name(name)))
+def _append_to(list_name: str, name: str) -> Any:
+    return gast.Expr(build.call(gast.Attribute(build.name(list_name), "append", gast.Load()), build.name(name)))
 
 
 def _raises_its_part(handler: Any) -> bool:

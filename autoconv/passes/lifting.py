@@ -47,17 +47,19 @@ class Lifting(FunctionPass, statements_only=True):
             for region in plan.regions.values()
             for name in (*region.inputs, *region.outputs, *region.cells)
         }
-        deleted = _deleted_names(node) & (state_names | plan.undefined_names | _nonlocal_names(node)) & scope.locals
-        undefined = sorted(plan.undefined_names - set(scope.parameters))
-        if not plan.undefined_names and not plan.assigned_in_try and not deleted:
+        tracked_names = state_names | plan.undefined_names | _nonlocal_names(node)
+        deleted_names = _deleted_names(node) & tracked_names & scope.locals
+        undefined_names = sorted(plan.undefined_names - set(scope.parameters))
+        if not plan.undefined_names and not plan.assigned_in_try and not deleted_names:
             return node
-        checked_names = (plan.undefined_names | plan.assigned_in_try | deleted) - self.context.exit_names
-        node.body = _CheckReads(plan.unsure_reads, checked_names, deleted, self.context.generated).visit_list(node.body)
+        checked_names = (plan.undefined_names | plan.assigned_in_try | deleted_names) - self.context.exit_names
+        checker = _CheckReads(plan.unsure_reads, checked_names, deleted_names, self.context.generated)
+        node.body = checker.visit_list(node.body)
         start = body_start(node.body)
         first = node.body[0]
         node.body[start:start] = [
             build.place(build.assign(name, build.operate("Undefined", build.constant(name))), first)
-            for name in undefined
+            for name in undefined_names
         ]
         return node
 
@@ -92,18 +94,18 @@ class _CheckReads(Transformer):
     """Check the reads that may find a name undefined, also after `del x`."""
 
     def __init__(
-        self, unsure_reads: Container[int], names: set[str], deleted: set[str], generated: Container[int]
+        self, unsure_reads: Container[int], names: set[str], deleted_names: set[str], generated: Container[int]
     ) -> None:
         self.unsure_reads = unsure_reads
         self.names = names
-        self.deleted = deleted
+        self.deleted_names = deleted_names
         self.generated = generated
         self.inner_check = ""  # the operator that checks reads in the inner scope being visited
 
     def visit_Name(self, node: Any) -> Any:
         if not isinstance(node.ctx, gast.Load) or node.id not in self.names:
             return node
-        if id(node) in self.unsure_reads or self.inner_check or node.id in self.deleted:
+        if id(node) in self.unsure_reads or self.inner_check or node.id in self.deleted_names:
             return build.place(self._checked_read(node.id), node)
         return node
 
@@ -153,10 +155,10 @@ class _CheckReads(Transformer):
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
     @contextmanager
-    def _inner_scope(self, bound: Set[str], check: str = "ld_outer") -> Iterator[None]:
+    def _inner_scope(self, bound_names: Set[str], check: str = "ld_outer") -> Iterator[None]:
         """Enter a scope that binds some of the names itself; the operator `check` checks its reads of the others."""
         outer_state = self.names, self.inner_check
-        self.names, self.inner_check = self.names - bound, check
+        self.names, self.inner_check = self.names - bound_names, check
         yield
         self.names, self.inner_check = outer_state
 
@@ -165,7 +167,7 @@ class _CheckReads(Transformer):
         if not isinstance(node.target, gast.Name) or node.target.id not in self.names:
             return node
         name = node.target.id
-        if id(node) in self.unsure_reads or self.inner_check or name in self.deleted:
+        if id(node) in self.unsure_reads or self.inner_check or name in self.deleted_names:
             value = build.operate(INPLACE[type(node.op)], self._checked_read(name), node.value)
             return build.place(build.assign(name, value), node)
         return node
@@ -173,7 +175,7 @@ class _CheckReads(Transformer):
     def visit_Delete(self, node: Any) -> Any:
         statements: list[Any] = []
         for target in node.targets:
-            if isinstance(target, gast.Name) and target.id in self.deleted & self.names:
+            if isinstance(target, gast.Name) and target.id in self.deleted_names & self.names:
                 checked_read = self._checked_read(target.id)
                 deletion = build.operate("deleted", checked_read, build.constant(target.id))
                 statements.append(build.place(build.assign(target.id, deletion), node))

@@ -60,16 +60,16 @@ class Lineariser:
         target_names = [part.id for part in walk(generator.target) if isinstance(part, gast.Name)]
         fresh_names = {name: self.namer.fresh(f"{name.strip('_')}_") for name in target_names}
         for part in (generator.target, node.args[0].elt, *generator.ifs):
-            for node_of_part in walk(part):
-                if isinstance(node_of_part, gast.Name):
-                    node_of_part.id = fresh_names.get(node_of_part.id, node_of_part.id)
+            for name_node in walk(part):
+                if isinstance(name_node, gast.Name):
+                    name_node.id = fresh_names.get(name_node.id, name_node.id)
         test = node.args[0].elt if is_any else gast.UnaryOp(gast.Not(), node.args[0].elt)
         tests = [*generator.ifs, test]
-        decide = [build.assign(result_name, build.constant(is_any)), gast.Break()]
+        decision_statements = [build.assign(result_name, build.constant(is_any)), gast.Break()]
         lineariser = Lineariser(self.context, self.namer, self.place)
         joined_test = gast.BoolOp(gast.And(), tests) if len(tests) > 1 else test
         condition = lineariser.linearise(build.place(joined_test, node))
-        lineariser._emit(self._make_if(condition, decide, []))
+        lineariser._emit(self._make_if(condition, decision_statements, []))
         loop = gast.For(generator.target, iterable, lineariser.statements, [], None)
         loop = self.context.mark(build.place(loop, node))
         body = [build.assign(result_name, build.constant(not is_any)), loop]

@@ -79,8 +79,8 @@ class Matches(FunctionPass, statements_only=True):
             statements.append(self._make_if(is_unmatched, other_statements, [], case))
         return statements
 
-    def _make_if(self, test: Any, body: list[Any], orelse: list[Any], like: Any) -> Any:
-        return self.context.mark(build.place(gast.If(test, body, orelse), like.pattern))
+    def _make_if(self, test: Any, body: list[Any], orelse: list[Any], case: Any) -> Any:
+        return self.context.mark(build.place(gast.If(test, body, orelse), case.pattern))
 
 
 class _PatternConditions:

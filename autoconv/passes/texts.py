@@ -63,8 +63,8 @@ class Texts(FunctionPass):
         return _is_percent_operation(node) and not is_number_literal(node.right) and self._may_be_text(node.left)
 
     def _may_be_text(self, node: Any) -> bool:
-        texts, non_text = self._names()
-        return (isinstance(node, gast.Name) and node.id in texts) or may_be_text(node, non_text)
+        text_names, names_without_text = self._names()
+        return (isinstance(node, gast.Name) and node.id in text_names) or may_be_text(node, names_without_text)
 
     def _names(self) -> tuple[set[str], set[str]]:
         """Return the names to which the function assigns a text, and those that hold no text."""
@@ -73,8 +73,8 @@ class Texts(FunctionPass):
             return set(), set()
         if id(function) not in self._names_by_function:
             body = function.body if isinstance(function.body, list) else [function.body]
-            texts = {name for s in body for name in _names_assigned_text(s)}
-            self._names_by_function[id(function)] = function, (texts, non_text_names(function))
+            text_names = {name for s in body for name in _names_assigned_text(s)}
+            self._names_by_function[id(function)] = function, (text_names, non_text_names(function))
         return self._names_by_function[id(function)][1]
 
 

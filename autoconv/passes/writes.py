@@ -69,10 +69,11 @@ class PlainWrites(Transformer, statements_only=True):
         if _is_repeatable(node.target) and _is_repeatable(node.value):
             return build.place(self._try_write(node, copy_tree(node)), node)
         statements: list[Any] = []
-        evaluated, original = self._evaluate_item(node.target, statements)
-        item = self._assign_fresh("value_", gast.Subscript(evaluated.value, evaluated.slice, gast.Load()), statements)
+        evaluated_target, original_target = self._evaluate_item(node.target, statements)
+        read = gast.Subscript(evaluated_target.value, evaluated_target.slice, gast.Load())
+        item = self._assign_fresh("value_", read, statements)
         statements.append(gast.AugAssign(build.store(item.id), node.op, node.value))
-        statements.append(self._write_item(evaluated, original, build.name(item.id)))
+        statements.append(self._write_item(evaluated_target, original_target, build.name(item.id)))
         return [build.place(statement, node) for statement in statements]
 
     def visit_FunctionDef(self, node: Any) -> Any:
@@ -84,10 +85,10 @@ class PlainWrites(Transformer, statements_only=True):
         """Store the parts of a target from left to right."""
         if isinstance(target, gast.Subscript) and not self._is_container(target):
             statements: list[Any] = []
-            evaluated = original = target
+            evaluated_target = original_target = target
             if not _is_repeatable(target):
-                evaluated, original = self._evaluate_item(target, statements)
-            return [*statements, self._write_item(evaluated, original, value)]
+                evaluated_target, original_target = self._evaluate_item(target, statements)
+            return [*statements, self._write_item(evaluated_target, original_target, value)]
         if isinstance(target, gast.Subscript) or not _written_items(target):
             return [build.assign(target, value)]
         name_nodes = [build.store(self.namer.fresh("item_")) for _ in target.elts]
@@ -124,9 +125,9 @@ class PlainWrites(Transformer, statements_only=True):
         statements.append(build.assign(name, value))
         return build.name(name)
 
-    def _write_item(self, evaluated: Any, original: Any, value: Any) -> Any:
-        statements = [gast.Assign([copy_tree(target)], copy_tree(value), None) for target in (evaluated, original)]
-        return self._try_write(*statements)
+    def _write_item(self, evaluated_target: Any, original_target: Any, value: Any) -> Any:
+        targets = evaluated_target, original_target
+        return self._try_write(*[gast.Assign([copy_tree(target)], copy_tree(value), None) for target in targets])
 
     def _try_write(self, attempt: Any, alternative: Any) -> Any:
         """Return a `try` of `attempt`; the handler for tensors is `alternative`, which the passes rewrite."""

@@ -120,9 +120,9 @@ def unstack(x: TensorLike, /, *, axis: AxisLike = 0) -> tuple[Tensor, ...]:
     >>> [part.numpy().tolist() for part in autoconv.xp.unstack([[1, 2], [3, 4]])]
     [[1, 2], [3, 4]]
     """
-    rows = tensor(x)
-    axis_index = axis_of(axis, rank_of(rows))
-    parts = moveaxis(rows, axis_index, 0)
+    x_tensor = tensor(x)
+    axis_index = axis_of(axis, rank_of(x_tensor))
+    parts = moveaxis(x_tensor, axis_index, 0)
     return tuple(get_item(parts, i) for i in range(known_shape(parts)[0]))
 
 
@@ -227,8 +227,8 @@ def sort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, sta
     >>> autoconv.xp.sort([3, 1, 2], descending=True).numpy()
     array([3, 2, 1])
     """
-    values = numpy_implementation("sort")(x, axis)
-    return flip(values, axis=axis) if descending else values
+    sorted_elements = numpy_implementation("sort")(x, axis)
+    return flip(sorted_elements, axis=axis) if descending else sorted_elements
 
 
 def cumulative_sum(

@@ -47,9 +47,9 @@ def test_gradients_and_other_shapes_keep_the_backend():
     seen = []
 
     class Noting(type(backends.get_backend("xla"))):
-        def compile(self, graph, form=None, pool=0):
+        def compile(self, graph, form=None, pool_number=0):
             seen.append(graph.name)
-            return super().compile(graph, form, pool)
+            return super().compile(graph, form, pool_number)
 
     backends.BACKENDS["noting"] = Noting(backends.BACKENDS["llvm"])
     try:

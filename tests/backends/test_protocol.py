@@ -25,15 +25,15 @@ class Counting(Interpreter):
     def __init__(self):
         self.compiled = []
 
-    def compile(self, graph, form=None, pool=0):
+    def compile(self, graph, form=None, pool_number=0):
         self.compiled.append(graph.name)
-        return super().compile(graph, form, pool)
+        return super().compile(graph, form, pool_number)
 
 
 class Missing(Interpreter):
     name = "missing"
 
-    def compile(self, graph, form=None, pool=0):
+    def compile(self, graph, form=None, pool_number=0):
         raise Unsupported("no such machine")
 
 

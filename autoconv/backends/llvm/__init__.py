@@ -95,7 +95,7 @@ class NativeGraph:
         if results is NotImplemented:  # The type or the memory layout of an argument differs from the expected one.
             try:
                 results = self._run(*(convert(a) for convert, a in zip(self._conversions, arguments, strict=True)))
-            except _Misfit:
+            except _UnconvertibleArgument:
                 results = NotImplemented
         if results is NotImplemented:
             if self._interpreted is None:
@@ -149,7 +149,7 @@ def _has_native_work(graph: Graph) -> bool:
     )
 
 
-class _Misfit(Exception):
+class _UnconvertibleArgument(Exception):
     """An argument that cannot be converted to the form that native code takes."""
 
 
@@ -165,7 +165,7 @@ def _argument_conversion(value: Value) -> Any:
         array = np.asarray(argument)
         shape_fits = all(a == b or isinstance(b, Size) for a, b in zip(array.shape, shape, strict=False))
         if array.ndim != rank or not shape_fits or array.dtype != dtype:
-            raise _Misfit
+            raise _UnconvertibleArgument
         return np.array(array, dtype, order="C")
 
     return convert

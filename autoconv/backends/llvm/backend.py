@@ -46,14 +46,14 @@ class NativeBackend:
     """Compiles graphs to machine code by LLVM."""
 
     name = "llvm"
-    symbolic = NativeCodeForAnySize()
+    symbolic_code = NativeCodeForAnySize()
 
-    def library(self, form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple: str) -> LibraryObject:
+    def compile_library(self, form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple: str) -> LibraryObject:
         return library_object(form, graphs, cpu, triple)
 
-    def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
+    def compile(self, graph: Graph, form: CallForm | None = None, pool_number: int = 0) -> CompiledGraph:
         try:
-            with using_pool(pool):
+            with using_pool(pool_number):
                 return llvm.compile_graph(graph, form)
         except (UnknownLayout, ImportError) as error:
             raise Unsupported(str(error)) from error
@@ -79,5 +79,5 @@ class NativeBackend:
         except (*COMPILATION_ERRORS, UnknownLayout, ImportError):
             return 0
 
-    def can_dispatch(self, counters: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
-        return all(map(is_readable, counters)) and all(map(is_dispatchable, entries))
+    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+        return all(map(is_readable, cells)) and all(map(is_dispatchable, entries))

@@ -75,10 +75,10 @@ def has_kernels_with_symbolic_attributes(graph: Graph) -> bool:
     """
     try:
         indexing_nodes = [node for node in legalize_graph(graph).walk() if "spec" in node.attributes]
-        by_kernels = [node for node in indexing_nodes if lowering_class(node) == "kernel"]
+        kernel_nodes = [node for node in indexing_nodes if lowering_class(node) == "kernel"]
     except TypeError:  # a decomposition computed with a symbol
         return True
-    entries = (entry for node in by_kernels for entry in node.attributes["spec"])
+    entries = (entry for node in kernel_nodes for entry in node.attributes["spec"])
     return any(isinstance(bound, Symbol) for entry in entries for bound in entry.parts)
 
 

@@ -56,7 +56,7 @@ class Lowering(Memory):
 
         With `in_place`, results that share memory are described by views, if possible.
         """
-        graph = promote_cells(graph, leaves_process=True)
+        graph = promote_cells(graph, is_exported=True)
         items: list[Item] = []
         for position, (parameter, term) in enumerate(zip(graph.parameters, arguments, strict=True)):
             if isinstance(parameter.type, (ResourceType, ArrayType)):

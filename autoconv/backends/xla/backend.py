@@ -171,8 +171,8 @@ class XlaBackend:
     """Compiles graphs by XLA, and by `native` what has no form in StableHLO."""
 
     name = "xla"
-    library = None
-    symbolic: SymbolicCode | None = _NoSymbolicCode()
+    compile_library = None
+    symbolic_code: SymbolicCode | None = _NoSymbolicCode()
 
     def __init__(self, native: Backend, device: str = "") -> None:
         if not is_installed():
@@ -180,11 +180,11 @@ class XlaBackend:
         self._native = native
         self._device = device
 
-    def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
+    def compile(self, graph: Graph, form: CallForm | None = None, pool_number: int = 0) -> CompiledGraph:
         try:
-            return XlaGraph(graph, form, lambda: self._native.compile(graph, None, pool), place(self._device))
+            return XlaGraph(graph, form, lambda: self._native.compile(graph, None, pool_number), place(self._device))
         except GraphUnfit as error:
-            return _GraphWithNote(self._native.compile(graph, form, pool), f"not by XLA: {error}")
+            return _GraphWithNote(self._native.compile(graph, form, pool_number), f"not by XLA: {error}")
 
     def describe(self, graph: Graph) -> list[str]:
         try:
@@ -204,8 +204,8 @@ class XlaBackend:
     def take_float_errors(self) -> int:
         return self._native.take_float_errors()
 
-    def can_dispatch(self, counters: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
-        return self._native.can_dispatch(counters, entries)
+    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+        return self._native.can_dispatch(cells, entries)
 
 
 class _GraphWithNote:

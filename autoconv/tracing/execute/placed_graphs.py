@@ -107,10 +107,10 @@ class PlacedGraph:
         graph = optimise(part.graph, contract=self._contract)
         if task is not None:
             return task.compile(graph)
-        pool = pool_of(part.device)
+        pool_number = pool_of(part.device)
         if needs_shapes(graph, self._backend):
-            return ByShape(graph, self._contract, None, pool, self._backend)
-        return compile_graph(graph, None, pool, self._backend)
+            return ByShape(graph, self._contract, None, pool_number, self._backend)
+        return compile_graph(graph, None, pool_number, self._backend)
 
     def _interpret_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
         """Return a function that runs a node with several devices region by region."""

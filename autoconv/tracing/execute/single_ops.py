@@ -28,7 +28,7 @@ def single_op(
     backend = get_backend()
     key = backend, op.name, tuple(attributes.items()), operands
     if key not in _code_by_key:
-        _code_by_key[key] = _compile(op, attributes, operands) if backend.symbolic is not None else None
+        _code_by_key[key] = _compile(op, attributes, operands) if backend.symbolic_code is not None else None
     return _code_by_key[key]
 
 

@@ -37,7 +37,8 @@ MAX_SEEN_SHAPES = 256  # shapes that are remembered to notice when they recur
 
 def needs_shapes(graph: Graph, backend: str | None) -> bool:
     """Return whether a graph, traced for arguments of more than one shape, needs code by shape."""
-    return get_backend(backend).symbolic is not None and any(not is_static(value.type) for value in graph.parameters)
+    is_static_graph = all(is_static(value.type) for value in graph.parameters)
+    return get_backend(backend).symbolic_code is not None and not is_static_graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,12 @@ class ByShape:
     sizes = None
 
     def __init__(
-        self, graph: Graph, contract: str, form: CallForm | None, pool: int = 0, backend: str | None = None
+        self, graph: Graph, contract: str, form: CallForm | None, pool_number: int = 0, backend: str | None = None
     ) -> None:
         self._graph = graph
         self._contract = contract
         self._form = form
-        self._pool = pool
+        self._pool_number = pool_number
         self._backend = backend
         self._open_entries: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
         self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
@@ -174,7 +175,7 @@ class ByShape:
 
     def _compile_open(self, pattern: Pattern, shapes: Shapes) -> OpenSizeCode | None:
         """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""
-        symbolic_code = get_backend(self._backend).symbolic
+        symbolic_code = get_backend(self._backend).symbolic_code
         if symbolic_code is None:
             return None
         try:
@@ -238,11 +239,11 @@ class ByShape:
 
     def _compile(self, graph: Graph) -> CompiledGraph:
         self.compilations += 1
-        return compile_graph(graph, self._form, self._pool, self._backend)
+        return compile_graph(graph, self._form, self._pool_number, self._backend)
 
     def _compile_fallback(self) -> CompiledGraph:
         if self._fallback is None:
-            self._fallback = compile_graph(self._graph, None, self._pool, self._backend)
+            self._fallback = compile_graph(self._graph, None, self._pool_number, self._backend)
         return self._fallback
 
 

@@ -207,7 +207,7 @@ def _has_index_map(node: Node) -> bool:
     if not is_dense(source):
         return False
     if name in ("reshape", "reshape_like", "squeeze") and uses_open_sizes(node):
-        return is_dense(result) and _has_equal_count(node)
+        return is_dense(result) and _has_equal_element_count(node)
     return has_static_index_map(node)
 
 
@@ -221,7 +221,7 @@ def has_static_index_map(node: Node) -> bool:
     return len(node.inputs) == 1 or node.op.name not in ("reshape", "broadcast_to", "roll", "pad")
 
 
-def _has_equal_count(node: Node) -> bool:
+def _has_equal_element_count(node: Node) -> bool:
     """Return whether source and result have equally many elements.
 
     Quotients in sizes count as exact: the op that made the type refuses others.

@@ -140,7 +140,7 @@ class OpenCounterRange:
     padding_at_end: int = 0
     limits: set[Symbol] = field(default_factory=set)
 
-    def note_limit(self, position: Dimension, limit: Dimension) -> None:
+    def record_limit(self, position: Dimension, limit: Dimension) -> None:
         """Note where a position that follows the counter crosses the limit, which may be an open size."""
         offset = plus(position, times(self.counter, -1))
         margin = plus(self.size, times(limit, -1))
@@ -256,7 +256,7 @@ def _is_below(
     position: Dimension, limit: Dimension, counter_range: CounterRange | OpenCounterRange | None
 ) -> bool | None:
     if isinstance(counter_range, OpenCounterRange):
-        counter_range.note_limit(position, limit)
+        counter_range.record_limit(position, limit)
     if not isinstance(limit, int):
         return None
     if isinstance(position, int):

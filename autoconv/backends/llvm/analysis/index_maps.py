@@ -211,8 +211,8 @@ def _reshape(node: Node) -> IndexMap:
 
 def _broadcast(node: Node) -> IndexMap:
     source, result = _shapes(node)
-    lead = len(result) - len(source)
-    return IndexMap(tuple(0 if size == 1 else variable(lead + d) for d, size in enumerate(source)))
+    leading_rank = len(result) - len(source)
+    return IndexMap(tuple(0 if size == 1 else variable(leading_rank + d) for d, size in enumerate(source)))
 
 
 def item_map(node: Node) -> IndexMap:

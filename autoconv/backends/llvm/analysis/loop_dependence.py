@@ -60,21 +60,22 @@ class LoopDependence:
             for other in (*stored_arrays[i:], *loaded_arrays)
         )
 
-    def passes_elements_on(self, loop: Node) -> bool:
+    def reads_previous_element(self, loop: Node) -> bool:
         """Return whether each iteration of a counting loop reads an element that the iteration before it writes."""
         counter, body = counter_of(loop), loop.regions[1]
         if counter is None:
             return False
-        stored = [node.inputs[0] for node in body.walk() if node.op.name == "array_store"]
-        loaded = [node.inputs[0] for node in body.walk() if node.op.name == "array_load"]
-        if len(stored) + len(loaded) > _ACCESS_LIMIT:
+        stored_arrays = [node.inputs[0] for node in body.walk() if node.op.name == "array_store"]
+        loaded_arrays = [node.inputs[0] for node in body.walk() if node.op.name == "array_load"]
+        if len(stored_arrays) + len(loaded_arrays) > _ACCESS_LIMIT:
             return False
+        parameter = body.parameters[counter.position]
         return any(
-            self._base(target) is self._base(other) and self._is_next(target, other, body.parameters[counter.position])
-            for target, other in product(stored, loaded)
+            self._base(target) is self._base(other) and self._is_at_previous_position(target, other, parameter)
+            for target, other in product(stored_arrays, loaded_arrays)
         )
 
-    def _is_next(self, target: Value, other: Value, counter: Atom) -> bool:
+    def _is_at_previous_position(self, target: Value, other: Value, counter: Atom) -> bool:
         """Return whether the position of `other` is that of `target` in the iteration before."""
         pairs = list(zip(self._position_forms(target), self._position_forms(other), strict=True))
         if not pairs or any(len(forms) != 1 for pair in pairs for forms in pair):

@@ -28,7 +28,7 @@ def allocated_outputs(graph: Graph, allocated_parameters: Sequence[bool] = ()) -
             allocated_values.add(value)
     for node in graph.nodes:
         flags = _allocated_results(node, allocated_values)
-        allocated_values.update(value for value, is_made in zip(node.results, flags, strict=True) if is_made)
+        allocated_values.update(value for value, is_new in zip(node.results, flags, strict=True) if is_new)
     return [value in allocated_values for value in graph.outputs]
 
 

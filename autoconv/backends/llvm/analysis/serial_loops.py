@@ -26,25 +26,25 @@ def is_serial(loop: Node, dependence: LoopDependence) -> bool:
     body, counter = loop.regions[1], counter_of(loop)
     if any(node.op.traits.repeats for node in body.walk()):
         return False
-    if counter is None or not counter.is_only_exit or dependence.passes_elements_on(loop):
+    if counter is None or not counter.is_only_exit or dependence.reads_previous_element(loop):
         return True
     dependences = _IterationDependence(loop, body)
     written_arrays = [node.inputs[0] for node in body.nodes if node.op.traits.stores_into is not None]
     if any(dependences.of_element(array) == _OTHER for array in written_arrays):
         return True
     bases = {base_of(array) for array in written_arrays}
-    read = [node.inputs[0] for node in body.nodes if node.op.name == "array_load"]
-    return any(base_of(array) in bases and dependences.of_element(array) == _INVARIANT for array in read)
+    read_arrays = [node.inputs[0] for node in body.nodes if node.op.name == "array_load"]
+    return any(base_of(array) in bases and dependences.of_element(array) == _INVARIANT for array in read_arrays)
 
 
 class _IterationDependence:
     """The dependence of positions on the iteration, as far as additions and subtractions show it."""
 
     def __init__(self, loop: Node, body: Graph) -> None:
-        self._known = dict.fromkeys(body.parameters[state_size(loop) :], _INVARIANT)
+        self._known_dependences = dict.fromkeys(body.parameters[state_size(loop) :], _INVARIANT)
         counter = counter_of(loop)
         if counter is not None:
-            self._known[body.parameters[counter.position]] = _LINEAR
+            self._known_dependences[body.parameters[counter.position]] = _LINEAR
 
     def of_element(self, view: Value) -> int:
         """Return the dependence of an element's position in an array; `_LINEAR` for a view with axes."""
@@ -57,9 +57,9 @@ class _IterationDependence:
         return result
 
     def _of_number(self, value: Value) -> int:
-        if value not in self._known:
-            self._known[value] = self._of_result(value)
-        return self._known[value]
+        if value not in self._known_dependences:
+            self._known_dependences[value] = self._of_result(value)
+        return self._known_dependences[value]
 
     def _of_result(self, value: Value) -> int:
         node = value.node

@@ -109,10 +109,10 @@ def write_dimension(out: FunctionText, size: Dimension) -> Position:
 
 def write_position(out: FunctionText, size: Dimension, write_symbol: Callable[[Symbol], Position]) -> Position:
     """Return a dimension or a position as a constant or a register; `write_symbol` gives a symbol's register."""
-    return _write_polynomial(out, size, write_symbol) if isinstance(size, Symbol) else size or 0
+    return _write_expression(out, size, write_symbol) if isinstance(size, Symbol) else size or 0
 
 
-def _write_polynomial(out: FunctionText, symbol: Symbol, write_symbol: Callable[[Symbol], Position]) -> Position:
+def _write_expression(out: FunctionText, symbol: Symbol, write_symbol: Callable[[Symbol], Position]) -> Position:
     if isinstance(symbol, Quotient):
         dividend, divisor = (write_position(out, size, write_symbol) for size in (symbol.dividend, symbol.divisor))
         operands = f"{dividend}, {divisor}"

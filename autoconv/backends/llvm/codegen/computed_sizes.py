@@ -79,6 +79,7 @@ def _as_contiguous(array: np.ndarray) -> np.ndarray:
 
 @lowering("sizes_forgotten")
 def _write_sizes_forgotten(region: LoweringContext, node: Node) -> None:
+    """Pass the array on; only its type changes."""
     (x,), (result,) = node.inputs, node.results
     region.set(result, region.body.own_reference(region.take_reference(x, region.remaining_uses[x] == 1)))
 
@@ -93,11 +94,11 @@ def _write_size_sum(region: LoweringContext, node: Node) -> None:
 @lowering("slice_sizes")
 def _write_slice_sizes(region: LoweringContext, node: Node) -> None:
     operands = iter(node.inputs)
-    written_parts: Any = node.attributes["parts"]
-    parts: list[Any] = [write_integer(region, next(operands)) if part == INPUT else part for part in written_parts]
+    spec_parts: Any = node.attributes["parts"]
+    parts: list[Any] = [write_integer(region, next(operands)) if part == INPUT else part for part in spec_parts]
     size = write_dimension(region.out, node.attributes["size"])
     start, length, _ = resolve_bounds(region, node, parts, size)
-    for symbol, value in zip(node.attributes["defines"], (length, start), strict=False):
+    for symbol, value in zip(node.attributes["defines"], (length, start), strict=False):  # the start if views need it
         _define_size(region, symbol, value)
 
 
@@ -121,16 +122,16 @@ def _write_range_size(region: LoweringContext, node: Node) -> None:
 
 @lowering("reshape_sizes")
 def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
-    """Infer a size of -1 by division; the product of all sizes has to be the number of elements."""
+    """Infer a size of -1 by division; the product of all sizes has to be the number of elements, `total`."""
     out, operands = region.out, iter(node.inputs[1:])
     total = write_dimension(out, node.attributes["count"])
     sizes = [write_integer(region, next(operands)) if size is None else size for size in node.attributes["wanted"]]
     sizes = [write_dimension(out, size) if isinstance(size, Symbol) else size for size in sizes]
     are_inferred = [out.icmp("eq", size, -1) for size in sizes]
-    known_product: Position = 1
+    other_product: Position = 1
     for size, is_inferred in zip(sizes, are_inferred, strict=True):
-        known_product = out.mul(known_product, out.select(is_inferred, 1, size))
-    quotient = out.op("sdiv", total, out.select(out.icmp("eq", known_product, 0), 1, known_product))
+        other_product = out.mul(other_product, out.select(is_inferred, 1, size))
+    quotient = out.op("sdiv", total, out.select(out.icmp("eq", other_product, 0), 1, other_product))
     pairs = zip(sizes, are_inferred, strict=True)
     resolved_sizes = [out.select(is_inferred, quotient, size) for size, is_inferred in pairs]
     inferred_count: Position = 0
@@ -140,7 +141,7 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
         inferred_count, product = out.add(inferred_count, out.cast("zext", is_inferred, "i64")), out.mul(product, size)
         is_wrong = out.or_(is_wrong, out.icmp("ugt", size, _ELEMENT_LIMIT))
     is_wrong = out.or_(is_wrong, out.icmp("ne", product, total))
-    is_undecided = out.and_(out.icmp("eq", inferred_count, 1), out.icmp("eq", known_product, 0))
+    is_undecided = out.and_(out.icmp("eq", inferred_count, 1), out.icmp("eq", other_product, 0))
     region.raise_if(node, out.or_(out.or_(is_wrong, is_undecided), out.icmp("ugt", inferred_count, 1)))
     defines = iter(node.attributes["defines"])
     for size, wanted in zip(resolved_sizes, node.attributes["wanted"], strict=True):

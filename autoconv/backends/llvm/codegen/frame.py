@@ -126,15 +126,15 @@ class Body:
         self.loop_depth += 1
         self._invariants.append((frozenset(capture.ir for capture in captures if isinstance(capture, Object)), {}))
 
-    def loop_invariant_slot(self, source: Object, kind: Any) -> str | None:
-        """Return a slot, initially null, for a loop-invariant value of a `kind` that is made of `source`.
+    def loop_invariant_slot(self, source: Object, purpose: Any) -> str | None:
+        """Return a slot, initially null, for a loop-invariant value of a `purpose` that is made of `source`.
 
         The first iteration fills it. The result is None unless the innermost loop captures `source`.
         """
-        captured_values, slots = self._invariants[-1] if self._invariants else (frozenset(), {})
-        if source.ir not in captured_values:
+        captured_registers, slots = self._invariants[-1] if self._invariants else (frozenset(), {})
+        if source.ir not in captured_registers:
             return None
-        key = source.ir, kind
+        key = source.ir, purpose
         if key not in slots:
             slots[key] = self.out.slot()
         return slots[key]
@@ -165,8 +165,8 @@ class Body:
         descriptor, pool = (self.objects.reference(item)(out) for item in (dtype.numpy, MEMORY_HANDLER))
         size = element_count(out, shape)
         dimensions = self.store_dimensions(shape)
-        bytes_ = product(out, size, dtype.size)
-        return out.call("new_sized_array", len(shape), dimensions, descriptor, pool, bytes_)
+        byte_count = product(out, size, dtype.size)
+        return out.call("new_sized_array", len(shape), dimensions, descriptor, pool, byte_count)
 
     def store_dimensions(self, shape: Sequence[Position]) -> str:
         """Store the dimensions in memory, and return the address."""

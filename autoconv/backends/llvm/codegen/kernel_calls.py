@@ -102,8 +102,8 @@ class KernelCalls:
             elif native is None:  # a view, which exists only as an index map: the kernel needs an array
                 native = self._shape_placeholder(value)
             if isinstance(native, Memory):
-                array = value.node.inputs[0] if value in self._plan.lent and value.node is not None else value
-                native = box_memory(self, native, array.type)  # type: ignore[arg-type]
+                boxed_value = value.node.inputs[0] if value in self._plan.lent and value.node is not None else value
+                native = box_memory(self, native, boxed_value.type)  # type: ignore[arg-type]
                 box_slots.append(native.slot or "")
             elif isinstance(native, Element):
                 native = self.box(native)
@@ -157,9 +157,9 @@ class KernelCalls:
             strides = row_major_strides(out, shape, dtype.size)
         array_class, descriptor = (self.body.objects.reference(item)(out) for item in (np.ndarray, dtype.numpy))
         address = out.load("ptr", out.gep("i8", array.ir, abi.DATA))
-        buffers = [self.body.store_dimensions(numbers) for numbers in (shape, strides)]
+        shape_and_strides = [self.body.store_dimensions(numbers) for numbers in (shape, strides)]
         result = out.call(
-            "new_view", array_class, descriptor, len(shape), *buffers, address, array.ir, abi.WRITABLE_FLAGS
+            "new_view", array_class, descriptor, len(shape), *shape_and_strides, address, array.ir, abi.WRITABLE_FLAGS
         )
         self.body.fail_if(out.is_null(result))
         return self.body.own_reference(result)

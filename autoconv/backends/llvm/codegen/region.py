@@ -80,6 +80,7 @@ class Region(KernelCalls):
                         self._release_if_unused(value)
 
     def _read_values(self, item: Item) -> list[Value]:
+        """Return the values that an item uses; where a whole operand is a view, these are its sources."""
         if item.members:
             return [value for member in item.members for value in self._read_values(member)]
         node = item.nodes[0]
@@ -184,7 +185,7 @@ class Region(KernelCalls):
             self.body.record_range(native, self.body.value_ranges[value])
         if isinstance(native, Memory) and native.owner.slot is not None:
             is_new = value.node is not None and value.node.op.name in ("array_new", "array_of")
-            type_ = array_view.as_tensor_type(value.type) if is_new else value.type  # of tensor types spares are kept
+            type_ = array_view.as_tensor_type(value.type) if is_new else value.type  # freed tensors are kept for reuse
             self._memory_slots.append((native.owner.slot, type_))
 
     def native(self, value: Value) -> Native:
@@ -236,12 +237,12 @@ class Region(KernelCalls):
 
         No path joins again, so LLVM keeps numbers in registers that were loaded before.
         """
-        raising, continuing = self.out.label("outside"), self.out.label("inside")
-        self.out.branch_if(condition, raising, continuing, unlikely=True)
-        self.out.begin(raising)
+        raise_label, continue_label = self.out.label("outside"), self.out.label("inside")
+        self.out.branch_if(condition, raise_label, continue_label, unlikely=True)
+        self.out.begin(raise_label)
         self.call_kernel(node, is_rare=True)
         self.out.branch(self.body.failure_label)
-        self.out.begin(continuing)
+        self.out.begin(continue_label)
 
     def element(self, value: Value, index: Index) -> Element:
         """Load the element at `index` of a value, through views."""
@@ -267,7 +268,7 @@ class Region(KernelCalls):
         cells, arguments = self.loop_arguments(item, writer)
         rare_flag = self.launch(writer.name, arguments)
         if writer.has_rare and item.nodes[0].effects and self._plan.classes[item.nodes[0]] == "element":
-            self.call_kernel_if(item.nodes[0], rare_flag)
+            self.call_kernel_if(item.nodes[0], rare_flag)  # only the kernel has the op's error
         elif writer.has_rare:
             with self.out.unlikely(rare_flag):
                 self.out.new(f"call i1 @{writer.careful_name}({', '.join(arguments)})")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count
@@ -15,8 +15,8 @@ from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import choose_loop_split
 from autoconv.graph.graph import Value
 
-# Parameters of the body of a partitioned routine: number of the part, first iteration, and the one after the last.
-PART = ("i64 %part", "i64 %first", "i64 %last")
+# Parameters of the body of a split routine: number of the part, first iteration, and the one after the last.
+PART_PARAMETERS = ("i64 %part", "i64 %first", "i64 %last")
 
 
 class Routine:
@@ -40,6 +40,13 @@ class Routine:
         return self.out.finish("routine")
 
 
+class PartRoutine(Routine):
+    """The body of a split routine: it takes PART_PARAMETERS after `parameters`, and returns a flag."""
+
+    def __init__(self, region: LoweringContext, parameters: Sequence[str], optimises_size: bool = False) -> None:
+        super().__init__(region, [*parameters, *PART_PARAMETERS], "i1", optimises_size)
+
+
 def open_dimensions(region: LoweringContext) -> list[str]:
     """Return the open dimensions as parameters of a routine, and as its arguments, which have the same names."""
     return [f"i64 {size}" for size in region.body.module.sizes]
@@ -51,15 +58,15 @@ def pointers(region: LoweringContext, *values: Value | Object) -> list[str]:
     return [f"ptr {address}" for address in addresses]
 
 
-def partitioned_routine(
-    region: LoweringContext, parameters: Sequence[str], body: Routine, size: Position | Sequence[Position], work: int,
-    shape: Sequence[Position] = (),
+def split_routine(
+    region: LoweringContext, parameters: Sequence[str], body: Routine, size: Position | Sequence[Position],
+    work: int, shape: Sequence[Position] = (),
 ) -> str:  # fmt: skip
     """Write a function of `parameters` that runs `body` for the iterations from 0 to `size`; return its name.
 
     Several threads share the iterations if the `work`, in units of 0.05 ns, is large enough. Several sizes stand for
     their product. For an open size, the work is that of one element of `shape`, or of one iteration if that is empty.
-    The body takes `PART` after `parameters`, and runs the iterations from `%first` to `%last`.
+    The body runs the iterations from `%first` to `%last`.
     """
     name = body.finish("ret i1 false")
     routine = Routine(region, parameters)
@@ -70,7 +77,7 @@ def partitioned_routine(
         names = [parameter.name for parameter in routine.out.signature.parameters]
         routine.out.call(name, *names, 0, 0, size)
     else:
-        run_split(split, routine.module, routine.out, name, parameters, has_rare=False)
+        call_parts(split, routine.module, routine.out, name, parameters, has_rare=False)
     return routine.finish()
 
 

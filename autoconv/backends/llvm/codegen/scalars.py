@@ -48,29 +48,30 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         if unchecked_element is not None:
             _set_and_record_facts(region, node, operands, unchecked_element, range_)
             return
-    exceptional, done = out.label("cold"), out.label("done")
-    checks: list[str] = []
+    kernel_label, done = out.label("cold"), out.label("done")
+    passed_labels: list[str] = []
 
     def fail(condition: Element) -> None:
         passed_label = out.label("fine")
-        out.branch_if(condition.ir, exceptional, passed_label, unlikely=True)
+        out.branch_if(condition.ir, kernel_label, passed_label, unlikely=True)
         out.begin(passed_label)
-        checks.append(passed_label)
+        passed_labels.append(passed_label)
 
     b = RegisterWriter(region, fail)
-    warning_element = _warn_by_branch(b, node, operands, region) if range_ is None and region.body.is_serial else None
+    has_branch = range_ is None and region.body.is_serial
+    warning_element = _write_with_overflow_branch(b, node, operands, region) if has_branch else None
     if warning_element is not None:
         element = warning_element
     else:
         element = _write_signed_division(b, node, operands) or apply_rule(b, node, operands)
         if range_ is None:
             _write_overflow_warning(b, node, operands, element, region)
-    if not checks:
+    if not passed_labels:
         _set_and_record_facts(region, node, operands, element, range_)
         return
     native_block = out.block
     out.branch(done)
-    out.begin(exceptional)
+    out.begin(kernel_label)
     kernel_result = region.call_kernel(node, is_rare=True)[0]
     if node.op.traits.overflow_error == "only" and node.results[0].dtype.is_integer:  # the kernel always raises here
         out.branch(region.body.failure_label)
@@ -132,10 +133,10 @@ def _write_signed_division(b: RegisterWriter, node: Node, operands: Sequence[Ele
     return b.wrap(int64, result)
 
 
-def _warn_by_branch(
+def _write_with_overflow_branch(
     b: RegisterWriter, node: Node, operands: Sequence[Element], region: LoweringContext
 ) -> Element | None:
-    """Write a sum, difference or product of NumPy's int32 or int64 numbers, and a branch where it wraps; else None."""
+    """Write a sum, difference or product of NumPy's int32 or int64 with a branch that warns; None for other nodes."""
     type_, name = node.results[0].type, _OPERATION_WITH_OVERFLOW.get(node.op.name)
     if name is None or not isinstance(type_, TensorType) or type_.weak or type_.dtype not in (int32, int64):
         return None

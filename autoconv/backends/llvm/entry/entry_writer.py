@@ -43,7 +43,7 @@ class EntryWriter:
     """
 
     def __init__(
-        self, graph: Graph, module: ModuleText, objects: ObjectTable, name: str, count: int,
+        self, graph: Graph, module: ModuleText, objects: ObjectTable, name: str, parameter_count: int,
         defaults: Sequence[Any] = (),
     ) -> None:
         self._graph = graph
@@ -57,7 +57,7 @@ class EntryWriter:
         self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
         self.result_writer = ResultWriter(self.out, objects)
         self._refusal_label = self.out.label("other")
-        self._defaults, self._required_count = defaults, count - len(defaults)
+        self._defaults, self._required_count = defaults, parameter_count - len(defaults)
         self._check(self.out.icmp("ule", self.out.op("sub", "%count", self._required_count), len(defaults)))
         self.open_dimensions = ArgumentDimensions(module.open_sizes, self.out, objects, self._check)
 
@@ -91,11 +91,11 @@ class EntryWriter:
 
     def check_guards(self, form: CallForm) -> None:
         """Check that the trace's guards hold: cells, globals and parts of objects have not changed."""
-        by_namespace: dict[int, list[GlobalGuard]] = {}
+        guards_by_namespace: dict[int, list[GlobalGuard]] = {}
         for guard in form.guards:
             if isinstance(guard, GlobalGuard):
-                by_namespace.setdefault(id(guard.namespace), []).append(guard)
-        for guards in by_namespace.values():
+                guards_by_namespace.setdefault(id(guard.namespace), []).append(guard)
+        for guards in guards_by_namespace.values():
             self._check_names(guards)
         for guard in form.guards:
             if isinstance(guard, CellGuard):
@@ -112,16 +112,16 @@ class EntryWriter:
         namespace = self._objects.reference(guards[0].namespace)(self.out)
         offset = abi.dict_version_offset()
         if offset is None:
-            self._look_up(namespace, guards)
+            self._check_bindings(namespace, guards)
             return
         name = self._module.unique_name("version")
         self._module.variable(name, "i64")
         version = self._load_field(namespace, offset, "i64")
         with self.out.unless(self.out.icmp("eq", version, self.out.load("i64", f"@{name}"))):
-            self._look_up(namespace, guards)
+            self._check_bindings(namespace, guards)
             self.out.store("i64", version, f"@{name}")
 
-    def _look_up(self, namespace: str, guards: Sequence[GlobalGuard]) -> None:
+    def _check_bindings(self, namespace: str, guards: Sequence[GlobalGuard]) -> None:
         self._module.declare("PyDict_GetItemWithError", "ptr", "ptr, ptr")
         for guard in guards:
             current = self.out.call("PyDict_GetItemWithError", namespace, self._objects.reference(guard.name)(self.out))
@@ -155,11 +155,11 @@ class EntryWriter:
             out.call("release", slot)
         out.store("ptr", donation, slot)
 
-    def unwrap_tensor(self, tensor: str, form: CallForm, weak: bool) -> str:
+    def unwrap_tensor(self, tensor: str, form: CallForm, is_weak: bool) -> str:
         """Return the array of a tensor."""
         tensor_class = self._objects.reference(form.tensor_class)(self.out)
         self._check(self.out.is_same(self._load_field(tensor, abi.TYPE_OFFSET, "ptr"), tensor_class))
-        expected = self._objects.reference(weak)(self.out)
+        expected = self._objects.reference(is_weak)(self.out)
         self._check(self.out.is_same(self._load_field(tensor, form.weak_slot, "ptr"), expected))
         return self._load_field(tensor, form.array_slot, "ptr")
 
@@ -176,33 +176,33 @@ class EntryWriter:
         self._check(self.out.icmp("ne", is_plain, FALSE))
         return array
 
-    def copy_unless_row_major(self, array: str, value: Value, by_columns: bool) -> str:
+    def copy_unless_row_major(self, array: str, value: Value, is_column_major: bool) -> str:
         """Return a C-contiguous array for the graph: the argument itself, or a copy.
 
-        With `by_columns` it is the transposed view of an array in Fortran order, and the entry refuses other arrays.
+        With `is_column_major`, it is the transposed view of an array in Fortran order; the entry refuses other arrays.
         """
         out = self.out
         array_class, descriptor = (self._objects.reference(item)(out) for item in (np.ndarray, value.dtype.numpy))
         arguments = array, array_class, descriptor, len(sizes(value.type))
-        if by_columns:
+        if is_column_major:
             result = out.call("transposed_view", *arguments)
         else:
             result = out.call("contiguous_copy", *arguments, value.dtype.size)
         self.copies.append(self.result_writer.hold(result))
-        if by_columns:
+        if is_column_major:
             self._check(out.icmp("ne", result, NULL))
             return result
         return out.select(out.is_null(result), array, result)
 
-    def check_not_all_by_columns(self, arrays: Sequence[str]) -> None:
+    def check_not_all_column_major(self, arrays: Sequence[str]) -> None:
         """Check that not all of the arrays are in Fortran order, since another trace is for such arguments."""
         if not arrays:
             return
-        array_class, are_by_columns = self._objects.reference(np.ndarray)(self.out), ""
+        array_class, are_column_major = self._objects.reference(np.ndarray)(self.out), ""
         for array in arrays:
-            is_by_columns = self.out.call("is_column_major", array, array_class)
-            are_by_columns = self.out.and_(are_by_columns, is_by_columns) if are_by_columns else is_by_columns
-        self._check(self.out.icmp("eq", are_by_columns, FALSE))
+            is_column_major = self.out.call("is_column_major", array, array_class)
+            are_column_major = self.out.and_(are_column_major, is_column_major) if are_column_major else is_column_major
+        self._check(self.out.icmp("eq", are_column_major, FALSE))
 
     def check_memory(self, array: str, value: Value) -> str:
         """Check that an object is an ndarray with the layout in memory that its type states, and return it."""
@@ -219,15 +219,15 @@ class EntryWriter:
 
     def check_list(self, list_: str, parameter: ListParameter) -> str:
         """Check by the classes of its first items that an object is a list as the parameter states, and return it."""
-        out, total, item = self.out, "1", list_
+        out, length_product, item = self.out, "1", list_
         for _ in range(parameter.list_depth):
             item_class = self._load_field(item, abi.TYPE_OFFSET, "ptr")
             self._check(self.out.is_same(item_class, self._objects.reference(list)(out)))
             count = self._load_field(item, abi.LIST_COUNT, "i64")
             self._check(self.out.icmp("ne", count, 0))
-            total = out.op("mul", total, count)
+            length_product = out.op("mul", length_product, count)
             item = self._load_field(self._load_field(item, abi.LIST_ITEMS, "ptr"), 0, "ptr")
-        self._check(self.out.icmp("uge", total, parameter.min_length_product))
+        self._check(self.out.icmp("uge", length_product, parameter.min_length_product))
         item_class = self._objects.reference(parameter.item_type)(out)
         self._check(self.out.is_same(self._load_field(item, abi.TYPE_OFFSET, "ptr"), item_class))
         return list_
@@ -343,11 +343,11 @@ class EntryWriter:
                 out.call("restore_arrays", *self._restore_arguments)
         for slot in (*temporary_slots, *self._saved_slots):
             out.call("release", slot)
-        success, failure = out.label("well"), out.label("failed")
-        out.branch_if(has_succeeded, success, failure)
-        out.begin(failure)
+        success_label, failure_label = out.label("well"), out.label("failed")
+        out.branch_if(has_succeeded, success_label, failure_label)
+        out.begin(failure_label)
         out.ret(NULL)
-        out.begin(success)
+        out.begin(success_label)
         results: list[Element | Object] = []
         for i, value in enumerate(outputs):
             cell = out.gep("i64", cells, i)

@@ -132,7 +132,7 @@ def write_call(
         entry.check_constant(entry.load_argument(position), expected)
     entry.check_guards(form)
     matrices = [position for i, position in argument_positions.items() if _is_matrix(form, graph, i)]
-    entry.check_not_all_by_columns([entry.load_argument(position) for position in matrices])
+    entry.check_not_all_column_major([entry.load_argument(position) for position in matrices])
     weak_flags = iter(form.weak)
     natives: list[Any] = []
     for i, (parameter, value) in enumerate(zip(form.parameters, graph.parameters, strict=True)):

@@ -36,7 +36,7 @@ class ModuleText:
         self._functions: dict[str, Function] = {}  # by name
         self._names: dict[Any, str] = {}  # of functions without a fixed name, by their texts
         self.recursive: dict[Any, str] = {}  # functions of recursive graphs
-        self.sites: list[None] = []  # one item for each write to an object in them (see write_barrier.py)
+        self.site_count = 0  # writes to objects in them (see write_barrier.py)
         self._name_count = 0
         self._scope_count = 0
         self._group_count = 0
@@ -82,7 +82,7 @@ class ModuleText:
             if known_name is not None:
                 return known_name
             name = self._names[key] = self.unique_name(stem)
-            function.touches_elements = True
+            function.touches_elements = True  # it is a loop nest, a routine or a part of one
         function.name = name
         self._functions[name] = function
         return name
@@ -110,18 +110,19 @@ class ModuleText:
         functions = self._functions.values()
         quick_functions = [f for f in functions if f.signature.is_quick or len(f) > _MAX_OPTIMISED_CHARACTERS]
         others = [function for function in functions if function not in quick_functions]
-        thorough = [function for function in others if self.has_loops and function.touches_elements]
-        loopless = [function for function in others if function not in thorough]
-        for function in thorough:
+        thorough_functions = [function for function in others if self.has_loops and function.touches_elements]
+        loopless_functions = [function for function in others if function not in thorough_functions]
+        for function in thorough_functions:
             function.hide_counts()
-        sizes = {function: len(function) for function in thorough}
+        sizes = {function: len(function) for function in thorough_functions}
         share_count = min(sum(sizes.values()) // _MIN_TEXT_LENGTH, _MAX_TEXTS) or 1
         shares: list[list[Function]] = [[] for _ in range(share_count)]
-        for function in sorted(thorough, key=lambda function: -sizes[function]):
+        for function in sorted(thorough_functions, key=lambda function: -sizes[function]):
             min(shares, key=lambda share: sum(sizes[function] for function in share)).append(function)
-        groups_and_levels = [([function for function in thorough if function in share], 3) for share in shares]
+        ordered_shares = ([function for function in thorough_functions if function in share] for share in shares)
+        groups_and_levels = [(share, 3) for share in ordered_shares]
         result = {}
-        for group, level in [*groups_and_levels, (loopless, 1), (quick_functions, 0)]:
+        for group, level in [*groups_and_levels, (loopless_functions, 1), (quick_functions, 0)]:
             if group or not level:  # the text of level 0 defines the variables
                 result[self._text(group, variables=group is quick_functions)] = level
         return result

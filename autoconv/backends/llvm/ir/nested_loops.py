@@ -10,7 +10,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, minimum, plus, times
 
 
-def loops(
+def write_loop_nest(
     out: FunctionText, counts: Sequence[Position], write: Callable[[Index], Any],
     outermost: tuple[str, str] | None = None, index: Index = (),
 ) -> None:  # fmt: skip
@@ -22,11 +22,11 @@ def loops(
         write(index)
         return
     if counts[len(index)] == 1 and outermost is None:
-        loops(out, counts, write, None, (*index, 0))
+        write_loop_nest(out, counts, write, None, (*index, 0))
         return
     first, last = outermost or ("0", str(counts[len(index)]))
     with out.loop(first, last) as i:
-        loops(out, counts, write, None, (*index, i))
+        write_loop_nest(out, counts, write, None, (*index, i))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import mmap
 import struct
 import sys
@@ -57,7 +58,8 @@ class LoadedCode:
         addresses = iter([None if offset is None else base + offset for offset in offsets])
         starts = [[next(addresses) for _ in sections] for _, sections in files]
         symbols = [list(_symbols(*file, at)) for file, at in zip(files, starts, strict=True)]
-        self._addresses = {s.name: s.address for table in symbols for s in table if s.is_shared and s.address}
+        all_symbols = itertools.chain(*symbols)
+        self._addresses = {s.name: s.address for s in all_symbols if s.is_shared and s.address}
         image = bytearray(size)
         table = _AddressTable(image, base, end)
         parts = zip(files, symbols, relocations, starts, strict=True)
@@ -171,10 +173,10 @@ def _layout(sections: Sequence[_Section], entry_count: int) -> tuple[list[int | 
     Code and constants are whole pages and come first; the table is within them.
     """
     offsets: list[int | None] = [None] * len(sections)
-    end = read_only_size = table = 0
-    for writable in (False, True):
+    end = read_only_size = table_offset = 0
+    for is_writable in (False, True):
         for i, section in enumerate(sections):
-            if not section.flags & _ALLOC or bool(section.flags & _WRITE) is not writable:
+            if not section.flags & _ALLOC or bool(section.flags & _WRITE) is not is_writable:
                 continue
             if section.kind in _UNUSED:
                 continue
@@ -182,10 +184,10 @@ def _layout(sections: Sequence[_Section], entry_count: int) -> tuple[list[int | 
                 raise Unlinkable(f"sections of kind {section.kind} with flags {section.flags:#x} are not supported")
             offsets[i] = _round_up(end, max(section.alignment, 1))
             end = (offsets[i] or 0) + section.size
-        if not writable:
-            table = _round_up(end, _ENTRY)
-            end = read_only_size = _round_up(table + entry_count * _ENTRY, mmap.PAGESIZE)
-    return offsets, read_only_size, max(_round_up(end, mmap.PAGESIZE), mmap.PAGESIZE), table
+        if not is_writable:
+            table_offset = _round_up(end, _ENTRY)
+            end = read_only_size = _round_up(table_offset + entry_count * _ENTRY, mmap.PAGESIZE)
+    return offsets, read_only_size, max(_round_up(end, mmap.PAGESIZE), mmap.PAGESIZE), table_offset
 
 
 def _round_up(size: int, alignment: int) -> int:
@@ -205,10 +207,10 @@ def _symbols(code: bytes, sections: Sequence[_Section], starts: Sequence[int | N
     for table in sections:
         if table.kind != _SYMTAB:
             continue
-        text = sections[table.link].offset
+        strings_offset = sections[table.link].offset
         rows = code[table.offset : table.offset + table.size]
         for name, info, _, index, value, _ in struct.iter_unpack("<IBBHQQ", rows):
-            symbol_name = code[text + name : code.index(b"\0", text + name)].decode()
+            symbol_name = code[strings_offset + name : code.index(b"\0", strings_offset + name)].decode()
             start = starts[index] if _UNDEFINED < index < _RESERVED else None
             yield _Symbol(symbol_name, None if start is None else start + value, info >> 4 != _LOCAL)
 

@@ -68,9 +68,9 @@ def _cache_by_arguments(make: Callable[_Arguments, _Result]) -> Callable[_Argume
     """Return a function that calls `make` once for given positional arguments, and returns the same result again."""
     results: dict[Any, _Result] = {}
 
-    def get(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+    def get(*arguments: _Arguments.args, **keywords: _Arguments.kwargs) -> _Result:
         if arguments not in results:
-            results[arguments] = make(*arguments, **named)
+            results[arguments] = make(*arguments, **keywords)
         return results[arguments]
 
     return get

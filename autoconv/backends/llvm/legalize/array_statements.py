@@ -75,31 +75,31 @@ def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
     copy, values = begin_copy(graph)
     copies[graph] = copy
     statements = _Statements(graph, overlaps)
-    parts: dict[Value, Value] = {}
+    part_values: dict[Value, Value] = {}
     for node in graph.nodes:
         if node in statements.fused_nodes:
             continue
         if node in statements.parts:
             operands = [values[value] for value in node.inputs]
             part = copy.add_replacement(node, PART, operands, node.attributes)
-            parts[node.results[0]] = part.results[0]
+            part_values[node.results[0]] = part.results[0]
             if statements.is_part_only(node):
                 continue
         if node in statements.totals:
             inputs, steps, total = statements.totals[node]
             attributes = {"steps": steps, "op": total.op, "options": tuple(total.options.items())}
             types = [value.type for value in node.results]
-            operands = [parts.get(v) or values[v] for v in inputs]
-            operands += _owners_of_parts(inputs, parts, values)
+            operands = [part_values.get(v) or values[v] for v in inputs]
+            operands += _owners_of_parts(inputs, part_values, values)
             total_node = copy.add_replacement(node, TOTAL, operands, attributes, types=types)
             values[node.results[0]] = total_node.results[0]
             continue
-        if node in statements.matches:
-            operands = [parts.get(v) or values[_find_loaded_array(v)] for v in node.inputs]
+        if node in statements.pair_checks:
+            operands = [part_values.get(v) or values[_find_loaded_array(v)] for v in node.inputs]
             copy.add_replacement(node, node.op, operands, node.attributes)
             continue
         statement = statements.assignments.get(node)
-        if node in statements.checks and node.inputs[1].node in statements.fused_nodes:
+        if node in statements.target_checks and node.inputs[1].node in statements.fused_nodes:
             for leaf in statements.leaves(node.inputs[1]):
                 operands = [values[node.inputs[0]], values[leaf]]
                 copy.add_replacement(node, node.op, operands, node.attributes)
@@ -109,22 +109,22 @@ def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             append_copy(copy, node, values, regions)
             continue
         inputs, steps = statement
-        operands = [parts.get(v) or values[v] for v in inputs]
+        operands = [part_values.get(v) or values[v] for v in inputs]
         if node.op.name == "array_of":
             target = values[node.results[0]] = _allocate_target(copy, node, operands, steps)
         else:
             target = values[node.inputs[0]]
-        operands += _owners_of_parts(inputs, parts, values)
+        operands += _owners_of_parts(inputs, part_values, values)
         copy.add_replacement(node, ASSIGN, [target, *operands], {"steps": steps}, types=())
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
 
 
 def _owners_of_parts(
-    inputs: Sequence[Value], parts: Mapping[Value, Value], values: Mapping[Value, Value]
+    inputs: Sequence[Value], part_values: Mapping[Value, Value], values: Mapping[Value, Value]
 ) -> list[Value]:
     """Return the base tensors of the parts: as further inputs, they stay alive while the node reads them."""
-    return [values[v.node.inputs[0]] for v in inputs if v in parts and v.node is not None]
+    return [values[v.node.inputs[0]] for v in inputs if v in part_values and v.node is not None]
 
 
 def _allocate_target(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]) -> Value:
@@ -170,14 +170,14 @@ class _Fusion:
     tree: set[Node]
     inputs: list[Value] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    step_by_value: dict[Value, int] = field(default_factory=dict)  # indices of the steps
+    step_indices: dict[Value, int] = field(default_factory=dict)
     parts: list[Node] = field(default_factory=list)  # parts of tensors that are read in place
 
     def add(self, value: Value, step: Step) -> int:
         """Add the step of a value and return its index."""
         self.steps.append(step)
-        self.step_by_value[value] = len(self.steps) - 1
-        return self.step_by_value[value]
+        self.step_indices[value] = len(self.steps) - 1
+        return self.step_indices[value]
 
     def add_input(self, operand: Value) -> int:
         """Add an input unless it is there; return its index."""
@@ -186,7 +186,7 @@ class _Fusion:
         return self.inputs.index(operand)
 
     def add_leaf(self, operand: Value, value: Value) -> int | None:
-        """Add an input: a tensor, read as a whole, or an array in memory, read element by element."""
+        """Add a tensor or an array in memory as an input; return its step's index, or None if it cannot be an input."""
         type_ = value.type
         assert isinstance(type_, TensorType)
         if operand is value and type_.shape and None in type_.shape:
@@ -199,8 +199,8 @@ class _Fusion:
 class _Statements:
     """Choose the stores of one graph that become statements, and the reductions that become totals.
 
-    `assignments` and `totals` map nodes to inputs and steps; `fused_nodes` become part of them. The nodes in `checks`
-    compare sizes with those of an assignment's target, those in `matches` the sizes of two arrays.
+    `assignments` and `totals` map nodes to inputs and steps; `fused_nodes` become part of them. The nodes in
+    `target_checks` compare sizes with those of an assignment's target, those in `pair_checks` the sizes of two arrays.
     """
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
@@ -209,8 +209,8 @@ class _Statements:
         self._positions = {node: i for i, node in enumerate(graph.nodes)}
         self._writes = [node for node in graph.nodes if node.effects.must_run]
         shape_checks = [node for node in graph.nodes if node.op.name == "numpy_shapes"]
-        self.checks = {node for node in shape_checks if node.attributes["how"] == UPDATE}
-        self.matches = set(shape_checks) - self.checks
+        self.target_checks = {node for node in shape_checks if node.attributes["how"] == UPDATE}
+        self.pair_checks = set(shape_checks) - self.target_checks
         self._users: dict[Value, set[Node]] = {}
         for node in graph.nodes:
             for value in node.inputs:
@@ -225,11 +225,12 @@ class _Statements:
                 self._match_assignment(node)
             elif (total := find_total(node)) is not None:
                 self._match_total(node, total)
-        uses = [inputs for inputs, _ in self.assignments.values()] + [inputs for inputs, _, _ in self.totals.values()]
+        used_inputs = [inputs for inputs, _ in self.assignments.values()]
+        used_inputs += [inputs for inputs, _, _ in self.totals.values()]
         for node in graph.nodes:  # loads that only statements use are read in place
-            if node.op.name != "array_load" or any(node.results[0] in inputs for inputs in uses):
+            if node.op.name != "array_load" or any(node.results[0] in inputs for inputs in used_inputs):
                 continue
-            if self._is_used_by(node, self.fused_nodes | set(self.assignments) | set(self.totals)):
+            if self._is_used_only_by(node, self.fused_nodes | set(self.assignments) | set(self.totals)):
                 self.fused_nodes.add(node)
 
     def _match_assignment(self, store: Node) -> None:
@@ -256,7 +257,7 @@ class _Statements:
 
     def _match_total(self, node: Node, total: Total) -> None:
         users = {node, *total.inner_nodes}
-        if not all(self._is_used_by(inner, users) for inner in total.inner_nodes):
+        if not all(self._is_used_only_by(inner, users) for inner in total.inner_nodes):
             return
         fusion = _Fusion(node, self._elementwise_tree(total.values, users, node))
         indices = [self._step_index(value, fusion) for value in total.values]
@@ -277,11 +278,12 @@ class _Statements:
         (result,) = node.results
         readers = {user for user, (inputs, _) in self.assignments.items() if result in inputs}
         readers |= {user for user, (inputs, _, _) in self.totals.items() if result in inputs}
-        return result not in self._outputs and self._users[result] <= readers | self.fused_nodes | self.matches
+        return result not in self._outputs and self._users[result] <= readers | self.fused_nodes | self.pair_checks
 
-    def _is_used_by(self, node: Node, users: set[Node]) -> bool:
+    def _is_used_only_by(self, node: Node, users: set[Node]) -> bool:
         (result,) = node.results
-        checks = self.checks | self.matches if _find_loaded_array(result) is not result else self.checks
+        is_loaded = _find_loaded_array(result) is not result
+        checks = self.target_checks | self.pair_checks if is_loaded else self.target_checks
         return result not in self._outputs and self._users.get(result, set()) <= users | checks
 
     def leaves(self, value: Value) -> Iterator[Value]:
@@ -306,15 +308,15 @@ class _Statements:
             if node not in nodes or getattr(node.results[0].type, "shape", ()) == ():
                 continue
             can_fuse = is_pure_elementwise(node) or (is_gather(node) and self._is_undisturbed(node, last))
-            if can_fuse and self._is_used_by(node, result | users):
+            if can_fuse and self._is_used_only_by(node, result | users):
                 result.add(node)
                 nodes |= {value.node for value in node.inputs}
         return result
 
     def _step_index(self, value: Value, fusion: _Fusion) -> int | None:
         """Return the index of the step that computes the value; None if the value prevents the fusion."""
-        if value in fusion.step_by_value:
-            return fusion.step_by_value[value]
+        if value in fusion.step_indices:
+            return fusion.step_indices[value]
         type_, node = value.type, value.node
         if not isinstance(type_, TensorType) or not is_native(type_.dtype) or type_.shape is None:
             return None

@@ -57,7 +57,7 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
         return None
     if Gather() in spec:
         return _gather(sizes, node, inputs)
-    shape, former_shape = shape_of(x), shape_of(node.results[0])
+    shape, original_shape = shape_of(x), shape_of(node.results[0])
     entries: list[Entry] = []
     operands: list[Value] = []
     result: list[Dimension] = []
@@ -71,14 +71,14 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
             if is_computed(shape[axis]) and not indices:  # the kernel raises for a position out of range
                 operands.append(sizes.add(OPS["constant"], [], {"value": np.asarray(entry.index)}, [_INT]))
                 entry = At(INPUT)
-        elif isinstance(entry, Slice) and former_shape[len(result)] is not None and not is_computed(shape[axis]):
+        elif isinstance(entry, Slice) and original_shape[len(result)] is not None and not is_computed(shape[axis]):
             operands += indices
-            result.append(former_shape[len(result)])
+            result.append(original_shape[len(result)])
         elif isinstance(entry, Slice) and not entry.is_whole:
-            known_slice = size_slice(sizes, shape[axis], entry, indices)
-            if known_slice is None:
+            slice_sizes = size_slice(sizes, shape[axis], entry, indices)
+            if slice_sizes is None:
                 return None
-            start, length, step = known_slice
+            start, length, step = slice_sizes
             result.append(length)
             entry = Slice(start, plus(start, length) if step == 1 else None, step)
         else:
@@ -101,14 +101,14 @@ def size_slice(
     if isinstance(size, int) and not bounds:
         first_position, end_position, _ = slice(start, stop, step).indices(size)
         return first_position, len(range(first_position, end_position, step)), step
+    length_after_cut = None
     if step == 1 and not bounds and (start or 0) >= 0 and (stop is None or stop < 0):
         # The length depends only on how much is cut off: x[1:] and x[:-1] have one symbol.
         length_after_cut = sizes.clamp_total(plus(size, (stop or 0) - (start or 0)))
         if not start:
             return 0, length_after_cut, 1
     first_position, length = name_slice_sizes(sizes, size, entry, bounds)
-    if step == 1 and not bounds and (start or 0) >= 0 and (stop is None or stop < 0):
-        length = length_after_cut
+    length = length if length_after_cut is None else length_after_cut
     return (0 if start in (None, 0) and step > 0 else first_position), length, step
 
 
@@ -327,16 +327,16 @@ def _fill(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     shape = node.attributes["shape"]
     if numbers is None or shape is None or len(numbers) != len(shape):
         return None
-    unknown_sizes = [number for number, size in zip(numbers, shape, strict=True) if size is None]
-    if not all(is_scalar(number.type) and number.dtype.is_integer for number in unknown_sizes):
+    size_numbers = [number for number, size in zip(numbers, shape, strict=True) if size is None]
+    if not all(is_scalar(number.type) and number.dtype.is_integer for number in size_numbers):
         return None
 
     def define(symbols: Any) -> None:
         attributes = {"op": "fill", "shape": tuple(shape), "defines": symbols}
-        sizes.add(NUMBER_SIZES, unknown_sizes, attributes)
+        sizes.add(NUMBER_SIZES, size_numbers, attributes)
 
-    key = ("numbers", tuple(shape), tuple(unknown_sizes))
-    remaining_symbols = iter(sizes.symbols_of(key, define, len(unknown_sizes)))
+    key = ("numbers", tuple(shape), tuple(size_numbers))
+    remaining_symbols = iter(sizes.symbols_of(key, define, len(size_numbers)))
     result_shape = tuple(next(remaining_symbols) if size is None else size for size in shape)
     return sizes.add_with_shape(node, inputs[:1], result_shape, shape=result_shape)
 

@@ -48,7 +48,7 @@ RULES: dict[str, Rule] = {}  # by op name; a rule returns None where the kernel 
 
 def name_computed_sizes(graph: Graph) -> Graph:
     """Return the graph, regions included, with symbols for unknown dimensions of tensors."""
-    if has_recursion(graph) or not any(map(_is_unknown, _types(graph))):
+    if has_recursion(graph) or not any(map(_has_unknown_sizes, _types(graph))):
         return graph
     return expand(NamedSizes(graph, _SymbolCounter()).run())
 
@@ -57,7 +57,7 @@ def has_nameable_sizes(node: Node) -> bool:
     """Return whether the node has unknown dimensions, and gets native code once symbols name them."""
     if node.op.name not in RULES and not node.op.traits.elementwise:
         return False
-    return any(_is_unknown(value.type) for value in (*node.inputs, *node.results))
+    return any(_has_unknown_sizes(value.type) for value in (*node.inputs, *node.results))
 
 
 def _types(graph: Graph) -> Sequence[Type]:
@@ -65,7 +65,7 @@ def _types(graph: Graph) -> Sequence[Type]:
     return types + [value.type for value in graph.parameters]
 
 
-def _is_unknown(type_: Type) -> bool:
+def _has_unknown_sizes(type_: Type) -> bool:
     """Return whether the type is a tensor of known rank whose elements fit registers, with an unknown dimension."""
     return (
         isinstance(type_, TensorType)
@@ -101,19 +101,19 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         outer_type = self._outer_types.get(value)
         return (
             outer_type
-            if outer_type is not None and has_computed_sizes(outer_type) and _is_unknown(value.type)
+            if outer_type is not None and has_computed_sizes(outer_type) and _has_unknown_sizes(value.type)
             else value.type
         )
 
     def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> NamedSizes:
-        types = dict(zip(node.inputs, (value.type for value in inputs), strict=True))
+        input_types = dict(zip(node.inputs, (value.type for value in inputs), strict=True))
         sources: dict[Value, list[Value]] = {}
         for parameter, source in parameter_sources(node, region):
             sources.setdefault(parameter, []).append(source)
         parameter_types = {
-            p: types[parameter_values[0]]
-            for p, parameter_values in sources.items()
-            if len(parameter_values) == 1 and parameter_values[0] in types
+            parameter: input_types[value_sources[0]]
+            for parameter, value_sources in sources.items()
+            if len(value_sources) == 1 and value_sources[0] in input_types
         }
         return NamedSizes(region, self.shared, self.copies, parameter_types, ChainMap({}, self.symbols_by_key))
 
@@ -143,7 +143,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             regions = self.regions(node, inputs) if copies_regions else None
             return [self.name_sizes(value) for value in copy_node(self.copy, node, inputs, regions).results]
         types = [value.type for value in (*inputs, *node.results)]
-        if not any(map(_is_unknown, types)) and not any(map(has_computed_sizes, types)):
+        if not any(map(_has_unknown_sizes, types)) and not any(map(has_computed_sizes, types)):
             return None
         self.span = node.span
         result = self._apply_rule(node, inputs)
@@ -173,7 +173,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         node = self.copy.add(op, inputs, attributes, types=types, span=self.span)
         return node.results[0] if node.results else None
 
-    span: Any = None
+    span: Any = None  # of the node that is rewritten
 
     def add_with_shape(
         self, node: Node, inputs: Sequence[Value], result_shape: Sequence[Dimension], **attributes: Any
@@ -189,11 +189,11 @@ class NamedSizes(Rewriter[_SymbolCounter]):
     def name_sizes(self, value: Value) -> Value:
         """Return the value with a symbol for each unknown dimension."""
         type_ = value.type
-        if not _is_unknown(type_):
+        if not _has_unknown_sizes(type_):
             return value
         assert isinstance(type_, TensorType) and type_.shape is not None
         shape = tuple(self.new_symbol() if size is None else size for size in type_.shape)
-        defines = tuple(size for size, given_size in zip(shape, type_.shape, strict=True) if given_size is None)
+        defines = tuple(size for size, old_size in zip(shape, type_.shape, strict=True) if old_size is None)
         return self.add(SIZES_OF, [value], {"defines": defines}, [type_.with_shape(shape)])  # type: ignore[no-any-return]
 
     # ---- sizes
@@ -221,7 +221,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
     def require_elements(self, node: Node, inputs: Sequence[Value], sizes: Sequence[Dimension]) -> None:
         """Append a check that no size is 0; if one is, the kernel of the node runs, which raises."""
         needs = tuple(size for size in sizes if is_computed(size))
-        key = "some", node.op.name, needs
+        key = "nonempty", node.op.name, needs
         if needs and key not in self.symbols_by_key:
             self.add(SOME_ELEMENTS, inputs, {**_op_and_options(node), "needs": needs})
             self.symbols_by_key[key] = True
@@ -243,7 +243,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         rank = max(map(len, shapes))
         result_shape: list[Dimension] = []
         factors: list[dict[Dimension, Any]] = []
-        groups = []
+        groups = []  # pairs of a common size and members, which are pairs of a size and its factor
         defines: list[ComputedSize] = []
         for axis in range(-rank, 0):
             axis_sizes = dict.fromkeys(shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis] != 1)
@@ -278,9 +278,9 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         self, value: Value, target_shape: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]
     ) -> Value:
         """Return the value, broadcast along the dimensions whose factors are not 1."""
-        shape_before = shape_of(value)
-        missing_rank = len(target_shape) - len(shape_before)
-        factors_of_value = tuple(factors[missing_rank + d].get(size, 1) for d, size in enumerate(shape_before))
+        value_shape = shape_of(value)
+        missing_rank = len(target_shape) - len(value_shape)
+        factors_of_value = tuple(factors[missing_rank + d].get(size, 1) for d, size in enumerate(value_shape))
         if all(factor == 1 for factor in factors_of_value):
             return value
         definition = value.node
@@ -293,7 +293,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             return self._rematerialise(definition, target_shape[missing_rank:], factors[missing_rank:])
         key = "stretched", value, factors_of_value
         if key not in self.symbols_by_key:
-            pairs = enumerate(zip(shape_before, factors_of_value, strict=True), missing_rank)
+            pairs = enumerate(zip(value_shape, factors_of_value, strict=True), missing_rank)
             shape = tuple(size if factor == 1 else target_shape[axis] for axis, (size, factor) in pairs)
             type_: Any = value.type
             types = [type_.with_shape(shape)]
@@ -304,7 +304,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         self, node: Node, target_shape: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]
     ) -> Value:
         """Recompute a cheap result from broadcast operands, so that no loop has to store it."""
-        key = "again", node, tuple(target_shape)
+        key = "rematerialised", node, tuple(target_shape)
         if key not in self.symbols_by_key:
             inputs = node.inputs
             operands = [x if x.shape == () else self._stretch(x, target_shape, factors) for x in inputs]

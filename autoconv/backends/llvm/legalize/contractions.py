@@ -37,40 +37,42 @@ def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return _contract(b, inputs, *parse_equation(equation, 2))
 
 
-def _contract(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], result: str) -> Any:
+def _contract(b: GraphBuilder, inputs: Sequence[Any], operand_labels: list[str], result_labels: str) -> Any:
     shapes = [dimensions(x) for x in inputs]
     if any(0 in shape for shape in shapes) or inputs[0].dtype.is_bool:
         return None
-    operands, result = _expand_ellipsis(operands, result, shapes)
+    operand_labels, result_labels = _expand_ellipsis(operand_labels, result_labels, shapes)
     sizes: Sizes = {}
-    for shape, labels in zip(shapes, operands, strict=True):
+    for shape, labels in zip(shapes, operand_labels, strict=True):
         for label, size in zip(labels, shape, strict=True):
             if size != 1 and sizes.setdefault(label, size) != size:
                 return None  # open sizes that need not be equal
-    for labels in operands:
+    for labels in operand_labels:
         sizes |= {label: 1 for label in labels if label not in sizes}
-    pairs = zip(inputs, operands, strict=True)
+    pairs = zip(inputs, operand_labels, strict=True)
     remaining_operands = [_drop_broadcast_ones(b, *_take_diagonals(b, x, labels), sizes) for x, labels in pairs]
-    for i, j in _contraction_order(remaining_operands, result, sizes):
+    for i, j in _contraction_order(remaining_operands, result_labels, sizes):
         x, y = remaining_operands.pop(i), remaining_operands.pop(j)
-        needed_labels = set(result).union(*(labels for _, labels in remaining_operands))
+        needed_labels = set(result_labels).union(*(labels for _, labels in remaining_operands))
         summed_pair = _sum_unneeded(b, *x, needed_labels | set(y[1])), _sum_unneeded(b, *y, needed_labels | set(x[1]))
         remaining_operands.append(_contract_pair(b, *summed_pair, needed_labels, sizes))
     ((x, labels),) = remaining_operands
-    return _transpose_to(b, *_sum_unneeded(b, x, labels, set(result)), result)
+    return _transpose_to(b, *_sum_unneeded(b, x, labels, set(result_labels)), result_labels)
 
 
-def _expand_ellipsis(operands: list[str], result: str, shapes: Sequence[Sequence[Dimension]]) -> tuple[list[str], str]:
+def _expand_ellipsis(
+    operand_labels: list[str], result_labels: str, shapes: Sequence[Sequence[Dimension]]
+) -> tuple[list[str], str]:
     """Replace `...` by unused letters, one for each dimension, aligned from the last."""
-    unused_letters = [letter for letter in _LETTERS if letter not in "".join([*operands, result])]
-    widths = [len(shape) - len(labels.replace("...", "")) for labels, shape in zip(operands, shapes, strict=True)]
-    max_width = max([width for width, labels in zip(widths, operands, strict=True) if "..." in labels], default=0)
+    unused_letters = [letter for letter in _LETTERS if letter not in "".join([*operand_labels, result_labels])]
+    widths = [len(shape) - len(labels.replace("...", "")) for labels, shape in zip(operand_labels, shapes, strict=True)]
+    max_width = max([width for width, labels in zip(widths, operand_labels, strict=True) if "..." in labels], default=0)
     new_labels = unused_letters[:max_width]
     expanded_labels = [
         labels.replace("...", "".join(new_labels[max_width - width :]))
-        for labels, width in zip(operands, widths, strict=True)
+        for labels, width in zip(operand_labels, widths, strict=True)
     ]
-    return expanded_labels, result.replace("...", "".join(new_labels))
+    return expanded_labels, result_labels.replace("...", "".join(new_labels))
 
 
 def _take_diagonals(b: GraphBuilder, x: Any, labels: str) -> Operand:
@@ -91,7 +93,7 @@ def _drop_broadcast_ones(b: GraphBuilder, x: Any, labels: str, sizes: Sizes) -> 
     return reshape(b, x, [sizes[label] for label in kept_labels]), "".join(kept_labels)
 
 
-def _contraction_order(operands: list[Operand], result: str, sizes: Sizes) -> list[tuple[int, int]]:
+def _contraction_order(operands: list[Operand], result_labels: str, sizes: Sizes) -> list[tuple[int, int]]:
     """Return the pairs of positions to contract, in order, the larger position first.
 
     Both operands of a pair are removed from the list, and their product is appended to it.
@@ -101,7 +103,7 @@ def _contraction_order(operands: list[Operand], result: str, sizes: Sizes) -> li
     equation = (
         ",".join(labels for _, labels in operands)
         + "->"
-        + "".join(c for c in result if any(c in o for _, o in operands))
+        + "".join(c for c in result_labels if any(c in o for _, o in operands))
     )
     assumed_sizes = {label: size if isinstance(size, int) else _ASSUMED_SIZE for label, size in sizes.items()}
     placeholders = [np.broadcast_to(np.zeros(()), [assumed_sizes[label] for label in labels]) for _, labels in operands]
@@ -123,6 +125,7 @@ def _sum_unneeded(b: GraphBuilder, x: Any, labels: str, needed_labels: set[str])
 
 
 def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed_labels: set[str], sizes: Sizes) -> Operand:
+    """Contract two operands; `batch`, `inner`, `rows` and `columns` are strings of labels."""
     (x, x_labels), (y, y_labels) = first, second
     shared_labels = [label for label in x_labels if label in y_labels]
     batch = "".join(label for label in shared_labels if label in needed_labels)

@@ -36,12 +36,12 @@ def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if not shape[axis]:
         return x
     is_reverse = node.attributes.get("reverse", False)
-    remaining_size, edge = plus(shape[axis], -1), make_zeros(b, x, (*shape[:axis], 1, *shape[axis + 1 :]))
+    remaining_size, zeros = plus(shape[axis], -1), make_zeros(b, x, (*shape[:axis], 1, *shape[axis + 1 :]))
     if remaining_size == 0:
-        return edge
+        return zeros
     start, stop = (1, None) if is_reverse else (None, -1)
     kept_part = slice_axis(b, x, axis, start, stop, remaining_size)
-    return concatenate(b, (kept_part, edge) if is_reverse else (edge, kept_part), axis, shape)
+    return concatenate(b, (kept_part, zeros) if is_reverse else (zeros, kept_part), axis, shape)
 
 
 def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:

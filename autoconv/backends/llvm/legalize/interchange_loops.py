@@ -62,7 +62,7 @@ def _is_interchangeable(node: Node) -> bool:
     return _is_scalar_test(test, test_scalars) and _is_elementwise_body(body, changing_scalars, shape)
 
 
-def _is_number(node: Node) -> bool:
+def _computes_number(node: Node) -> bool:
     """Return whether a node computes a scalar without side effects; it may raise."""
     is_constant = node.op.name == "constant" and is_scalar(node.results[0].type)
     return is_constant or (lowering_class(node) == "scalar" and node.effects in (Effects.PURE, Effects.RAISE))
@@ -71,7 +71,7 @@ def _is_number(node: Node) -> bool:
 def _is_scalar_test(test: Graph, scalars: set[Value]) -> bool:
     """Return whether the test consists of scalar nodes that read only `scalars` and each other."""
     for node in test.nodes:
-        if not _is_number(node) or not scalars.issuperset(node.inputs):
+        if not _computes_number(node) or not scalars.issuperset(node.inputs):
             return False
         scalars.update(node.results)
     return scalars.issuperset(test.outputs)
@@ -82,7 +82,7 @@ def _is_elementwise_body(body: Graph, changing_values: set[Value], shape: tuple[
     changing_values = set(changing_values)
     has_elements = False
     for node in body.nodes:
-        if _is_number(node):
+        if _computes_number(node):
             if any(is_array(value.type) for value in node.inputs):
                 return False
             if node.effects is not Effects.PURE or not changing_values.isdisjoint(node.inputs):
@@ -129,8 +129,8 @@ def _split_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]
     for graph in (test_copy, body_copy):
         for value in (zero, *(inputs[i] for i in array_indices), scalar_loop.results[-1], *inputs[state_count:]):
             graph.add_parameter(value.type)
-    first_step, trip_count = test_copy.parameters[0], test_copy.parameters[1 + len(array_indices)]
-    test_copy.outputs = [GraphBuilder(test_copy).less(first_step, trip_count)]
+    test_step, trip_count = test_copy.parameters[0], test_copy.parameters[1 + len(array_indices)]
+    test_copy.outputs = [GraphBuilder(test_copy).less(test_step, trip_count)]
     block_step, *state_and_captures = body_copy.parameters
     del state_and_captures[len(array_indices)]  # the trip count, which only the test reads
     positions = [*array_indices, *range(state_count, len(inputs))]
@@ -163,7 +163,7 @@ def _counting_region(
     trip_count = copy.add_parameter(GraphBuilder(Graph("")).constant(value=int64.numpy.type(0)).type)
     values.update({graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in captured_indices})
     for node in graph.nodes:
-        if _is_number(node):
+        if _computes_number(node):
             append_copy(copy, node, values)
     if is_body:
         b = GraphBuilder(copy)

@@ -28,9 +28,8 @@ def mark_lent_loads(graph: Graph) -> Graph:
     copy = clone(graph, lambda *_: None)
     overlaps = Overlaps(copy)
     writers = [node for node in copy.walk() if node.effects.must_run]
-    regions = dict.fromkeys(region for node in copy.walk() for region in node.regions)
-    for region in (copy, *regions):
-        _mark_loads(region, overlaps, writers)
+    for subgraph in copy.subgraphs():
+        _mark_loads(subgraph, overlaps, writers)
     return copy
 
 

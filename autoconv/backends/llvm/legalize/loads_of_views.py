@@ -24,7 +24,7 @@ def add_dimensions_to_views(graph: Graph) -> Graph:
 
 
 class _ViewLoads(Rewriter[None]):
-    """`_arrays` maps values to the arrays from which they were loaded, if nothing has been written since."""
+    """Rewrite one graph; `_arrays` maps values to the arrays that they were loaded from, if these are unchanged."""
 
     def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, shared, copies)

@@ -38,7 +38,7 @@ def select_order_statistics(graph: Graph) -> Graph:
     """Return the graph, regions included, with selections in the place of sorts that are read at few positions."""
     reader_counts: Counter[Value] = Counter()
     pick_counts: Counter[Value] = Counter()
-    for inner in _graphs(graph):
+    for inner in graph.subgraphs():
         reader_counts.update(inner.outputs)
         for node in inner.nodes:
             reader_counts.update(node.inputs)
@@ -59,16 +59,9 @@ def select_order_statistics(graph: Graph) -> Graph:
         return statistics.results
 
     copy = clone(graph, rewrite)
-    for inner in _graphs(copy):
+    for inner in copy.subgraphs():
         remove_dead_nodes(inner)
     return copy
-
-
-def _graphs(graph: Graph) -> list[Graph]:
-    result = [graph]
-    for node in graph.walk():
-        result += [region for region in node.regions if region not in result]
-    return result
 
 
 def _is_selectable(value: Value, reader_counts: Counter[Value], pick_counts: Counter[Value]) -> bool:
@@ -136,15 +129,15 @@ def _take_sorted(x: Any, positions: Any, *, axis: int) -> Any:
     return np.take(ordered, positions, axis=axis)
 
 
-def _type(x: TensorType, positions: TensorType, *, axis: int) -> TensorType:
+def _type_of_result(x: TensorType, positions: TensorType, *, axis: int) -> TensorType:
     assert x.shape is not None and positions.shape is not None
     return x.with_shape((*x.shape[:axis], *positions.shape, *x.shape[axis + 1 :]))
 
 
 # The elements at some positions of each sorted row.
 ORDER_STATISTICS = Op(
-    name="order_statistics", graphdef="OrderStatistics", kernel=_take_sorted, effects=Effects.RAISE, result=_type,
-    gradient=no_gradient("made by the native backend"),
+    name="order_statistics", graphdef="OrderStatistics", kernel=_take_sorted, effects=Effects.RAISE,
+    result=_type_of_result, gradient=no_gradient("made by the native backend"),
 )  # fmt: skip
 
 __all__ = ["ORDER_STATISTICS", "select_order_statistics"]

@@ -49,7 +49,7 @@ GET = Op(
 )  # fmt: skip
 
 
-def promote_cells(graph: Graph, leaves_process: bool = False) -> Graph:
+def promote_cells(graph: Graph, is_exported: bool = False) -> Graph:
     """Return the graph, regions included, with dicts that only hold numbers for handlers replaced by cells.
 
     An exported graph does not distinguish Python's numbers from NumPy's, and its cells hold arrays, too.
@@ -59,7 +59,7 @@ def promote_cells(graph: Graph, leaves_process: bool = False) -> Graph:
     copy = clone(graph, lambda *_: None)
     for node in list(copy.walk()):
         if node.op.name == "object_build" and node.attributes["kind"] == "dict" and not node.inputs:
-            _HandlerDict(node, leaves_process).rewrite()
+            _HandlerDict(node, is_exported).rewrite()
     remove_all_dead_nodes(copy)
     for node in reversed([node for node in copy.walk() if node.regions]):  # innermost first: writes of dicts are gone
         node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
@@ -82,9 +82,9 @@ class _Uses:
 class _HandlerDict:
     """A dict of the graph that handlers read."""
 
-    def __init__(self, node: Node, leaves_process: bool) -> None:
+    def __init__(self, node: Node, is_exported: bool) -> None:
         self.creation = node
-        self.leaves_process = leaves_process
+        self.is_exported = is_exported
         self.capturing_nodes: list[Node] = []  # nodes whose regions capture it, outer ones first
         self.value_by_graph: dict[Graph, Value] = {}  # the value that stands for it in each graph
         self.uses_by_key: dict[int, _Uses] = defaultdict(_Uses)
@@ -157,9 +157,9 @@ class _HandlerDict:
             return True  # never read
         uses.type = types.pop()
         operands = [node.inputs[2] for node in (*uses.stores, *uses.loads)]
-        if types or not (is_scalar(uses.type) or self.leaves_process):
+        if types or not (is_scalar(uses.type) or self.is_exported):
             return False
-        return all(_has_type(value, uses.type, self.leaves_process) for value in operands)
+        return all(_has_type(value, uses.type, self.is_exported) for value in operands)
 
     # ---- rewriting
 
@@ -168,10 +168,10 @@ class _HandlerDict:
             cells = self._new_cell(uses.type)
             for node in uses.stores:
                 graph = _graph_of(node)
-                _insert(graph, node, SET, (cells[graph], _number(graph, node, uses.type)))
+                _insert(graph, node, SET, (cells[graph], _stored_number(graph, node, uses.type)))
             for reader in uses.readers:
                 load, graph = _loading_node(reader), _graph_of(reader)
-                reader.inputs = (cells[graph], _number(graph, load, uses.type))
+                reader.inputs = (cells[graph], _stored_number(graph, load, uses.type))
                 reader.op, reader.attributes, reader.effects = GET, {}, Effects.READ
         for node in (*uses.stores, *uses.loads):
             _graph_of(node).nodes.remove(node)
@@ -212,23 +212,23 @@ def _is_plain_unboxing(node: Node) -> bool:
     return node.op.name == "object_unbox" and not node.attributes.get("index")
 
 
-def _has_type(value: Value, type_: Type, any_kind: bool) -> bool:
-    """Return whether an object has that type; with `any_kind`, a number may be Python's in place of NumPy's."""
+def _has_type(value: Value, type_: Type, ignores_weakness: bool) -> bool:
+    """Return whether an object has that type; with `ignores_weakness`, a number may be Python's in place of NumPy's."""
     if value.node is not None and value.node.op.name == "object_box":
-        return _are_equal(value.node.inputs[0].type, type_, any_kind)
+        return _are_equal(value.node.inputs[0].type, type_, ignores_weakness)
     number, dtype = constant_of(value), _DTYPES.get(type(constant_of(value)))
-    if dtype is None or not _are_equal(TensorType(dtype, (), True), type_, any_kind):
+    if dtype is None or not _are_equal(TensorType(dtype, (), True), type_, ignores_weakness):
         return False
     return dtype is not int64 or is_within_int64((number, number))
 
 
-def _are_equal(first: Type, second: Type, any_kind: bool) -> bool:
-    if not any_kind or not isinstance(first, TensorType) or not isinstance(second, TensorType):
+def _are_equal(first: Type, second: Type, ignores_weakness: bool) -> bool:
+    if not ignores_weakness or not isinstance(first, TensorType) or not isinstance(second, TensorType):
         return first == second
     return (first.dtype, first.shape) == (second.dtype, second.shape)
 
 
-def _number(graph: Graph, node: Node, type_: Type) -> Value:
+def _stored_number(graph: Graph, node: Node, type_: Type) -> Value:
     """Return the number that a node stores, or loads as the default."""
     box = node.inputs[2]
     if box.node is not None and box.node.op.name == "object_box":

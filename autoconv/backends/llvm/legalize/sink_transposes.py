@@ -39,7 +39,7 @@ def sink_transposes(graph: Graph) -> Graph:
     if not any(_perm_of(value) for node in graph.walk() for value in node.results):
         return graph
     copy = clone(graph, _sink)
-    for subgraph in (copy, *dict.fromkeys(region for node in copy.walk() for region in node.regions)):
+    for subgraph in copy.subgraphs():
         remove_dead_nodes(subgraph)
     return copy
 

@@ -32,7 +32,7 @@ _NO_TRAITS = Traits()
 _READS_SHAPES = Traits(shape_only=tuple(range(_MAX_INPUTS)))
 
 
-def _op(
+def _size_op(
     name: str, kernel: Callable[..., Any], traits: Traits = _NO_TRAITS, effects: Effects = Effects.PURE
 ) -> Op:  # fmt: skip
     graphdef = "".join(map(str.capitalize, name.split("_")))
@@ -74,19 +74,19 @@ def _no_results(*_: Any, **__: Any) -> tuple[()]:
     return ()
 
 
-SIZES_OF = _op("sizes_of", lambda x, **_: np.ascontiguousarray(x), Traits(may_alias=True))
-SIZES_FORGOTTEN = _op("sizes_forgotten", lambda x: x, Traits(may_alias=True))
-SIZE_SUM = _op("size_sum", _no_results)
-SLICE_SIZES = _op("slice_sizes", _no_results)
-RANGE_SIZE = _op("range_size", _check_by_kernel, effects=Effects.RAISE)
-RESHAPE_SIZES = _op("reshape_sizes", _check_reshape, Traits(shape_only=(0,)), Effects.RAISE)
-NUMBER_SIZES = _op("number_sizes", _check_fill, effects=Effects.RAISE)
-COMMON_SIZES = _op("common_sizes", _check_by_kernel, _READS_SHAPES, Effects.RAISE)
-SOME_ELEMENTS = _op("some_elements", _check_by_kernel, _READS_SHAPES, Effects.RAISE)
-STRETCHED = _op("stretched", lambda x, **_: x, Traits(may_alias=True))
-RESIZED = _op("resized", lambda x, **_: x, Traits(may_alias=True, same_order=True))
-RESHAPED = _op("reshaped", lambda x, **_: x, Traits(may_alias=True, same_order=True))
-COUNTED_RANGE = _op("counted_range", _no_results, Traits(generates=True))
+SIZES_OF = _size_op("sizes_of", lambda x, **_: np.ascontiguousarray(x), Traits(may_alias=True))
+SIZES_FORGOTTEN = _size_op("sizes_forgotten", lambda x: x, Traits(may_alias=True))
+SIZE_SUM = _size_op("size_sum", _no_results)
+SLICE_SIZES = _size_op("slice_sizes", _no_results)
+RANGE_SIZE = _size_op("range_size", _check_by_kernel, effects=Effects.RAISE)
+RESHAPE_SIZES = _size_op("reshape_sizes", _check_reshape, Traits(shape_only=(0,)), Effects.RAISE)
+NUMBER_SIZES = _size_op("number_sizes", _check_fill, effects=Effects.RAISE)
+COMMON_SIZES = _size_op("common_sizes", _check_by_kernel, _READS_SHAPES, Effects.RAISE)
+SOME_ELEMENTS = _size_op("some_elements", _check_by_kernel, _READS_SHAPES, Effects.RAISE)
+STRETCHED = _size_op("stretched", lambda x, **_: x, Traits(may_alias=True))
+RESIZED = _size_op("resized", lambda x, **_: x, Traits(may_alias=True, same_order=True))
+RESHAPED = _size_op("reshaped", lambda x, **_: x, Traits(may_alias=True, same_order=True))
+COUNTED_RANGE = _size_op("counted_range", _no_results, Traits(generates=True))
 
 __all__ = [
     "COMMON_SIZES", "COUNTED_RANGE", "NUMBER_SIZES", "RANGE_SIZE", "RESHAPED", "RESHAPE_SIZES", "RESIZED",

@@ -17,7 +17,7 @@ terms, so that later nodes reread them from memory. After the rewrite everything
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import lowering_class, reduced_axes, reduction_of
@@ -40,7 +40,7 @@ def unroll_components(graph: Graph) -> Graph:
 
     A node is split only if all readers of its result are split nodes or reductions.
     """
-    nodes = {node for subgraph in _graphs(graph) for node in _unrollable_nodes(subgraph)}
+    nodes = {node for subgraph in graph.subgraphs() for node in _unrollable_nodes(subgraph)}
     if not nodes:
         return graph
     components_by_value: dict[Value, list[Value]] = {}
@@ -61,14 +61,9 @@ def unroll_components(graph: Graph) -> Graph:
         return None
 
     copy = clone(graph, rewrite)
-    for subgraph in _graphs(copy):
+    for subgraph in copy.subgraphs():
         remove_dead_nodes(subgraph)
     return copy
-
-
-def _graphs(graph: Graph) -> Iterator[Graph]:
-    yield graph
-    yield from dict.fromkeys(region for node in graph.walk() for region in node.regions)
 
 
 def _unrollable_nodes(graph: Graph) -> set[Node]:

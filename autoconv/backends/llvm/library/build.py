@@ -54,8 +54,8 @@ def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple:
                 raise NoLibraryCode([(name, node.span if node else None) for (name, _), node in nodes.items()])
         function = _write_library_function(form, failures, len(texts), target_processor)
         texts += [*_shared_texts(target_processor), *_linear_algebra_texts(texts), function]
-    public = [form.name, f"{form.name}_message", f"{form.name}_free"]
-    return LibraryObject(_compile(texts, public, target_processor), tuple(failures.messages))
+    public_names = [form.name, f"{form.name}_message", f"{form.name}_free"]
+    return LibraryObject(_compile(texts, public_names, target_processor), tuple(failures.messages))
 
 
 def unsupported_ops(form: LibraryForm, graph: Graph, cpu: str = "x86-64-v3") -> list[str]:
@@ -66,7 +66,7 @@ def unsupported_ops(form: LibraryForm, graph: Graph, cpu: str = "x86-64-v3") -> 
 
 
 def _write_graph_variant(
-    form: LibraryForm, graph: Graph, failures: Failures, number: int, target_processor: Processor
+    form: LibraryForm, graph: Graph, failures: Failures, variant_number: int, target_processor: Processor
 ) -> tuple[str, list[tuple[str, Node | None]]]:
     """Write the code of one graph; return its text, and the nodes that need Python."""
     if has_recursion(graph) and not recursion.has_native_recursion(graph):
@@ -85,7 +85,7 @@ def _write_graph_variant(
     objects = LibraryObjectTable(module, failures)
     write_graph(legal, module, objects)
     module.is_shared = True
-    write_variant(form, legal, module, objects, failures, number)
+    write_variant(form, legal, module, objects, failures, variant_number)
     return f"{module.single_text()}\n{objects.text()}", module.needs_python
 
 
@@ -105,8 +105,7 @@ def _write_library_function(
 
 def _remove_unread_objects(graph: Graph) -> None:
     """Remove unused reads from a graph and its regions: objects for handlers, which read cells instead."""
-    regions = dict.fromkeys(region for node in graph.walk() for region in node.regions)  # those of recursions once
-    for region in (*regions, graph):
+    for region in graph.subgraphs():
         read_values = set(region.outputs)
         nodes: list[Node] = []
         for node in reversed(region.nodes):
@@ -148,7 +147,8 @@ def _shared_texts(target_processor: Processor) -> list[str]:
         NO_MEMORY=NO_MEMORY, ERRORS=ERRORS, CAUGHT=CAUGHT,
         LARGEST=(1 << 31) - 1 if is_32_bit else (1 << 62), DATA=abi.DATA, RANK=abi.RANK, DIMENSIONS=abi.DIMENSIONS,
         STRIDES=abi.STRIDES, BASE=abi.BASE, DESCRIPTOR=abi.DESCRIPTOR, FLAGS=abi.FLAGS, TYPE=abi.TYPE_OFFSET,
-        BYTE_COUNT=abi.BYTE_COUNT, BYTE_ROOM=abi.BYTE_ROOM, BYTE_MEMORY=abi.BYTE_MEMORY, BYTE_START=abi.BYTE_START,
+        BYTE_COUNT=abi.BYTE_COUNT, BYTE_CAPACITY=abi.BYTE_CAPACITY, BYTE_MEMORY=abi.BYTE_MEMORY,
+        BYTE_START=abi.BYTE_START,
         ALL_FLAGS=abi.PLAIN_FLAGS | abi.OWNED_FLAGS, SHELL_FLAGS=abi.WRITABLE_FLAGS | abi.PLAIN_FLAGS,
     )  # fmt: skip
     module = ModuleText()
@@ -164,7 +164,7 @@ def _linear_algebra_texts(texts: Sequence[str]) -> list[str]:
     return [module.single_text()] if called_routines else []
 
 
-def _compile(texts: Sequence[str], public: Sequence[str], target_processor: Processor) -> bytes:
+def _compile(texts: Sequence[str], public_names: Sequence[str], target_processor: Processor) -> bytes:
     """Return the object file, compiled in a separate process, since some code makes LLVM end its process."""
     import json  # on demand: few programs build libraries
     import subprocess
@@ -172,7 +172,7 @@ def _compile(texts: Sequence[str], public: Sequence[str], target_processor: Proc
     message = ""
     for level in (level for level in _LEVELS if level <= max(SETTINGS.llvm_level, min(_LEVELS))):
         request = {
-            "texts": texts, "public": public, "triple": target_processor.triple, "cpu": target_processor.cpu,
+            "texts": texts, "public": public_names, "triple": target_processor.triple, "cpu": target_processor.cpu,
             "level": level, "features": "",
         }  # fmt: skip
         command = [sys.executable, "-I", str(Path(assembly.__file__))]

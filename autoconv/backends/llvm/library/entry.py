@@ -36,12 +36,12 @@ _HOST_FUNCTIONS = {
 
 
 def write_variant(
-    form: LibraryForm, graph: Graph, module: ModuleText, objects: ObjectTable, failures: Failures, number: int
+    form: LibraryForm, graph: Graph, module: ModuleText, objects: ObjectTable, failures: Failures, variant_number: int
 ) -> None:
     """Write the function `f.number`, which runs the graph if the arguments have its sizes."""
     for name, (result, parameters) in _HOST_FUNCTIONS.items():
         module.declare(name, result, parameters)
-    _VariantWriter(form, graph, module, objects, failures, f"{form.name}.{number}").write()
+    _VariantWriter(form, graph, module, objects, failures, f"{form.name}.{variant_number}").write()
 
 
 class _FunctionWriter:
@@ -207,7 +207,7 @@ class _EntryWriter(_FunctionWriter):
     def write(self, failures: Failures, variant_count: int) -> None:
         out, module = self.out, self.out.module
         self._failures = failures
-        self._sizes: dict[Symbol, tuple[str, str]] = {}
+        self._sizes: dict[Symbol, tuple[str, str]] = {}  # a register, and the argument that has the size
         self._require(out.differs("%result", "null"), "result is NULL")
         tensors = [(i, argument) for i, argument in self.numbered_arguments() if not argument.is_passed_by_value]
         for i, argument in tensors:

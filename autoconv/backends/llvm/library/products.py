@@ -41,7 +41,8 @@ class _ProductWriter:
         self._module = module
 
     def write(self) -> None:
-        tile, pack = self._write_tile(), self._write_pack()
+        """Write the product of two matrices, by tiles of packed blocks."""
+        tile_function, pack_function = self._write_tile(), self._write_pack()
         out = FunctionText(self._module, _signature(
             "order:i32 transpose_x:i32 transpose_y:i32 rows:i64 columns:i64 inner:i64 "
             f"alpha:{self._ir_type} x:ptr width_x:i64 y:ptr width_y:i64 beta:{self._ir_type} z:ptr width_z:i64",
@@ -51,36 +52,36 @@ class _ProductWriter:
         lanes = self._lanes
         row_x, step_x = self._step_operands(out, "%transpose_x", "%width_x")
         step_y, column_y = self._step_operands(out, "%transpose_y", "%width_y")
-        panels = out.op("sdiv", out.add("%columns", lanes - 1), lanes)
+        panel_count = out.op("sdiv", out.add("%columns", lanes - 1), lanes)
         block_rows = _TILE_ROWS * _BLOCK_TILES
-        packed_y_count = out.mul(out.mul(panels, lanes), _BLOCK_STEPS)
+        packed_y_count = out.mul(out.mul(panel_count, lanes), _BLOCK_STEPS)
         byte_count = out.mul(out.add(packed_y_count, block_rows * _BLOCK_STEPS), self._element_size)
         self._module.declare("library_memory", "ptr", "i64")
         packed_y = out.call("library_memory", byte_count)
-        has_memory, without_memory = out.label("memory"), out.label("none")
-        out.branch_if(out.is_null(packed_y), without_memory, has_memory)
-        out.begin(without_memory)
+        memory_label, no_memory_label = out.label("memory"), out.label("none")
+        out.branch_if(out.is_null(packed_y), no_memory_label, memory_label)
+        out.begin(no_memory_label)
         self._write_without_copies(out, row_x, step_x, step_y, column_y)
         out.ret()
-        out.begin(has_memory)
+        out.begin(memory_label)
         packed_x = out.gep(self._ir_type, packed_y, packed_y_count)
         with out.loop("0", out.op("sdiv", out.add("%inner", _BLOCK_STEPS - 1), _BLOCK_STEPS)) as block:
             first_step = out.mul(block, _BLOCK_STEPS)
             step_count = out.intrinsic("smin", out.sub("%inner", first_step), Operand.of(_BLOCK_STEPS, "i64"))
             source = out.gep(self._ir_type, "%y", out.mul(first_step, step_y))
-            out.call(pack, packed_y, source, "%columns", step_count, column_y, step_y, lanes)
+            out.call(pack_function, packed_y, source, "%columns", step_count, column_y, step_y, lanes)
             with out.loop("0", out.op("sdiv", out.add("%rows", block_rows - 1), block_rows)) as strip:
                 first_row = out.mul(strip, block_rows)
                 row_count = out.intrinsic("smin", out.sub("%rows", first_row), Operand.of(block_rows, "i64"))
                 start = out.add(out.mul(first_row, row_x), out.mul(first_step, step_x))
                 source_x = out.gep(self._ir_type, "%x", start)
-                out.call(pack, packed_x, source_x, row_count, step_count, row_x, step_x, _TILE_ROWS)
-                tiles = out.op("sdiv", out.add(row_count, _TILE_ROWS - 1), _TILE_ROWS)
-                with out.loop("0", panels) as panel, out.loop("0", tiles) as tile_number:
+                out.call(pack_function, packed_x, source_x, row_count, step_count, row_x, step_x, _TILE_ROWS)
+                tile_count = out.op("sdiv", out.add(row_count, _TILE_ROWS - 1), _TILE_ROWS)
+                with out.loop("0", panel_count) as panel, out.loop("0", tile_count) as tile_number:
                     row, column = out.mul(tile_number, _TILE_ROWS), out.mul(panel, lanes)
                     offset = out.add(out.mul(out.add(first_row, row), "%width_z"), column)
                     out.call(
-                        tile, out.gep(self._ir_type, packed_x, out.mul(row, step_count)),
+                        tile_function, out.gep(self._ir_type, packed_x, out.mul(row, step_count)),
                         out.gep(self._ir_type, packed_y, out.mul(column, step_count)),
                         out.gep(self._ir_type, "%z", offset),
                         step_count, out.sub(row_count, row), out.sub("%columns", column), "%width_z",
@@ -118,10 +119,10 @@ class _ProductWriter:
         ir_type = self._ir_type
         parameters = "to:ptr from:ptr lines:i64 length:i64 line:i64 step:i64 group:i64"
         out = FunctionText(self._module, _signature(parameters))
-        groups = out.op("sdiv", out.sub(out.add("%lines", "%group"), 1), "%group")
+        group_count = out.op("sdiv", out.sub(out.add("%lines", "%group"), 1), "%group")
         zero = Operand.of("0.0", ir_type)
-        with out.loop("0", groups) as number:
-            start = out.mul(number, "%group")
+        with out.loop("0", group_count) as group_number:
+            start = out.mul(group_number, "%group")
             base = out.mul(start, "%length")
             with out.loop("0", "%length") as k, out.loop("0", "%group") as i:
                 line = out.add(start, i)
@@ -183,18 +184,18 @@ def _write_vector_product(module: ModuleText, ir_type: str, letter: str) -> None
                 address, x = out.gep(ir_type, "%z", j), out.load(ir_type, out.gep(ir_type, row, j))
                 out.store(ir_type, out.op("fadd", out.load(ir_type, address), out.op("fmul", factor, x)), address)
 
-    def write_plain() -> None:
+    def write_rows() -> None:
         with out.loop("0", "%lines") as i:
             cell = out.alloca(ir_type)
             out.store(ir_type, "0.0", cell)
             row = out.gep(ir_type, "%x", out.mul(i, "%width"))
             with out.loop("0", "%columns") as j:
-                x, y = (out.load(ir_type, out.gep(ir_type, vector, j)) for vector in (row, "%y"))
+                x, y = (out.load(ir_type, out.gep(ir_type, pointer, j)) for pointer in (row, "%y"))
                 product = out.op("fmul", x, y)
                 out.store(ir_type, out.op("fadd reassoc", out.load(ir_type, cell), product), cell)
             out.store(ir_type, out.load(ir_type, cell), out.gep(ir_type, "%z", i))
 
-    out.either(out.icmp("eq", Operand.of("%transpose", "i32"), _TRANSPOSED), write_transposed, write_plain)
+    out.either(out.icmp("eq", Operand.of("%transpose", "i32"), _TRANSPOSED), write_transposed, write_rows)
     out.ret()
     out.finish()
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.error_causes import add_location, error_causes, location_of, message_and_class
-from autoconv.backends.llvm.codegen.control.recursion import LIBRARY_STACK
+from autoconv.backends.llvm.codegen.control.recursion import LIBRARY_STACK_BYTES
 from autoconv.backends.llvm.codegen.object_table import ObjectTable, Operands, Reference
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.constants import bytes_constant, list_constant, struct_constant, table_constant
@@ -104,7 +104,7 @@ class LibraryObjectTable(ObjectTable):
         return out.load("i64", out.gep("i64", f"@{name}", code))
 
     def deep_call(self, node: Node, enclosing_calls: Sequence[Node]) -> Reference:
-        size = LIBRARY_STACK >> 10
+        size = LIBRARY_STACK_BYTES >> 10
         message = f"RecursionError: the calls need more than {size} KiB of stack"
         return self._code_reference(f"{location_of(node.span)}: {message}")
 
@@ -125,7 +125,7 @@ class LibraryObjectTable(ObjectTable):
 
         return reference
 
-    def object(self, value: Any) -> Reference:
+    def reference(self, value: Any) -> Reference:
         if callable(value) and not isinstance(value, type):
             self._library.record_python_need(getattr(value, "__name__", "function"))
         return super().reference(value)

@@ -59,12 +59,12 @@ def reflect_column(r: RoutineText, a: Matrix, k: Operand, rows: Operand, factors
 
 
 def reduce_to_tridiagonal(
-    r: RoutineText, a: Matrix, n: Operand, vectors: Matrix, factors: str, workspace: str, neighbours: str
+    r: RoutineText, a: Matrix, n: Operand, vectors: Matrix, factors: str, workspace: str, off_diagonal: str
 ) -> None:  # fmt: skip
     """Reduce a Hermitian matrix, given by its lower triangle, to a real tridiagonal one, Qᴴ·A·Q.
 
-    Its diagonal is that of `a` afterwards; `neighbours` gets the rest. The columns of `vectors` from 1 on are those of
-    the reflections; `workspace` has room for n numbers.
+    Its diagonal is that of `a` afterwards; `off_diagonal` gets the rest. The columns of `vectors` from 1 on are those
+    of the reflections; `workspace` has room for n numbers.
     """
     out, b = r.out, r.b
     w = Matrix(r, workspace, n)
@@ -74,7 +74,7 @@ def reduce_to_tridiagonal(
             vectors.set(i, next_row, a.get(i, k))
             w.set(i, 0, r.number(0.0))
         reflect_column(r, vectors, next_row, n, factors)
-        store(b, r.real_part(vectors.get(next_row, next_row)), neighbours, k)
+        store(b, r.real_part(vectors.get(next_row, next_row)), off_diagonal, k)
         vectors.set(next_row, next_row, r.number(1.0))
         with r.loop(next_row, n) as j:
             v_j, next_index = vectors.get(j, next_row), out.add(j, 1)
@@ -107,7 +107,7 @@ def reduce_to_bidiagonal(
     """Reduce a matrix of at least as many rows as columns to an upper bidiagonal one, Uᴴ·A·V, of real numbers.
 
     `a` keeps its diagonal, above the reflections from the left. The columns of `vectors` from 1 on are those of the
-    reflections from the right, and its diagonal from 1 on has the neighbours; `workspace` has room for a column.
+    reflections from the right, and its diagonal from 1 on has the other numbers; `workspace` has room for a column.
     """
     out, b, (rows, columns) = r.out, r.b, shape
     w = Matrix(r, workspace, rows)
@@ -119,7 +119,7 @@ def reduce_to_bidiagonal(
             with r.loop(next_row, columns) as j:
                 vectors.set(j, next_row, r.conjugate(a.get(k, j)))
             reflect_column(r, vectors, next_row, columns, factors[1])
-            neighbour = vectors.get(next_row, next_row)
+            off_diagonal_element = vectors.get(next_row, next_row)
             vectors.set(next_row, next_row, r.number(1.0))
             with r.loop(next_row, rows) as i:
                 w.set(i, 0, r.number(0.0))
@@ -132,7 +132,7 @@ def reduce_to_bidiagonal(
                 v_j = r.conjugate(vectors.get(j, next_row))
                 with r.loop(next_row, rows) as i:
                     a.set(i, j, r.subtract(a.get(i, j), w.get(i, 0) * v_j))
-            vectors.set(next_row, next_row, neighbour)
+            vectors.set(next_row, next_row, off_diagonal_element)
 
 
 def expand_reflections(
@@ -180,8 +180,8 @@ def _largest_magnitude(r: RoutineText, a: Matrix, column: Operand, start: Operan
     with r.loop(start, stop) as i:
         x = a.get(i, column)
         for part in (x.real, x.imag) if isinstance(x, Pair) else (x,):
-            size, before = r.b.intrinsic("fabs", part), r.get(cell, float64)
-            r.put(cell, r.b.select(size <= before, before, size))
+            magnitude, largest_so_far = r.b.intrinsic("fabs", part), r.get(cell, float64)
+            r.put(cell, r.b.select(magnitude <= largest_so_far, largest_so_far, magnitude))
     return r.get(cell, float64)
 
 

@@ -16,10 +16,10 @@ from autoconv.backends.llvm.ir.signature import Parameter, Signature
 from autoconv.backends.llvm.library.matrices import Matrix, RoutineText
 from autoconv.graph.dtypes import float64
 
-_MAX_SWEEPS = 60  # a row; two are enough
+_MAX_SWEEPS = 60  # per row; two are usually enough
 _EPSILON = 2.0**-52  # distance of 1 and the next double
 _SMALLEST_RADIUS = 1e-140  # the squares of smaller numbers lose digits
-_LANES = 8
+_LANES = 8  # rows that are rotated together
 _PARAMETERS = ("x", "count", "width", "cosines", "sines", "first", "last")  # of the function that rotates columns
 
 
@@ -47,20 +47,20 @@ class _Diagonals(NamedTuple):
 
     r: RoutineText
     diagonal: str
-    neighbours: str
+    off_diagonal: str
     threshold: Element
 
     def d(self, k: object) -> Element:
         return load(self.r.b, float64, self.diagonal, k)
 
     def e(self, k: object) -> Element:
-        return load(self.r.b, float64, self.neighbours, k)
+        return load(self.r.b, float64, self.off_diagonal, k)
 
     def set_d(self, k: object, x: Element) -> None:
         store(self.r.b, x, self.diagonal, k)
 
     def set_e(self, k: object, x: Element) -> None:
-        store(self.r.b, x, self.neighbours, k)
+        store(self.r.b, x, self.off_diagonal, k)
 
     def is_negligible(self, k: Operand) -> Element:
         """Return whether the neighbour of two elements of the diagonal changes neither of them."""
@@ -70,10 +70,10 @@ class _Diagonals(NamedTuple):
         return (magnitude <= diagonal_sum * _EPSILON) | (magnitude <= self.threshold)
 
 
-def diagonalise_tridiagonal(r: RoutineText, n: Operand, diagonal: str, neighbours: str, rotations: Rotations,
+def diagonalise_tridiagonal(r: RoutineText, n: Operand, diagonal: str, off_diagonal: str, rotations: Rotations,
                             write_sweep: Callable[[Operand, Operand], None]) -> None:  # fmt: skip
     """Replace the diagonal by the eigenvalues; `write_sweep` gets the first and the last row of each sweep."""
-    matrix = _Diagonals(r, diagonal, neighbours, _threshold(r, n, diagonal, neighbours))
+    matrix = _Diagonals(r, diagonal, off_diagonal, _threshold(r, n, diagonal, off_diagonal))
 
     def sweep(low: Operand, high: Operand) -> None:
         _sweep_tridiagonal(matrix, low, high, rotations)
@@ -82,10 +82,10 @@ def diagonalise_tridiagonal(r: RoutineText, n: Operand, diagonal: str, neighbour
     _repeat_sweeps(matrix, n, sweep)
 
 
-def diagonalise_bidiagonal(r: RoutineText, n: Operand, diagonal: str, neighbours: str, left: Rotations,
+def diagonalise_bidiagonal(r: RoutineText, n: Operand, diagonal: str, off_diagonal: str, left: Rotations,
                            right: Rotations, write_sweep: Callable[[Operand, Operand], None]) -> None:  # fmt: skip
     """Replace the diagonal by the singular values, with signs; see `diagonalise_tridiagonal`."""
-    matrix = _Diagonals(r, diagonal, neighbours, _threshold(r, n, diagonal, neighbours))
+    matrix = _Diagonals(r, diagonal, off_diagonal, _threshold(r, n, diagonal, off_diagonal))
 
     def sweep(low: Operand, high: Operand) -> None:
         _sweep_bidiagonal(matrix, low, high, left, right)
@@ -94,10 +94,10 @@ def diagonalise_bidiagonal(r: RoutineText, n: Operand, diagonal: str, neighbours
     _repeat_sweeps(matrix, n, sweep)
 
 
-def _threshold(r: RoutineText, n: Operand, diagonal: str, neighbours: str) -> Element:
+def _threshold(r: RoutineText, n: Operand, diagonal: str, off_diagonal: str) -> Element:
     """Return the largest magnitude times a sixteenth of the epsilon."""
     cell = r.cell(float64)
-    for pointer, count in ((diagonal, n), (neighbours, r.out.sub(n, 1))):
+    for pointer, count in ((diagonal, n), (off_diagonal, r.out.sub(n, 1))):
         with r.loop(0, count) as k:
             magnitude, largest_so_far = r.b.intrinsic("fabs", load(r.b, float64, pointer, k)), r.get(cell, float64)
             r.put(cell, r.b.select(magnitude > largest_so_far, magnitude, largest_so_far))
@@ -107,13 +107,13 @@ def _threshold(r: RoutineText, n: Operand, diagonal: str, neighbours: str) -> El
 def _repeat_sweeps(matrix: _Diagonals, n: Operand, sweep: Callable[[Operand, Operand], None]) -> None:
     """Write sweeps over the last block that is not diagonal, until there is none; too many of them are a failure."""
     r, out = matrix.r, matrix.r.out
-    high_cell, low_cell, sweep_count = out.alloca("i64"), out.alloca("i64"), out.alloca("i64", "0")
+    high_cell, low_cell, sweep_count_cell = out.alloca("i64"), out.alloca("i64"), out.alloca("i64", "0")
     out.store("i64", out.sub(n, 1), high_cell)
     limit = out.mul(n, _MAX_SWEEPS)
 
     def has_next() -> str:
         is_open = out.icmp("sgt", out.load("i64", high_cell), 0)
-        return out.and_(is_open, out.icmp("slt", out.load("i64", sweep_count), limit))
+        return out.and_(is_open, out.icmp("slt", out.load("i64", sweep_count_cell), limit))
 
     with out.while_(has_next):
         high = out.load("i64", high_cell)
@@ -125,7 +125,7 @@ def _repeat_sweeps(matrix: _Diagonals, n: Operand, sweep: Callable[[Operand, Ope
             out.store("i64", last, high_cell)
 
         def write_sweep() -> None:
-            out.store("i64", out.add(out.load("i64", sweep_count), 1), sweep_count)
+            out.store("i64", out.add(out.load("i64", sweep_count_cell), 1), sweep_count_cell)
             out.store("i64", last, low_cell)
 
             def is_coupled() -> str:
@@ -151,12 +151,12 @@ def _sweep_tridiagonal(matrix: _Diagonals, low: Operand, high: Operand, rotation
     divisor = half + b.intrinsic("copysign", radius, half)
     is_zero = divisor.same(0.0)
     quotient = corner / b.select(is_zero, r.real(1.0), divisor) * corner
-    bulge, side = r.cell(float64), r.cell(float64)
-    r.put(bulge, matrix.d(low) - (matrix.d(high) - quotient))
-    r.put(side, matrix.e(low))
+    bulge_cell, side_cell = r.cell(float64), r.cell(float64)
+    r.put(bulge_cell, matrix.d(low) - (matrix.d(high) - quotient))
+    r.put(side_cell, matrix.e(low))
     with r.loop(low, high) as k:
         next_row = out.add(k, 1)
-        cosine, sine, length = _rotation(r, r.get(bulge, float64), r.get(side, float64))
+        cosine, sine, length = _rotation(r, r.get(bulge_cell, float64), r.get(side_cell, float64))
         rotations.store(r, k, cosine, sine)
         with out.if_(out.icmp("sgt", k, low)):
             matrix.set_e(out.sub(k, 1), length)
@@ -166,9 +166,9 @@ def _sweep_tridiagonal(matrix: _Diagonals, low: Operand, high: Operand, rotation
         matrix.set_d(next_row, sine * sine * first - shear + cosine * cosine * second)
         next_bulge = cosine * sine * (second - first) + (cosine * cosine - sine * sine) * middle
         matrix.set_e(k, next_bulge)
-        r.put(bulge, next_bulge)
+        r.put(bulge_cell, next_bulge)
         with out.if_(out.icmp("slt", next_row, high)):
-            r.put(side, sine * matrix.e(next_row))
+            r.put(side_cell, sine * matrix.e(next_row))
             matrix.set_e(next_row, cosine * matrix.e(next_row))
 
 
@@ -176,16 +176,16 @@ def _sweep_bidiagonal(matrix: _Diagonals, low: Operand, high: Operand, left: Rot
     """Write a QR step of Golub and Kahan on the rows from `low` to `high`."""
     r, out = matrix.r, matrix.r.out
     shift, top = _bidiagonal_shift(matrix, low, high), matrix.d(low)
-    bulge, side = r.cell(float64), r.cell(float64)
+    bulge_cell, side_cell = r.cell(float64), r.cell(float64)
     is_shifted = shift > 0.0
     divisor = r.b.select(is_shifted, top, r.real(1.0))
     sign = r.b.intrinsic("copysign", r.real(1.0), top)
     shifted_top = (r.b.intrinsic("fabs", top) - shift) * (sign + shift / divisor)
-    r.put(bulge, r.b.select(is_shifted, shifted_top, top))
-    r.put(side, matrix.e(low))
+    r.put(bulge_cell, r.b.select(is_shifted, shifted_top, top))
+    r.put(side_cell, matrix.e(low))
     with r.loop(low, high) as k:
         next_row = out.add(k, 1)
-        cosine, sine, length = _rotation(r, r.get(bulge, float64), r.get(side, float64))
+        cosine, sine, length = _rotation(r, r.get(bulge_cell, float64), r.get(side_cell, float64))
         right.store(r, k, cosine, sine)
         with out.if_(out.icmp("sgt", k, low)):
             matrix.set_e(out.sub(k, 1), length)
@@ -197,25 +197,25 @@ def _sweep_bidiagonal(matrix: _Diagonals, low: Operand, high: Operand, left: Rot
         next_bulge = cosine_left * middle_after + sine_left * second_after
         matrix.set_d(next_row, cosine_left * second_after - sine_left * middle_after)
         matrix.set_e(k, next_bulge)
-        r.put(bulge, next_bulge)
+        r.put(bulge_cell, next_bulge)
         with out.if_(out.icmp("slt", next_row, high)):
-            r.put(side, sine_left * matrix.e(next_row))
+            r.put(side_cell, sine_left * matrix.e(next_row))
             matrix.set_e(next_row, cosine_left * matrix.e(next_row))
 
 
 def _bidiagonal_shift(matrix: _Diagonals, low: Operand, high: Operand) -> Element:
     """Return the smaller singular value of the last two rows; 0 where an element of the diagonal is zero."""
     r, out, b = matrix.r, matrix.r.out, matrix.r.b
-    smallest = r.cell(float64)
-    r.put(smallest, b.intrinsic("fabs", matrix.d(high)))
+    smallest_cell = r.cell(float64)
+    r.put(smallest_cell, b.intrinsic("fabs", matrix.d(high)))
     with r.loop(low, high) as k:
-        magnitude, smallest_so_far = b.intrinsic("fabs", matrix.d(k)), r.get(smallest, float64)
-        r.put(smallest, b.select(magnitude < smallest_so_far, magnitude, smallest_so_far))
+        magnitude, smallest_so_far = b.intrinsic("fabs", matrix.d(k)), r.get(smallest_cell, float64)
+        r.put(smallest_cell, b.select(magnitude < smallest_so_far, magnitude, smallest_so_far))
     last = out.sub(high, 1)
     first, second, corner = b.intrinsic("fabs", matrix.d(last)), b.intrinsic("fabs", matrix.d(high)), matrix.e(last)
     squares = [part * part + corner * corner for part in (first + second, first - second)]
     total = b.intrinsic("sqrt", squares[0]) + b.intrinsic("sqrt", squares[1])
-    is_singular = (r.get(smallest, float64) <= matrix.threshold) | total.same(0.0)
+    is_singular = (r.get(smallest_cell, float64) <= matrix.threshold) | total.same(0.0)
     shift = first * second * 2.0 / b.select(is_singular, r.real(1.0), total)
     ratio = shift / b.select(is_singular, r.real(1.0), b.intrinsic("fabs", matrix.d(low)))
     return b.select(is_singular | (ratio * ratio < _EPSILON), r.real(0.0), shift)

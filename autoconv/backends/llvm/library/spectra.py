@@ -20,18 +20,19 @@ def write_eigenvalues(r: RoutineText) -> None:
     """Write the eigenvalues of a Hermitian matrix, in ascending order, and replace the matrix by its vectors."""
     out, b, n = r.out, r.b, r.integer("n")
     a, vectors = r.matrix("a", r.integer("lda")), Matrix(r, "%work", n)
-    factors, product, neighbours, cosines, sines = _arrays(r, r.address_after("%work", out.mul(n, n)), [n] * 5)
+    arrays = _divide_workspace(r, r.address_after("%work", out.mul(n, n)), [n] * 5)
+    factors, product, off_diagonal, cosines, sines = arrays
     with r.loop(0, n) as j, r.loop(0, j) as i:
         a.set(i, j, r.number(0.0))
     scale = _scale_down(r, a, n, n)
     with out.if_(_is_finite(r, a, n, n)):
-        reduce_to_tridiagonal(r, a, n, vectors, factors, product, neighbours)
+        reduce_to_tridiagonal(r, a, n, vectors, factors, product, off_diagonal)
         _expand_after_first(r, vectors, n, factors)
         with r.loop(0, n) as k:
             store(b, r.real_part(a.get(k, k)), "%w", k)
         rotations = Rotations(cosines, sines)
         diagonalise_tridiagonal(
-            r, n, "%w", neighbours, rotations, lambda low, high: rotations.apply(r, vectors, n, low, high)
+            r, n, "%w", off_diagonal, rotations, lambda low, high: rotations.apply(r, vectors, n, low, high)
         )  # fmt: skip
         _scale_up(r, "%w", n, scale)
         _sort_columns(r, "%w", n, [(vectors, n)], descending=False)
@@ -48,8 +49,8 @@ def write_singular_values(r: RoutineText) -> None:
     vector_count = out.select(is_full, rows, columns)
     a, x = r.matrix("a", r.integer("lda")), Matrix(r, "%work", rows)
     v = Matrix(r, r.address_after("%work", out.mul(rows, vector_count)), columns)
-    arrays = _arrays(r, r.address_after(v.pointer, out.mul(columns, columns)), [columns] * 7 + [rows])
-    left_factors, right_factors, neighbours, *rotation_arrays, product = arrays
+    arrays = _divide_workspace(r, r.address_after(v.pointer, out.mul(columns, columns)), [columns] * 7 + [rows])
+    left_factors, right_factors, off_diagonal, *rotation_arrays, product = arrays
     with r.loop(0, columns) as j, r.loop(0, rows) as i:  # the adjoint of a wide matrix
         element = a.get(out.select(is_tall, i, j), out.select(is_tall, j, i))
         x.set(i, j, r.select(r.truth(is_tall), element, r.conjugate(element)))
@@ -59,7 +60,7 @@ def write_singular_values(r: RoutineText) -> None:
         with r.loop(0, columns) as k:
             store(b, r.real_part(x.get(k, k)), "%s", k)
         with r.loop(1, columns) as k:
-            store(b, r.real_part(v.get(k, k)), neighbours, out.sub(k, 1))
+            store(b, r.real_part(v.get(k, k)), off_diagonal, out.sub(k, 1))
         with out.if_(has_vectors):
             expand_reflections(r, x, rows, vector_count, columns, left_factors)
             _expand_after_first(r, v, columns, right_factors)
@@ -70,7 +71,7 @@ def write_singular_values(r: RoutineText) -> None:
                 left.apply(r, x, rows, low, high)
                 right.apply(r, v, columns, low, high)
 
-        diagonalise_bidiagonal(r, columns, "%s", neighbours, left, right, rotate_vectors)
+        diagonalise_bidiagonal(r, columns, "%s", off_diagonal, left, right, rotate_vectors)
         with r.loop(0, columns) as k:
             value = load(b, float64, "%s", k)
             store(b, b.intrinsic("fabs", value), "%s", k)
@@ -90,10 +91,11 @@ def _write_vectors(
     u, adjoint = r.matrix("u", r.integer("ldu")), r.matrix("vt", r.integer("ldvt"))
 
     def copy(left: tuple[Matrix, tuple[Index, Index]], right: tuple[Matrix, tuple[Index, Index]]) -> None:
-        with r.loop(0, left[1][1]) as j, r.loop(0, left[1][0]) as i:
-            u.set(i, j, left[0].get(i, j))
-        with r.loop(0, right[1][1]) as j, r.loop(0, right[1][0]) as i:
-            adjoint.set(j, i, r.conjugate(right[0].get(i, j)))
+        (left_vectors, (rows, columns)), (right_vectors, (right_rows, right_columns)) = left, right
+        with r.loop(0, columns) as j, r.loop(0, rows) as i:
+            u.set(i, j, left_vectors.get(i, j))
+        with r.loop(0, right_columns) as j, r.loop(0, right_rows) as i:
+            adjoint.set(j, i, r.conjugate(right_vectors.get(i, j)))
 
     r.out.either(is_tall, lambda: copy(tall, square), lambda: copy(square, tall))
 
@@ -111,7 +113,7 @@ def _expand_after_first(r: RoutineText, vectors: Matrix, n: Operand, factors: st
 # ---- helpers
 
 
-def _arrays(r: RoutineText, start: str, sizes: Sequence[Operand]) -> list[str]:
+def _divide_workspace(r: RoutineText, start: str, sizes: Sequence[Operand]) -> list[str]:
     """Divide the workspace from `start` on into arrays of so many numbers."""
     pointers = [start]
     for size in sizes[:-1]:

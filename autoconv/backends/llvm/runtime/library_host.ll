@@ -309,7 +309,7 @@ define i32 @PyByteArray_Resize(ptr %object, i64 %size) nounwind {
   %memory_at = getelementptr i8, ptr %object, i64 $BYTE_MEMORY
   %memory = load ptr, ptr %memory_at
   %size_at = getelementptr i8, ptr %object, i64 $BYTE_COUNT
-  %capacity_at = getelementptr i8, ptr %object, i64 $BYTE_ROOM
+  %capacity_at = getelementptr i8, ptr %object, i64 $BYTE_CAPACITY
   %capacity = load i64, ptr %capacity_at
   %fits = icmp sle i64 %size, %capacity
   br i1 %fits, label %store_size, label %grow

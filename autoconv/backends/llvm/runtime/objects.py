@@ -45,14 +45,14 @@ SYMBOLS = {**abi.CLASSES, **abi.SCALARS}
 _CLASSES = (*SYMBOLS,)
 
 
-def mask(*names: str) -> int:
+def class_mask(*names: str) -> int:
     """Return the bit set of the named classes."""
     return sum(1 << _CLASSES.index(name) for name in names)
 
 
-NUMBERS = mask("int", "float", "bool", "complex", *abi.SCALARS)
+NUMBERS = class_mask("int", "float", "bool", "complex", *abi.SCALARS)
 ALL_CLASSES = (1 << len(_CLASSES)) - 1
-_SIZED = mask("str", "list", "tuple", "dict", "set", "range", "bytes")
+_SIZED = class_mask("str", "list", "tuple", "dict", "set", "range", "bytes")
 
 
 def _class_bit_text() -> str:
@@ -132,36 +132,36 @@ def _class_test(letter: str, classes: Any) -> dict[str, str]:
     return {f"ptr %{letter}, i64 {classes}": "object_is"}
 
 
-def _keeping_flags(call: str) -> list[str]:
-    """Return lines that keep the flags of floating-point errors, which NumPy clears before it computes."""
+def _keep_flags(call: str) -> list[str]:
+    """Return the lines of a call that keep the flags of floating-point errors, which NumPy clears first."""
     return ["%errors = call i64 @float_errors()", call, "call void @keep_float_errors(i64 %errors)"]
 
 
-_MUTABLE = mask("list", "dict")
+_MUTABLE = class_mask("list", "dict")
 _TRUTH_RESULT = "%found = call ptr @object_truth_of(i32 %status)"
 _NONE_RESULT = "%found = call ptr @object_none_of(i32 %status)"
 _GUARDED_FUNCTIONS = "\n".join([
-    _guarded_text("object_unary", "abc", _class_test("a", "%c"), _keeping_flags("%found = call ptr %b(ptr %a)")),
+    _guarded_text("object_unary", "abc", _class_test("a", "%c"), _keep_flags("%found = call ptr %b(ptr %a)")),
     _guarded_text(
         "object_binary", "abcde", {**_class_test("a", "%d"), **_class_test("b", "%e")},
-        _keeping_flags("%found = call ptr %c(ptr %a, ptr %b)"),
+        _keep_flags("%found = call ptr %c(ptr %a, ptr %b)"),
     ),
     _guarded_text("object_compare", "abc", {**_class_test("a", ALL_CLASSES), **_class_test("b", ALL_CLASSES)},
-                  _keeping_flags("%found = call ptr @PyObject_RichCompare(ptr %a, ptr %b, i32 %c)")),
+                  _keep_flags("%found = call ptr @PyObject_RichCompare(ptr %a, ptr %b, i32 %c)")),
     _guarded_text("object_contains", "ab", {**_class_test("a", _SIZED), **_class_test("b", ALL_CLASSES)},
-                  [*_keeping_flags("%status = call i32 @PySequence_Contains(ptr %a, ptr %b)"), _TRUTH_RESULT]),
+                  [*_keep_flags("%status = call i32 @PySequence_Contains(ptr %a, ptr %b)"), _TRUTH_RESULT]),
     _guarded_text("object_set_item", "abc", {**_class_test("a", _MUTABLE), **_class_test("b", ALL_CLASSES)},
                   ["%status = call i32 @PyObject_SetItem(ptr %a, ptr %b, ptr %c)", _NONE_RESULT]),
     _guarded_text("object_delete_item", "ab", {**_class_test("a", _MUTABLE), **_class_test("b", ALL_CLASSES)},
                   ["%status = call i32 @PyObject_DelItem(ptr %a, ptr %b)", _NONE_RESULT]),
-    _guarded_text("object_append", "ab", _class_test("a", mask("list")),
+    _guarded_text("object_append", "ab", _class_test("a", class_mask("list")),
                   ["%status = call i32 @PyList_Append(ptr %a, ptr %b)", _NONE_RESULT]),
     _guarded_text("object_call", "abc", {"ptr %b, i64 %c": "object_are_known"},
-                  _keeping_flags("%found = call ptr @PyObject_Vectorcall(ptr %a, ptr %b, i64 %c, ptr null)")),
+                  _keep_flags("%found = call ptr @PyObject_Vectorcall(ptr %a, ptr %b, i64 %c, ptr null)")),
     _guarded_text("object_call_method", "abcd",
                   {"ptr %b, i64 %d": "object_first_is", "ptr %b, i64 %c": "object_are_known"},
-                  _keeping_flags("%found = call ptr @PyObject_VectorcallMethod(ptr %a, ptr %b, i64 %c, ptr null)")),
-    _guarded_text("object_is_tuple", "ab", _class_test("a", mask("tuple")),
+                  _keep_flags("%found = call ptr @PyObject_VectorcallMethod(ptr %a, ptr %b, i64 %c, ptr null)")),
+    _guarded_text("object_is_tuple", "ab", _class_test("a", class_mask("tuple")),
                   ["%length = call i64 @PyObject_Size(ptr %a)", "%found = icmp eq i64 %length, %b"], "false"),
     _guarded_text("object_iterator", "a", _class_test("a", _SIZED), ["%found = call ptr @PyObject_GetIter(ptr %a)"]),
     _guarded_text("object_attribute", "ab", {"ptr %a, ptr %b": "object_has_plain_access"},
@@ -171,7 +171,7 @@ _GUARDED_FUNCTIONS = "\n".join([
     _guarded_text("object_length", "a", _class_test("a", _SIZED), ["%found = call i64 @PyObject_Size(ptr %a)"], "-1"),
     _guarded_text("object_truth", "a", _class_test("a", ALL_CLASSES),
                   ["%found = call i32 @PyObject_IsTrue(ptr %a)"], "-1"),
-    _guarded_text("object_whole", "ab", _class_test("a", mask("int")),
+    _guarded_text("object_whole", "ab", _class_test("a", class_mask("int")),
                   ["%overflow = alloca i32", "%whole = call i64 @PyLong_AsLongLongAndOverflow(ptr %a, ptr %overflow)",
                    "store i64 %whole, ptr %b", "%beyond = load i32, ptr %overflow", "%found = icmp eq i32 %beyond, 0"],
                   "false"),

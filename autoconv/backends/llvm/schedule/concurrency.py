@@ -26,11 +26,11 @@ def group_concurrent_items(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items in an equivalent order; items that run concurrently become members of one item."""
     if not current_target().is_parallel:
         return list(items)
-    work_of_heavy = {item: work for item in items if (work := _work_of_item(plan, item)) >= _LEAST_WORK}
-    return _group_items(plan, items, work_of_heavy) if len(work_of_heavy) > 1 else list(items)
+    work_by_heavy_item = {item: work for item in items if (work := _work_of_item(plan, item)) >= _LEAST_WORK}
+    return _group_items(plan, items, work_by_heavy_item) if len(work_by_heavy_item) > 1 else list(items)
 
 
-def _group_items(plan: Plan, items: Sequence[Item], work_of_heavy: dict[Item, int]) -> list[Item]:
+def _group_items(plan: Plan, items: Sequence[Item], work_by_heavy_item: dict[Item, int]) -> list[Item]:
     """Order the items, repeatedly: those that need no heavy item, then a group of independent heavy items."""
     bit_of = {item: 1 << i for i, item in enumerate(plan.all_items)}
     order: list[Item] = []
@@ -41,7 +41,7 @@ def _group_items(plan: Plan, items: Sequence[Item], work_of_heavy: dict[Item, in
             members = [item] if item in bit_of else item.members
             if any(member.earlier_bits & blocking_bits for member in members):
                 later_items.append(item)
-            elif item in work_of_heavy:
+            elif item in work_by_heavy_item:
                 group.append(item)
             else:
                 order.append(item)
@@ -51,7 +51,7 @@ def _group_items(plan: Plan, items: Sequence[Item], work_of_heavy: dict[Item, in
         if len(group) > 1:
             has_groups = True
             # The longest item comes first, since it runs in the thread that waits for the others.
-            group.sort(key=work_of_heavy.__getitem__, reverse=True)
+            group.sort(key=work_by_heavy_item.__getitem__, reverse=True)
             nodes = [node for item in group for node in item.nodes]
             group = [type(group[0])(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)]
         order += group

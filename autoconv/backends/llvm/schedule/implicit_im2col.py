@@ -45,18 +45,18 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
     rank = len(sizes(x.type))
     if x in outputs or list(readers[x]) != [node] or rank < 2 or join.attributes["axis"] % rank != rank - 1:
         return None
-    slices = [_constant_slice(part) for part in join.inputs]
+    slices = [_constant_slice(slice_) for slice_ in join.inputs]
     first_slice = slices[0]
     stretches: list[tuple[Dimension, int]] = []
-    for part in slices:
-        if part is None or first_slice is None:
+    for slice_ in slices:
+        if slice_ is None or first_slice is None:
             return None
-        if part.base is not first_slice.base or part.steps[:-1] != first_slice.steps[:-1]:
+        if slice_.base is not first_slice.base or slice_.steps[:-1] != first_slice.steps[:-1]:
             return None
-        if stretches and plus(*stretches[-1]) == part.offset:
-            stretches[-1] = stretches[-1][0], stretches[-1][1] + part.count
+        if stretches and plus(*stretches[-1]) == slice_.offset:
+            stretches[-1] = stretches[-1][0], stretches[-1][1] + slice_.count
         else:
-            stretches.append((part.offset, part.count))
+            stretches.append((slice_.offset, slice_.count))
     if first_slice is None or len(stretches) > _STRETCH_LIMIT:
         return None
     inner_slices = [v for v in join.inputs if v is not first_slice.base and v not in outputs]

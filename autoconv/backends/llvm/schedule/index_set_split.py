@@ -53,18 +53,18 @@ def split_by_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int
         yield high - lanes, high
 
 
-def cut_positions(
+def cut_iterations(
     plan: Plan, nodes: Sequence[Node], index: Point, counter_range: CounterRange, in_memory: Container[Value]
 ) -> set[int]:
     """Return the iterations within the range at which a piece of an array that the nodes read at `index` begins.
 
     `in_memory` are the values that the loops read from memory.
     """
-    note_pieces(plan, nodes, index, counter_range, in_memory)
+    record_pieces(plan, nodes, index, counter_range, in_memory)
     return counter_range.cuts
 
 
-def note_pieces(
+def record_pieces(
     plan: Plan, nodes: Sequence[Node], index: Point, counter_range: CounterRange | OpenCounterRange,
     in_memory: Container[Value],
 ) -> None:

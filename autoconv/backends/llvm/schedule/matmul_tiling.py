@@ -32,7 +32,7 @@ def can_read_patches(node: Node, patches: Patches) -> bool:
     counts = (product.columns, product.inner, patches.rows[-1][1])
     if current_target().vector_registers is None or not is_known(counts) or len(patches.rows) < 2:  # type: ignore[arg-type]
         return False
-    if product.columns < FEWEST_COLUMNS:
+    if product.columns < MIN_TILED_COLUMNS:
         return False
     return product.inner * product.columns * product.dtype.size <= current_target().cache
 
@@ -54,9 +54,9 @@ class Product:
         self.rows: int = outer_sizes[-1] if is_batched else math.prod(outer_sizes) if is_known(outer_sizes) else 0
         line_height = patches.rows[-1][0] if patches else self.rows
         self.line_height = line_height if isinstance(line_height, int) else 0  # rows of a line of patches; 0 if open
-        self.flip_x: bool = node.attributes.get("transpose_a", False)
-        self.flip_y: bool = node.attributes.get("transpose_b", False)
-        self.inner = sizes(x.type)[-2 if self.flip_x else -1]
+        self.is_x_transposed: bool = node.attributes.get("transpose_a", False)
+        self.is_y_transposed: bool = node.attributes.get("transpose_b", False)
+        self.inner = sizes(x.type)[-2 if self.is_x_transposed else -1]
         self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[-1]
         sides = self.rows, self.columns, self.inner
         self.work = math.prod(sides) if is_known(sides) else 0  # 0 also for open sizes
@@ -72,11 +72,11 @@ class Product:
         if current_target().vector_registers is None or self.is_empty or not has_constant_strides:
             return False
         is_large = isinstance(self.inner, int) and self.inner * self.columns * self.dtype.size > current_target().cache
-        is_narrow = self.columns < FEWEST_COLUMNS or (self.flip_y and 0 < self.rows < 8)
+        is_narrow = self.columns < MIN_TILED_COLUMNS or (self.is_y_transposed and 0 < self.rows < 8)
         return not is_large and not is_narrow
 
 
-FEWEST_COLUMNS = 4  # least columns of a result that tiles compute
+MIN_TILED_COLUMNS = 4  # least columns of a result that tiles compute
 PART_WORK = 500_000  # multiplications in one part of a product
 # Steps of a partial sum, which is then added to the total, so that rounding errors grow with the number of chunks.
 CHUNK_STEPS = 256
@@ -125,12 +125,12 @@ def choose_tiling(rows: Position, columns: int, dtype: DType, registers: Registe
     accumulators = (3 * registers.count) // 4  # accumulator registers
     if isinstance(rows, str):
         return Tiling(rows, columns, lanes, accumulators // 3, max(1, min(3, -(-columns // lanes))))
-    tallest = accumulators // 2
-    height = min(rows, tallest)
+    max_height = accumulators // 2
+    height = min(rows, max_height)
     if block_height:
-        height = next(h for h in range(min(tallest, block_height), 0, -1) if block_height % h == 0)
-    elif tallest < rows < 10 * tallest:  # prefer a height that divides the rows
-        height = next((h for h in range(tallest, tallest // 2, -1) if rows % h == 0), tallest)
+        height = next(h for h in range(min(max_height, block_height), 0, -1) if block_height % h == 0)
+    elif max_height < rows < 10 * max_height:  # prefer a height that divides the rows
+        height = next((h for h in range(max_height, max_height // 2, -1) if rows % h == 0), max_height)
     vectors = -(-columns // lanes)
     width = max(1, min(accumulators // height, 8, vectors))
     # A narrower width that divides the columns, with enough sums in flight, saves the code of an edge tile.

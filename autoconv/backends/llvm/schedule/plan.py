@@ -81,9 +81,9 @@ class Plan:
         loads = [node.results[0] for node in graph.nodes if is_lent_load(node)]
         self.lent = set(filter(self._readers_take_strides, loads))
         self.classes.update((value.node, "lent") for value in self.lent if value.node is not None)
-        self._readers_of_lent: set[int] = set()
+        self._lent_reader_numbers: set[int] = set()
         self.all_items: list[Item] = []
-        self._item_of: dict[Node, int] = {}
+        self._item_number_of: dict[Node, int] = {}
         self._last_effect: int | None = None
         self._definers = {size: node for node in graph.nodes for size in defined_sizes(node)}  # of computed sizes
         for position, node in enumerate(graph.nodes):
@@ -204,7 +204,7 @@ class Plan:
         if node.effects is not Effects.PURE and self._last_effect is not None:
             predecessors |= {self.resolve_number(self._last_effect)} - candidates
         if node.effects.must_run:  # it may write memory that earlier readers read in place
-            predecessors |= {self.resolve_number(i) for i in self._readers_of_lent} - candidates
+            predecessors |= {self.resolve_number(i) for i in self._lent_reader_numbers} - candidates
         if has_loops:
             shape = _loop_shape(node, lowering_class)
             # A scatter raises before its loop, so that it may join one.
@@ -219,9 +219,9 @@ class Plan:
         predecessors = {self.resolve_number(i) for i in predecessors | candidates} - {number}
         if node.effects is not Effects.PURE:
             self._last_effect = number
-        self._item_of[node] = number
+        self._item_number_of[node] = number
         if self.lent and any(base in self.lent for value in self.inputs(node) for base, _ in self.bases(value)):
-            self._readers_of_lent.add(number)
+            self._lent_reader_numbers.add(number)
         self._add_dependences(number, predecessors)
 
     def _new_item(self, node: Node, position: int, shape: tuple[int, ...] | None) -> int:
@@ -243,12 +243,12 @@ class Plan:
         for value in self.inputs(node):
             if lowering_class == "scatter" and (value is not updates(node) or not shares_loop(node)):
                 producers = [base.node for base, _ in self.bases(value) if base.node]
-                predecessors.update(self.resolve_number(self._item_of[producer]) for producer in producers)
+                predecessors.update(self.resolve_number(self._item_number_of[producer]) for producer in producers)
                 continue
             for base, has_same_index in self.bases(value):
                 if base.node is None:
                     continue
-                number = self.resolve_number(self._item_of[base.node])
+                number = self.resolve_number(self._item_number_of[base.node])
                 has_same_shape = shape is not None and is_dense(base.type) and sizes(base.type) == shape
                 fits = has_same_index and has_same_shape and self.all_items[number].shape == shape
                 fits = fits and self.classes[base.node] in ("element", "copy")
@@ -258,7 +258,7 @@ class Plan:
         for size in computed_sizes(node) if self._definers else ():
             definer = self._definers.get(size)
             if definer is not None and definer is not node:
-                predecessors.add(self.resolve_number(self._item_of[definer]))
+                predecessors.add(self.resolve_number(self._item_number_of[definer]))
         return predecessors, candidates - predecessors
 
     def bases(self, value: Value) -> Iterator[tuple[Value, bool]]:
@@ -287,18 +287,18 @@ class Plan:
                     self.merge_items(chosen_number, number)
         return chosen_number
 
-    def merge_items(self, target: int, number: int) -> None:
-        """Move the nodes of an item into the item of the number `target`."""
-        target_item, merged_item = self.all_items[target], self.all_items[number]
+    def merge_items(self, target_number: int, merged_number: int) -> None:
+        """Move the nodes of an item into the item of the number `target_number`."""
+        target_item, merged_item = self.all_items[target_number], self.all_items[merged_number]
         target_item.nodes = sorted(target_item.nodes + merged_item.nodes, key=self._program_positions.__getitem__)
         target_item.position = min(target_item.position, merged_item.position)
         merged_item.nodes = []
         predecessors = {self.resolve_number(i) for i in merged_item.dependences}
-        merged_item.dependences = {target}
+        merged_item.dependences = {target_number}
         for other in self.all_items:
-            if other.earlier_bits >> number & 1:
-                other.earlier_bits |= 1 << target
-        self._add_dependences(target, predecessors - {target})
+            if other.earlier_bits >> merged_number & 1:
+                other.earlier_bits |= 1 << target_number
+        self._add_dependences(target_number, predecessors - {target_number})
 
     def _add_dependences(self, number: int, predecessors: set[int]) -> None:
         """Record that an item runs after its predecessors, and keep `earlier_bits` transitively closed."""
@@ -358,7 +358,7 @@ class Plan:
                 if not item.phases or self._is_read_outside(reader.results[0], item):
                     return True
                 continue
-            if self.all_items[self.resolve_number(self._item_of[reader])] is not item:
+            if self.all_items[self.resolve_number(self._item_number_of[reader])] is not item:
                 return True
         return False
 

@@ -158,7 +158,7 @@ class _RunPartition:
             return False
         if product.rows != self.rows or self._reads_results(y) or (x in self.plan.views and self._reads_results(x)):
             return False
-        return x not in self._results or (not product.flip_x and self._has_rows(x))
+        return x not in self._results or (not product.is_x_transposed and self._has_rows(x))
 
     def _reads_results(self, value: Value) -> bool:
         return any(base in self._results for base, _ in self.plan.bases(value))

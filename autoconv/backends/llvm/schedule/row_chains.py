@@ -139,16 +139,16 @@ class _Chain:
     def _stays_in_rows(self, target_number: int, depth: int) -> bool:
         """Return whether elements depend only on values of the earlier loops at the same index or of the same row."""
         target = self.plan.all_items[target_number]
-        own_index = tuple(0 if size == 1 else variable(d) for d, size in enumerate(self.shape))
+        loop_index = tuple(0 if size == 1 else variable(d) for d, size in enumerate(self.shape))
         row_nodes = [node for number in self.row_items for node in self.plan.all_items[number].nodes]
         index_by_value: dict[Value, Point] = {}
         for node in (*target.nodes, *self.item.nodes, *row_nodes):
             (value,) = node.results
-            index = own_index if self._has_full_shape(node) else _row_index(value, own_index, depth)
+            index = loop_index if self._has_full_shape(node) else _row_index(value, loop_index, depth)
             if index is None:
                 return False
             index_by_value[value] = index
-        readers: list[tuple[Node, Point]] = [(node, own_index) for node in self.item.nodes]
+        readers: list[tuple[Node, Point]] = [(node, loop_index) for node in self.item.nodes]
         readers += [(node, index_by_value[node.results[0]]) for node in row_nodes]
         return all(self._reads_own_row(node, reader_index, index_by_value) for node, reader_index in readers)
 
@@ -180,12 +180,13 @@ class _Chain:
         return is_scalar(node.inputs[0].type) or self._is_read_at(node.inputs[0], source, index_by_value)
 
 
-def _row_index(value: Value, own_index: Point, depth: int) -> Point | None:
+def _row_index(value: Value, loop_index: Point, depth: int) -> Point | None:
     """Return the index of the number of a row, in terms of the outer loops; None if a value has no number for each row.
     """
     if not is_dense(value.type):
         return None
     shape = sizes(value.type)
-    if len(shape) == len(own_index):
-        return own_index[:depth] + (0,) * (len(own_index) - depth) if all(size == 1 for size in shape[depth:]) else None
-    return own_index[:depth] if len(shape) == depth else None
+    if len(shape) == len(loop_index):
+        has_row_numbers = all(size == 1 for size in shape[depth:])
+        return loop_index[:depth] + (0,) * (len(loop_index) - depth) if has_row_numbers else None
+    return loop_index[:depth] if len(shape) == depth else None

@@ -20,7 +20,7 @@ ANY_NUMBER = -(2**63)  # wildcard among the expected sizes or strides of an arra
 FLOAT_VALUE = CELL_CONTENTS = SCALAR_VALUE = 16  # offsets in a Python float, in a cell and in a NumPy scalar
 REAL_PART, IMAGINARY_PART = 16, 24  # offsets in a Python complex
 # Offsets in PyByteArrayObject: size, allocated size, start of the allocation, start of the bytes.
-BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
+BYTE_COUNT, BYTE_CAPACITY, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
 LIST_COUNT, LIST_ITEMS = 16, 24
 _DICT_VERSION = 24  # offset of the number that each change of a dict replaces, in the versions of Python that have it
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
@@ -253,7 +253,7 @@ def _check_bytes() -> None:
     sample = bytearray(range(100))
     del sample[:7]
     words = (ctypes.c_int64 * 6).from_address(id(sample))
-    size, capacity, memory, start = (words[at // 8] for at in (BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START))
+    size, capacity, memory, start = (words[at // 8] for at in (BYTE_COUNT, BYTE_CAPACITY, BYTE_MEMORY, BYTE_START))
     view = (ctypes.c_char * len(sample)).from_buffer(sample)
     if size != len(sample) or start != ctypes.addressof(view) or not memory <= start <= memory + capacity - size:
         raise UnknownLayout("a bytearray of this Python does not lie in memory as native code expects")

@@ -28,11 +28,12 @@ def write_try(region: LoweringContext, node: Node) -> None:
     handled_before = out.slot()  # for the exception that Python considers handled outside of the handler
     caught, unhandled, done = out.label("caught"), out.label("unhandled"), out.label("tried")
 
-    outer_handler, body.failure_label, first_slot = body.failure_label, caught, out.slot_count
+    outer_failure_label, body.failure_label, first_slot = body.failure_label, caught, out.slot_count
     store_outputs(region, attempt_cells, attempt.outputs, attempt.outputs, region.write_nested(attempt, captures))
-    body.failure_label, slot_count = outer_handler, out.slot_count - first_slot
-    values = [load_cell(region, cell, value.type) for cell, value in zip(attempt_cells, attempt.outputs, strict=True)]
-    natives = region.write_nested(normal, [*values, *captures])
+    body.failure_label, slot_count = outer_failure_label, out.slot_count - first_slot
+    cells_and_outputs = zip(attempt_cells, attempt.outputs, strict=True)
+    attempt_values = [load_cell(region, cell, value.type) for cell, value in cells_and_outputs]
+    natives = region.write_nested(normal, [*attempt_values, *captures])
     store_outputs(region, result_cells, node.results, normal.outputs, natives)
     out.branch(done)
 
@@ -46,13 +47,13 @@ def write_try(region: LoweringContext, node: Node) -> None:
     body.failure_label = unhandled
     natives = region.write_nested(handler, [body.own_reference(error), *captures])
     store_outputs(region, result_cells, node.results, handler.outputs, natives)
-    body.failure_label = outer_handler
+    body.failure_label = outer_failure_label
     out.call_c("end_handling", *FUNCTIONS["end_handling"], handled_before)
     out.branch(done)
 
     out.begin(unhandled)
     out.call("end_handling", handled_before)
-    out.branch(outer_handler)
+    out.branch(outer_failure_label)
 
     out.begin(done)
     for value, cell in zip(node.results, result_cells, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.routine import PART, Routine, partitioned_routine
+from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, split_routine
 from autoconv.backends.llvm.ir.element_rules import apply_rule
 from autoconv.backends.llvm.ir.index_arith import plus, times
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
@@ -29,20 +29,20 @@ def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
     The first value of the state is the trip counter, which needs no code.
     """
     out, (_, body) = region.out, node.regions
-    count = state_size(node)
-    state, captures = node.inputs[1:count], node.inputs[count + 1 :]
+    state_count = state_size(node)
+    state, captures = node.inputs[1:state_count], node.inputs[state_count + 1 :]
     blocked_loop = _BlockedLoop(region, node)
-    trip_count = region.number(node.inputs[count]).ir
+    trip_count = region.number(node.inputs[state_count]).ir
     results = [region.new_array(value.type) for value in node.results[1:]]
     targets = [region.address(array) for array in results]
     capture_operands = [region.number(v).ir if is_scalar(v.type) else region.data(v) for v in captures]
     sources = [region.data(value) for value in state]
     trips_left = out.alloca("i64")
-    limit = max(1, _CALL_WORK_LIMIT // (blocked_loop.size * sum(map(cost, body.nodes))))
+    iterations_per_call = max(1, _CALL_WORK_LIMIT // (blocked_loop.size * sum(map(cost, body.nodes))))
 
     def run_iterations(inputs: Sequence[str], remaining_count: str) -> str:
         """Call the loop for as many iterations as one call may take; return how many are left."""
-        iterations = out.intrinsic("smin", remaining_count, limit)
+        iterations = out.intrinsic("smin", remaining_count, iterations_per_call)
         out.call(blocked_loop.name, *inputs, *capture_operands, *targets, iterations)
         return out.op("sub", remaining_count, iterations)
 
@@ -62,9 +62,9 @@ class _BlockedLoop:
     """
 
     def __init__(self, region: LoweringContext, node: Node) -> None:
-        count = state_size(node)
+        state_count = state_size(node)
         self._body = node.regions[1]
-        self._state, self._captures = self._body.parameters[1:count], self._body.parameters[count + 1 :]
+        self._state, self._captures = self._body.parameters[1:state_count], self._body.parameters[state_count + 1 :]
         self.size = math.prod(sizes(self._state[0].type))
         largest_itemsize = max(value.dtype.size for value in self._state)
         block_size = min(_BLOCK_BYTES // largest_itemsize, self.size)
@@ -76,15 +76,15 @@ class _BlockedLoop:
         parameters += [*(f"ptr %to{i}" for i in range(len(self._state))), "i64 %times"]
         work = self.size * (sum(map(cost, self._body.nodes)) + len(self._state)) * _ASSUMED_TRIP_COUNT
         block_count = self.size // block_size
-        body = Routine(region, [*parameters, *PART], "i1")
+        body = PartRoutine(region, parameters)
         self._write_blocks(body, "%first", "%last", block_size, 0)
-        full_blocks = partitioned_routine(region, parameters, body, block_count, work)
+        full_blocks_function = split_routine(region, parameters, body, block_count, work)
         remainder = self.size % block_size
         if not remainder:
-            self.name = full_blocks
+            self.name = full_blocks_function
             return
         routine = Routine(region, parameters)
-        routine.out.call(full_blocks, *(parameter.name for parameter in routine.out.signature.parameters))
+        routine.out.call(full_blocks_function, *(parameter.name for parameter in routine.out.signature.parameters))
         self._write_blocks(routine, "0", "1", remainder, block_count * block_size)
         self.name = routine.finish()
 

@@ -33,15 +33,15 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive, leads_to_recursion
 
-# Depth of calls up to which the frames on Python's stack are not counted, which takes time.
+# Depth of calls up to which the frames on Python's stack are not counted, since counting takes time.
 _UNCOUNTED_FRAMES = 100
 # Bytes of a thread's stack that the calls of one graph may use; a main thread usually has 8 MB.
 _STACK_BYTES = 2 << 20
 # The same in a C library, which runs in threads of another program.
-LIBRARY_STACK = 256 << 10
+LIBRARY_STACK_BYTES = 256 << 10
 # Bytes above the end of the thread's stack (see runtime/references.py) that are reserved for callees of native code.
 _RESERVED_BYTES = 192 << 10
-_FRAME_LIMIT, _POLL_COUNT, _STACK_END = 0, 8, 16  # offsets in the state, which ends with the cells of writes
+_FRAME_LIMIT_OFFSET, _POLL_COUNT_OFFSET, _STACK_END_OFFSET = 0, 8, 16  # in the state, which ends with cells of writes
 _CONTROL_OPS = ("call", "cond", "while")
 
 
@@ -55,13 +55,13 @@ def has_native_recursion(graph: Graph) -> bool:
     return all(
         node.op.name in _CONTROL_OPS
         and lowering_class(node) == "control"
-        and (not is_recursive(node) or _keeps_types(node))
+        and (not is_recursive(node) or _keeps_representations(node))
         for node in graph.walk()
         if leads_to_recursion(node)
     )
 
 
-def _keeps_types(node: Node) -> bool:
+def _keeps_representations(node: Node) -> bool:
     """Return whether each operand has the representation of its parameter, and each result that of its output."""
     (graph,) = node.regions
     pairs = [*zip(node.inputs, graph.parameters, strict=True), *zip(node.results, graph.outputs, strict=True)]
@@ -82,8 +82,8 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     results = out.alloca(f"[{max(len(node.results), 1)} x i64]")
     cells = [out.alloca(memory(v.dtype)) if is_scalar(v.type) else out.slot() for v in node.results]
     deep, shallow, done = out.label("far"), out.label("near"), out.label("called")
-    end = out.load("i64", _field_address(out, state, _STACK_END))
-    out.branch_if(out.icmp("ult", out.cast("ptrtoint", results, "i64"), end), deep, shallow, unlikely=True)
+    stack_end = out.load("i64", _field_address(out, state, _STACK_END_OFFSET))
+    out.branch_if(out.icmp("ult", out.cast("ptrtoint", results, "i64"), stack_end), deep, shallow, unlikely=True)
 
     out.begin(deep)
     deep_call = body.objects.deep_call(node, region.call_sites)
@@ -93,8 +93,8 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     out.begin(shallow)
     arguments, box_slots = _write_arguments(region, node)
     sizes = [f"i64 {size}" for size in body.module.sizes]
-    text = ", ".join([*arguments, f"i64 {depth}", f"ptr {results}", f"ptr {state}", *sizes])
-    has_succeeded = out.new(f"call i1 @{name}({text})")
+    call_operands = ", ".join([*arguments, f"i64 {depth}", f"ptr {results}", f"ptr {state}", *sizes])
+    has_succeeded = out.new(f"call i1 @{name}({call_operands})")
     for slot in box_slots:
         body.release(slot)
     raised_label, returned_label = out.label("raised"), out.label("fine")
@@ -160,29 +160,29 @@ def _recursive_function(region: LoweringContext, graph: Graph) -> str:
     name = module.recursive[graph] = module.unique_name("recursive")
     registers = [f"%p{i}" for i in range(len(graph.parameters))]
     ir_types = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]
-    values = [f"{ir_type} {register_}" for ir_type, register_ in zip(ir_types, registers, strict=True)]
+    value_parameters = [f"{ir_type} {register_}" for ir_type, register_ in zip(ir_types, registers, strict=True)]
     sizes = [f"i64 {size}" for size in module.sizes]
-    parameters = [*values, "i64 %depth", "ptr %results", "ptr %state", *sizes]
+    parameters = [*value_parameters, "i64 %depth", "ptr %results", "ptr %state", *sizes]
     out = FunctionText(module, Signature("i1", parameters, "nounwind", name))
     classes = region.body.classes
     body = Body(module, out, region.body.objects, graph, frozenset(), classes, arguments_are_disjoint=False)
     body.recursion = "%state", "%depth"
-    body.share_poll_counter(_field_address(out, "%state", _POLL_COUNT))
+    body.share_poll_counter(_field_address(out, "%state", _POLL_COUNT_OFFSET))
     _check_depth(body)
     body.poll(often=False)
     arguments: list[Native] = [
         ElementWriter(out).wrap(v.dtype, ir) if is_scalar(v.type) else Object(ir)
         for v, ir in zip(graph.parameters, registers, strict=True)
     ]
-    inner = region.write_function(body, graph, arguments)
-    for i, (native, value) in enumerate(zip(inner.results(), graph.outputs, strict=True)):
+    inner_region = region.write_function(body, graph, arguments)
+    for i, (native, value) in enumerate(zip(inner_region.results(), graph.outputs, strict=True)):
         cell = out.gep("i64", "%results", i)
         if isinstance(native, Element):
             store(ElementWriter(out), native, cell, 0)
             continue
         if isinstance(native, Memory):
             reference = body.own_reference(native.owner.ir)
-            native = array_view.as_ndarray(inner, native, value.type)  # type: ignore[arg-type]
+            native = array_view.as_ndarray(inner_region, native, value.type)  # type: ignore[arg-type]
             out.store("ptr", "null", native.slot)
             body.release(reference.slot)
         out.store("ptr", native.ir, cell)
@@ -195,7 +195,7 @@ def _check_depth(body: Body) -> None:
     if not body.objects.has_python:
         return
     out = body.out
-    limit_address = _field_address(out, "%state", _FRAME_LIMIT)
+    limit_address = _field_address(out, "%state", _FRAME_LIMIT_OFFSET)
     with out.unlikely(out.icmp("sgt", "%depth", out.load("i64", limit_address))):
         frames_left = _int_from_python(body, _frames_left)
         out.store("i64", frames_left, limit_address)
@@ -215,15 +215,15 @@ def _activation_state(body: Body) -> tuple[str, str]:
     if body.recursion_state is None:
         body.recursion_state = out.alloca(f"[{SITE_CELLS_OFFSET // 8 + SITE_LIMIT} x i64]", "zeroinitializer")
     state = body.recursion_state
-    limit_address = _field_address(out, state, _FRAME_LIMIT)
+    limit_address = _field_address(out, state, _FRAME_LIMIT_OFFSET)
     with out.if_(out.icmp("eq", out.load("i64", limit_address), 0)):
-        size = _stack_size() if body.objects.has_python else LIBRARY_STACK
+        size = _stack_size() if body.objects.has_python else LIBRARY_STACK_BYTES
         end = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), size)
         if body.objects.has_python:
             _write_first_limit(body, limit_address)
             lowest_end = out.op("add", out.call("stack_floor"), _RESERVED_BYTES)
             end = out.select(out.icmp("ugt", lowest_end, end), lowest_end, end)
-        out.store("i64", end, _field_address(out, state, _STACK_END))
+        out.store("i64", end, _field_address(out, state, _STACK_END_OFFSET))
     return state, "0"
 
 
@@ -231,20 +231,20 @@ def _write_first_limit(body: Body, limit_address: str) -> None:
     """Store the limit of frames, or a lower bound of it, which takes less time to compute."""
     out = body.out
     offset = abi.frames_left_offset()
-    count, enough, done = out.label("count"), out.label("many"), out.label("limit")
+    count_label, enough_label, done_label = out.label("count"), out.label("many"), out.label("limit")
     if offset is None:
-        out.branch(count)
+        out.branch(count_label)
     else:
-        state = out.call_c("PyThreadState_Get", "ptr", "")
-        frames_left = out.load("i32", _field_address(out, state, offset))
-        out.branch_if(out.icmp("sgt", frames_left, _UNCOUNTED_FRAMES), enough, count)
-        out.begin(enough)
+        thread_state = out.call_c("PyThreadState_Get", "ptr", "")
+        frames_left = out.load("i32", _field_address(out, thread_state, offset))
+        out.branch_if(out.icmp("sgt", frames_left, _UNCOUNTED_FRAMES), enough_label, count_label)
+        out.begin(enough_label)
         out.store("i64", _UNCOUNTED_FRAMES, limit_address)
-        out.branch(done)
-    out.begin(count)
+        out.branch(done_label)
+    out.begin(count_label)
     out.store("i64", _int_from_python(body, _frames_left), limit_address)
-    out.branch(done)
-    out.begin(done)
+    out.branch(done_label)
+    out.begin(done_label)
 
 
 def _int_from_python(body: Body, function: Callable[[], int]) -> str:

@@ -6,7 +6,7 @@ LLVM turns arms without tests for overflow into selections, but never moves such
 predicted, tests that the operands of the arms are so small that nothing overflows. Both arms are computed behind it.
 Elsewhere the arms are written once more, behind a branch for their condition.
 
-Only conditions that are computed from integers in registers are treated so: a selection waits for its condition.
+Only conditions that are computed from integers in registers are lowered in this way, as a selection waits for them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST_CONDITION_NODES = 8  # most nodes that compute a condition
 
 
 def operand_bound(region: LoweringContext, node: Node) -> int:
-    """Return a bound of the operands below which both arms are computed without tests; 0 if they are not computed."""
+    """Return a bound of the operands below which both arms are computed without tests; 0 for a branch to one arm."""
     if len(node.regions) != 2 or not _is_bool(node.inputs[0]) or not _is_quick(node.inputs[0]):
         return 0
     if not (all(is_int64_scalar(value.type) for value in node.results) and all(map(_is_short, node.regions))):

@@ -72,17 +72,17 @@ def write_cond(region: LoweringContext, node: Node) -> None:
 def _write_selection(region: LoweringContext, node: Node, bound: int) -> list[Native]:
     """Compute both arms and select, if no operand is above the bound; else branch to one arm."""
     out, b = region.out, ElementWriter(region.out)
-    large, small, done = out.label("large"), out.label("small"), out.label("joined")
-    out.branch_if(has_large_operand(region, node, bound).ir, large, small, unlikely=True)
-    out.begin(large)
+    large_label, small_label, done_label = out.label("large"), out.label("small"), out.label("joined")
+    out.branch_if(has_large_operand(region, node, bound).ir, large_label, small_label, unlikely=True)
+    out.begin(large_label)
     large_results = [Operand.of(x.ir, "i64") for x in _write_arms(region, node) if isinstance(x, Element)]
     large_end = out.block
-    out.branch(done)
-    out.begin(small)
+    out.branch(done_label)
+    out.begin(small_label)
     small_results = [Operand.of(x.ir, "i64") for x in select_results(region, node, bound)]
     small_end = out.block
-    out.branch(done)
-    out.begin(done)
+    out.branch(done_label)
+    out.begin(done_label)
     pairs = zip(large_results, small_results, strict=True)
     return [b.wrap(int64, out.phi((x, large_end), (y, small_end))) for x, y in pairs]
 
@@ -118,13 +118,13 @@ def write_while(region: LoweringContext, node: Node) -> None:
         write_interchanged_loop(region, node)
         return
     out = region.out
-    count = state_size(node)
+    state_count = state_size(node)
     test, body = node.regions
-    types = [value.type for value in body.parameters[:count]]
+    types = [value.type for value in body.parameters[:state_count]]
     cells = [new_cell(region, type_) for type_ in types]
-    initial = [_take_initial_state(region, node, value) for value in node.inputs[:count]]
-    store_outputs(region, cells, body.parameters[:count], node.inputs[:count], initial)
-    captures = [as_borrowed(region.native(value)) for value in node.inputs[count:]]
+    initial = [_take_initial_state(region, node, value) for value in node.inputs[:state_count]]
+    store_outputs(region, cells, body.parameters[:state_count], node.inputs[:state_count], initial)
+    captures = [as_borrowed(region.native(value)) for value in node.inputs[state_count:]]
     head, enter, done = out.label("while"), out.label("again"), out.label("after")
     region.body.begin_loop(captures)
     outer_is_serial, region.body.is_serial = region.body.is_serial, is_serial(node, region.body.dependence)
@@ -155,7 +155,8 @@ def write_while(region: LoweringContext, node: Node) -> None:
     out.begin(enter)
     if counter is not None:
         _record_counter_range(region, counter, initial, state, captures, in_body=True)
-    store_outputs(region, cells, body.parameters[:count], body.outputs, region.write_nested(body, [*state, *captures]))
+    outputs = region.write_nested(body, [*state, *captures])
+    store_outputs(region, cells, body.parameters[:state_count], body.outputs, outputs)
     if chunk is None and not is_short:
         region.body.poll(often=is_slow)  # after the body: LLVM moves the test of a short head there, too
     out.branch_back(head, independent_loop(scopes.access_group) if is_independent else "")

@@ -55,24 +55,23 @@ def table_addresses(region: LoweringContext, size: int, sign: int, dtype: DType)
 
 
 def write_chirped_rows(
-    region: LoweringContext, body: Routine, dtype: DType, size: int, inner: int, scale: float
+    region: LoweringContext, body: Routine, dtype: DType, size: int, column_count: int, scale: float
 ) -> None:
-    """Write the loop over the rows of `%x` and `%y`, along the middle axis of arrays of the shape (outer, size, inner).
-    """
+    """Write the loop over the rows of `%x` and `%y`, along the middle axis of arrays […, size, columns]."""
     convolution_size, real_dtype = chirp_size(size), dtype.real_dtype
     out, b = body.out, body.b
     forward = _write_transform(region, convolution_size, real_dtype, -1)
     backward = _write_transform(region, convolution_size, real_dtype, 1)
     buffers = [out.alloca(f"[{convolution_size * dtype.size} x i8], align 64") for _ in range(2)]
     with out.loop("%first", "%last", unrolled=False) as row:
-        if inner == 1:
+        if column_count == 1:
             offset = times(out, row, size)
         else:
-            matrix, column = out.op("udiv", row, inner), out.op("urem", row, inner)
-            offset = plus(out, times(out, matrix, size * inner), column)
+            matrix, column = out.op("udiv", row, column_count), out.op("urem", row, column_count)
+            offset = plus(out, times(out, matrix, size * column_count), column)
 
         def position_of(k: Position, offset: Position = offset) -> Position:
-            return plus(out, offset, times(out, k, inner))
+            return plus(out, offset, times(out, k, column_count))
 
         with out.loop("0", str(size), unrolled=False) as k:
             number, root = _load_pair(b, dtype, "%x", position_of(k)), _load_pair(b, dtype, "%chirp", k)

@@ -1,4 +1,4 @@
-"""Lower Fourier transforms of constant sizes; longer transforms run by their kernels.
+"""Lower Fourier transforms of constant sizes up to a limit; the other transforms run by their kernels.
 
 The stages and the roots of unity are constants too. Along the last dimension each row is transformed separately. Along
 another dimension, as many adjacent columns are transformed together as fit into the processor's cache.
@@ -17,10 +17,10 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.fft.chirp import TABLE_PARAMETERS, table_addresses, write_chirped_rows
 from autoconv.backends.llvm.codegen.fft.stockham import StageCalls, roots_in_order, roots_of_unity, stages
 from autoconv.backends.llvm.codegen.registry import complex_lowering
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, partitioned_routine
+from autoconv.backends.llvm.codegen.routine import PartRoutine, call, split_routine
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, Position, linear_offset, plus, times
-from autoconv.backends.llvm.ir.nested_loops import loops
+from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import DType
@@ -28,9 +28,9 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
 _BUFFER_BYTES = 1 << 18  # most bytes of a thread's buffers between stages
-_BLOCK_ELEMENTS = 4096  # complex numbers in the columns that are transformed together
-_FEWEST_COLUMNS = 8  # least number of such columns
-_MOST_COLUMNS = 64  # largest number of such columns
+_BLOCK_ELEMENTS = 4096  # preferred count of complex numbers in a block of columns, which are transformed together
+_MIN_COLUMNS = 8  # least columns of a block
+_MAX_COLUMNS = 64  # most columns of a block
 _CHIRP_MEMORY_FACTOR = 4  # ratio of the memory of a transform by a chirp to that of a direct one
 _STAGE_COST = 6  # cost of a number in a stage, in units of 0.05 ns
 
@@ -92,7 +92,7 @@ def _is_native_real_transform(node: Node) -> bool:
     size, dtype = sizes(real_value.type)[-1], complex_value.dtype
     if node.op.name == "rfft":
         return _is_halved(size, dtype) or is_native_size(size, dtype)
-    return _is_halved(size, dtype) and shape[-1] == size // 2 + 1
+    return _is_halved(size, dtype) and shape[-1] == size // 2 + 1  # the spectrum is neither cropped nor padded
 
 
 @complex_lowering("rfft", fits=_is_native_real_transform, library=True)
@@ -105,22 +105,22 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
     if not _is_halved(size, result_type.dtype):
         _write_rfft_as_complex(region, node)
         return
-    half_type = TensorType(result_type.dtype, (*rows, size // 2))
-    spectrum, half_spectrum = region.new_array(result_type), region.new_array(half_type)
+    pair_type = TensorType(result_type.dtype, (*rows, size // 2))
+    spectrum, pair_spectrum = region.new_array(result_type), region.new_array(pair_type)
     scale = _scale(size, node.attributes.get("norm", "backward"), is_inverse=False)
     if size > 2:
-        arrays = region.data(x), region.address(half_spectrum)
-        _write_axis_transform(region, half_type, len(rows), *arrays, is_inverse=False, norm="backward")
-        source = region.address(half_spectrum)
+        addresses = region.data(x), region.address(pair_spectrum)
+        _write_axis_transform(region, pair_type, len(rows), *addresses, is_inverse=False, norm="backward")
+        source = region.address(pair_spectrum)
     else:
         source = region.data(x)
 
-    def split(b: ElementWriter, source: str, target: str, row: str) -> None:
-        _split_half_spectrum(b, result_type.dtype, size // 2, scale, source, target, row)
+    def write_row(b: ElementWriter, source: str, target: str, row: str) -> None:
+        _write_spectrum_from_pairs(b, result_type.dtype, size // 2, scale, source, target, row)
 
-    name = _write_row_routine(region, half_type, split)
+    name = _write_row_routine(region, pair_type, write_row)
     _call_with_roots(region, name, source, region.address(spectrum), size, -1, result_type.dtype)
-    region.release_after_item(half_spectrum, half_type)
+    region.release_after_item(pair_spectrum, pair_type)
     region.set(result, spectrum)
     _replace_if_not_finite(region, node, [len(rows)])
 
@@ -130,20 +130,20 @@ def write_irfft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     source_type: Any = x.type
     *rows, size = sizes(result.type)
-    half_type = TensorType(source_type.dtype, (*rows, size // 2))
-    spectrum, half_spectrum = region.new_array(result.type), region.new_array(half_type)
+    pair_type = TensorType(source_type.dtype, (*rows, size // 2))
+    real_numbers, pair_spectrum = region.new_array(result.type), region.new_array(pair_type)
     scale = _scale(size, node.attributes.get("norm", "backward"), is_inverse=True)
 
-    def merge(b: ElementWriter, source: str, target: str, row: str) -> None:
-        _merge_half_spectrum(b, source_type.dtype, size // 2, scale, source, target, row)
+    def write_row(b: ElementWriter, source: str, target: str, row: str) -> None:
+        _write_pairs_from_spectrum(b, source_type.dtype, size // 2, scale, source, target, row)
 
-    name = _write_row_routine(region, half_type, merge)
-    target = region.address(half_spectrum if size > 2 else spectrum)
+    name = _write_row_routine(region, pair_type, write_row)
+    target = region.address(pair_spectrum if size > 2 else real_numbers)
     _call_with_roots(region, name, region.data(x), target, size, 1, source_type.dtype)
     if size > 2:
-        _write_axis_transform(region, half_type, len(rows), target, region.address(spectrum), True, "forward")
-    region.release_after_item(half_spectrum, half_type)
-    region.set(result, spectrum)
+        _write_axis_transform(region, pair_type, len(rows), target, region.address(real_numbers), True, "forward")
+    region.release_after_item(pair_spectrum, pair_type)
+    region.set(result, real_numbers)
     _replace_if_not_finite(region, node, [len(rows)])
 
 
@@ -167,23 +167,24 @@ def _write_rfft_as_complex(region: LoweringContext, node: Node) -> None:
             element = load(b, dtype, source, plus(b.out, times(b.out, row, size), k))
             store(b, element, target, plus(b.out, times(b.out, row, size // 2 + 1), k))
 
-    _copy_rows(region, row_type, widen, region.data(x), region.address(spectrum if size == 1 else complex_rows))
+    _call_row_loop(region, row_type, widen, region.data(x), region.address(spectrum if size == 1 else complex_rows))
     if size > 1:
         source, target = region.address(complex_rows), region.address(spectrum)
         _write_axis_transform(region, row_type, len(rows), source, target, False, norm)
-    _copy_rows(region, row_type, keep_half, region.address(spectrum), region.address(half_spectrum))
+    _call_row_loop(region, row_type, keep_half, region.address(spectrum), region.address(half_spectrum))
     for array in (complex_rows, spectrum):
         region.release_after_item(array, row_type)
     region.set(result, half_spectrum)
     _replace_if_not_finite(region, node, [len(rows)])
 
 
-def _copy_rows(
+def _call_row_loop(
     region: LoweringContext, row_type: TensorType, write: Callable[[ElementWriter, str, str, str], None], source: str,
     target: str,
 ) -> None:  # fmt: skip
     """Write and call a loop over rows whose body `write(b, source, target, row)` writes."""
-    call(region, _write_row_routine(region, row_type, write), f"ptr {source}", f"ptr {target}", f"ptr {source}")
+    roots = source  # none are read
+    call(region, _write_row_routine(region, row_type, write), f"ptr {source}", f"ptr {target}", f"ptr {roots}")
 
 
 def _replace_if_not_finite(region: LoweringContext, node: Node, axes: Sequence[int]) -> None:
@@ -193,17 +194,17 @@ def _replace_if_not_finite(region: LoweringContext, node: Node, axes: Sequence[i
     """
     (result,) = node.results
     shape, b, out = sizes(result.type), RegisterWriter(region), region.out
-    data, is_any_not_finite = region.data(result), out.alloca("i8")
-    out.store("i8", 0, is_any_not_finite)
+    data, not_finite_cell = region.data(result), out.alloca("i8")
+    out.store("i8", 0, not_finite_cell)
 
     def check(index: Index) -> None:
         row_sum = load(b, result.dtype, data, linear_offset(out, index, shape))
         for part in (row_sum.real, row_sum.imag) if isinstance(row_sum, Pair) else (row_sum,):
             is_not_finite = out.cast("zext", out.not_((part - part).same(0).ir), "i8")
-            out.store("i8", out.op("or", out.load("i8", is_any_not_finite), is_not_finite), is_any_not_finite)
+            out.store("i8", out.op("or", out.load("i8", not_finite_cell), is_not_finite), not_finite_cell)
 
-    loops(out, [1 if axis in axes else size for axis, size in enumerate(shape)], check)
-    region.call_kernel_if(node, out.icmp("ne", out.load("i8", is_any_not_finite), 0))
+    write_loop_nest(out, [1 if axis in axes else size for axis, size in enumerate(shape)], check)
+    region.call_kernel_if(node, out.icmp("ne", out.load("i8", not_finite_cell), 0))
 
 
 def _call_with_roots(
@@ -222,11 +223,11 @@ def _write_row_routine(
     `row_type` has the rows and an estimate of their length; `write` defines the lengths of the rows of both.
     """
     parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
-    body = Routine(region, [*parameters, *PART], "i1")
+    body = PartRoutine(region, parameters)
     *rows, _ = sizes(row_type)
     with body.out.loop("%first", "%last", unrolled=False) as row:
         write(body.b, "%x", "%y", row)
-    return partitioned_routine(region, parameters, body, math.prod(rows), _STAGE_COST * math.prod(sizes(row_type)))
+    return split_routine(region, parameters, body, math.prod(rows), _STAGE_COST * math.prod(sizes(row_type)))
 
 
 def _load_parts(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> tuple[Element, Element]:
@@ -240,31 +241,31 @@ def _load_root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[
 
 
 def _load_even_and_odd(
-    b: ElementWriter, dtype: DType, source: str, offset: Position, size: int, k: str
+    b: ElementWriter, dtype: DType, source: str, offset: Position, pair_count: int, k: str
 ) -> tuple[Any, Any]:
-    """Return the sum and the difference of the number at `k` and the conjugate of the number at `size - k`."""
+    """Return the sum and the difference of the number at `k` and the conjugate of the number at `pair_count - k`."""
     out = b.out
     number = _load_parts(b, dtype, source, plus(out, offset, k))
-    mirrored = _load_parts(b, dtype, source, plus(out, plus(out, offset, size), times(out, k, -1)))
+    mirrored = _load_parts(b, dtype, source, plus(out, plus(out, offset, pair_count), times(out, k, -1)))
     return (number[0] + mirrored[0], number[1] - mirrored[1]), (number[0] - mirrored[0], number[1] + mirrored[1])
 
 
-def _split_half_spectrum(
-    b: ElementWriter, dtype: DType, size: int, scale: float, source: str, target: str, row: str
+def _write_spectrum_from_pairs(
+    b: ElementWriter, dtype: DType, pair_count: int, scale: float, source: str, target: str, row: str
 ) -> None:
     """Compute the spectrum X of 2n real numbers from the transform Z of n pairs of them.
 
     X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k])
     """
     out = b.out
-    source_offset, target_offset = times(out, row, size), times(out, row, size + 1)
+    source_offset, target_offset = times(out, row, pair_count), times(out, row, pair_count + 1)
     real, imag = _load_parts(b, dtype, source, source_offset)
     zero = b.constant(0.0, real.dtype)
     store(b, b.pair((real + imag) * scale, zero), target, target_offset)
-    store(b, b.pair((real - imag) * scale, zero), target, plus(out, target_offset, size))
-    with out.loop("1", str(size), unrolled=False) as k:
-        even, odd = _load_even_and_odd(b, dtype, source, source_offset, size, k)
-        root = _load_root(b, dtype, k, size)
+    store(b, b.pair((real - imag) * scale, zero), target, plus(out, target_offset, pair_count))
+    with out.loop("1", str(pair_count), unrolled=False) as k:
+        even, odd = _load_even_and_odd(b, dtype, source, source_offset, pair_count, k)
+        root = _load_root(b, dtype, k, pair_count)
         number = (
             even[0] + b.fma(odd[0], root[1], odd[1] * root[0]),
             even[1] + b.fma(odd[1], root[1], -(odd[0] * root[0])),
@@ -272,20 +273,20 @@ def _split_half_spectrum(
         store(b, b.pair(number[0] * (0.5 * scale), number[1] * (0.5 * scale)), target, plus(out, target_offset, k))
 
 
-def _merge_half_spectrum(
-    b: ElementWriter, dtype: DType, size: int, scale: float, source: str, target: str, row: str
+def _write_pairs_from_spectrum(
+    b: ElementWriter, dtype: DType, pair_count: int, scale: float, source: str, target: str, row: str
 ) -> None:
     """Compute the transform Z of n pairs of real numbers from the spectrum X of the 2n numbers.
 
     Z[k] = (X[k] + X*[n - k]) + i · w^k · (X[k] - X*[n - k]); of the first and last X, only the real parts are used.
     """
     out = b.out
-    source_offset, target_offset = times(out, row, size + 1), times(out, row, size)
-    first, last = (_load_parts(b, dtype, source, plus(out, source_offset, k))[0] for k in (0, size))
+    source_offset, target_offset = times(out, row, pair_count + 1), times(out, row, pair_count)
+    first, last = (_load_parts(b, dtype, source, plus(out, source_offset, k))[0] for k in (0, pair_count))
     store(b, b.pair((first + last) * scale, (first - last) * scale), target, target_offset)
-    with out.loop("1", str(size), unrolled=False) as k:
-        even, odd = _load_even_and_odd(b, dtype, source, source_offset, size, k)
-        root = _load_root(b, dtype, k, size)
+    with out.loop("1", str(pair_count), unrolled=False) as k:
+        even, odd = _load_even_and_odd(b, dtype, source, source_offset, pair_count, k)
+        root = _load_root(b, dtype, k, pair_count)
         number = (
             even[0] - b.fma(odd[0], root[1], odd[1] * root[0]),
             even[1] + b.fma(odd[0], root[0], -(odd[1] * root[1])),
@@ -302,10 +303,11 @@ def _write_axis_transform(
     if radices(size) is None:
         _write_chirp_transform(region, transform, math.prod(shape[:axis]), inner, source, target)
         return
-    columns = min(inner, max(_FEWEST_COLUMNS, min(_MOST_COLUMNS, _BLOCK_ELEMENTS // size)))
+    columns = min(inner, max(_MIN_COLUMNS, min(_MAX_COLUMNS, _BLOCK_ELEMENTS // size)))
     while columns > 1 and 2 * size * columns * dtype.size > _BUFFER_BYTES:
         columns //= 2
-    for first, count, width in ((0, inner // columns, columns), (inner // columns * columns, 1, inner % columns)):
+    blocks, remainder = (0, inner // columns, columns), (inner // columns * columns, 1, inner % columns)
+    for first, count, width in (blocks, remainder):
         if width:
             block, outer = (first, count, width), math.prod(shape[:axis])
             _write_block_transform(region, transform, outer, inner, block, source, target)
@@ -327,11 +329,11 @@ def _write_chirp_transform(
     """Transform along an axis whose size has a large prime factor, in `outer` matrices of `inner` columns."""
     dtype, size = transform.dtype, transform.size
     parameters = ["ptr noalias readonly %x", "ptr noalias %y", *TABLE_PARAMETERS]
-    body = Routine(region, [*parameters, *PART], "i1")
+    body = PartRoutine(region, parameters)
     write_chirped_rows(region, body, dtype, size, inner, transform.scale)
     convolution_size = chirp_size(size)
     work = 2 * _STAGE_COST * convolution_size * len(radices(convolution_size) or ()) * outer * inner
-    name = partitioned_routine(region, parameters, body, outer * inner, work)
+    name = split_routine(region, parameters, body, outer * inner, work)
     call(region, name, f"ptr {source}", f"ptr {target}", *table_addresses(region, size, transform.sign, dtype))
 
 
@@ -348,18 +350,18 @@ def _write_block_transform(
     real_dtype = dtype.real_dtype
     table = roots_of_unity(size, transform.sign, real_dtype)
     parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
-    body = Routine(region, [*parameters, *PART], "i1")
+    body = PartRoutine(region, parameters)
     out, all_stages = body.out, stages(size, width, inner)
-    calls = StageCalls(region, out, all_stages, size * width, real_dtype, transform.sign, transform.scale)
-    with out.loop("%first", "%last", unrolled=False) as number:
+    stage_calls = StageCalls(region, out, all_stages, size * width, real_dtype, transform.sign, transform.scale)
+    with out.loop("%first", "%last", unrolled=False) as block_number:
         if count == 1 or inner == 1:
-            offset = plus(out, times(out, number, size * inner), first)
+            offset = plus(out, times(out, block_number, size * inner), first)
         else:
-            matrix, column = out.op("udiv", number, count), out.op("urem", number, count)
+            matrix, column = out.op("udiv", block_number, count), out.op("urem", block_number, count)
             offset = plus(out, plus(out, times(out, matrix, size * inner), times(out, column, width)), first)
         x, y = (out.gep(memory(dtype), name, offset, inbounds=False) for name in ("%x", "%y"))
-        calls.write(x, y)
+        stage_calls.write(x, y)
     work = _STAGE_COST * size * width * len(all_stages) * outer * count
-    name = partitioned_routine(region, parameters, body, outer * count, work)
+    name = split_routine(region, parameters, body, outer * count, work)
     roots = region.address(Object(region.body.objects.reference(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")

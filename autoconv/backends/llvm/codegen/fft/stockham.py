@@ -24,7 +24,7 @@ from autoconv.backends.llvm.ir.index_arith import Position, plus, times
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.graph.dtypes import DType
 
-Number = tuple[Element, Element]
+Number = tuple[Element, Element]  # real and imaginary part
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Stage:
     """A stage of a transform.
 
     `run` is the number of adjacent numbers that the stage moves together: the width times the earlier radices. `rows`
-    is the m of the module's docstring, `roots` the offset of the stage's roots of unity in their table. `stride` is the
-    distance of rows in the arrays of pairs that the first stage reads and the last stage writes.
+    is the m of the module's docstring, `roots_offset` the offset of the stage's roots of unity in their table. `stride`
+    is the distance of rows in the arrays of pairs that the first stage reads and the last stage writes.
     """
 
     radix: int
@@ -41,7 +41,7 @@ class Stage:
     rows: int
     width: int
     stride: int
-    roots: int
+    roots_offset: int
     is_first: bool
     is_last: bool
 
@@ -50,11 +50,11 @@ def stages(size: int, width: int, stride: int) -> list[Stage]:
     """Return the stages of a transform of `size` rows; see Stage for `width` and `stride`."""
     result: list[Stage] = []
     factors = radices(size) or ()
-    rows, run, roots = size, width, 0
+    rows, run, roots_offset = size, width, 0
     for i, radix in enumerate(factors):
         rows //= radix
-        result.append(Stage(radix, run, rows, width, stride, roots, i == 0, i == len(factors) - 1))
-        roots += 2 * (radix - 1) * rows if rows > 1 else 0
+        result.append(Stage(radix, run, rows, width, stride, roots_offset, i == 0, i == len(factors) - 1))
+        roots_offset += 2 * (radix - 1) * rows if rows > 1 else 0
         run *= radix
     return result
 
@@ -121,9 +121,11 @@ def _write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int,
     Its parameters are the sources (pairs, or two arrays), the targets, and the roots of unity. `dtype` is the dtype of
     the real and imaginary parts; the last stage multiplies its results by `scale`.
     """
-    reads = ["ptr noalias readonly %x"] if stage.is_first else [f"ptr noalias readonly %x{part}" for part in "ri"]
-    writes = ["ptr noalias %y"] if stage.is_last else [f"ptr noalias %y{part}" for part in "ri"]
-    routine = Routine(region, [*reads, *writes, "ptr noalias readonly %w"])
+    sources = ["%x"] if stage.is_first else ["%xr", "%xi"]
+    targets = ["%y"] if stage.is_last else ["%yr", "%yi"]
+    source_parameters = [f"ptr noalias readonly {name}" for name in sources]
+    target_parameters = [f"ptr noalias {name}" for name in targets]
+    routine = Routine(region, [*source_parameters, *target_parameters, "ptr noalias readonly %w"])
     out, b = routine.out, routine.b
 
     def write_butterfly(p: Position, q: Position | tuple[str, str]) -> None:
@@ -132,7 +134,7 @@ def _write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int,
         outputs = _butterfly(b, numbers, sign)
         for k, number in enumerate(outputs):
             if k and stage.rows > 1:
-                first = plus(out, p, stage.roots + 2 * (k - 1) * stage.rows)
+                first = plus(out, p, stage.roots_offset + 2 * (k - 1) * stage.rows)
                 root = load(b, dtype, "%w", first), load(b, dtype, "%w", plus(out, first, stage.rows))
                 number = _multiply(b, number, root)
             if stage.is_last and scale != 1.0:
@@ -203,6 +205,7 @@ def _multiply(b: ElementWriter, x: Number, root: Number) -> Number:
 
 
 def _butterfly(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
+    """Transform as many numbers as the radix of a stage."""
     if len(x) == 2:
         return [_add(*x), _subtract(*x)]
     if len(x) == 4:
@@ -216,10 +219,10 @@ def _butterfly(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]
 
 def _butterfly_of_8(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
     even, odd = _butterfly(b, x[::2], sign), _butterfly(b, x[1::2], sign)
-    half = math.sqrt(0.5)
+    root_of_half = math.sqrt(0.5)
     rotated_pair = _times_i(odd[1], sign), _times_i(odd[3], sign)
-    odd[1] = ((odd[1][0] + rotated_pair[0][0]) * half, (odd[1][1] + rotated_pair[0][1]) * half)
-    odd[3] = ((rotated_pair[1][0] - odd[3][0]) * half, (rotated_pair[1][1] - odd[3][1]) * half)
+    odd[1] = ((odd[1][0] + rotated_pair[0][0]) * root_of_half, (odd[1][1] + rotated_pair[0][1]) * root_of_half)
+    odd[3] = ((rotated_pair[1][0] - odd[3][0]) * root_of_half, (rotated_pair[1][1] - odd[3][1]) * root_of_half)
     odd[2] = _times_i(odd[2], sign)
     pairs = list(zip(even, odd, strict=True))
     return [_add(*pair) for pair in pairs] + [_subtract(*pair) for pair in pairs]

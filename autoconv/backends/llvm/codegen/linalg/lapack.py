@@ -18,8 +18,8 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_function
-from autoconv.backends.llvm.codegen.parallel.partitioned import run_parts, run_split, write_split_bounds
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions
+from autoconv.backends.llvm.codegen.parallel.partitioned import call_open_parts, call_parts, write_split_bounds
+from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
@@ -53,25 +53,25 @@ def has_routines(*names: str) -> bool:
 
 
 def workspace_sizes(
-    region: LoweringContext, name: str, *arguments: Argument | None, numbers: int, integers: int | None = None,
-    reals: int | None = None,
+    region: LoweringContext, name: str, *arguments: Argument | None, numbers_at: int, integers_at: int | None = None,
+    reals_at: int | None = None,
 ) -> tuple[int | Symbol, int | Symbol, int | Symbol]:  # fmt: skip
     """Return LAPACK's preferred workspace sizes: of numbers, of integers and, for complex routines, of real numbers.
 
     `arguments` are the routine's arguments without workspaces; None stands for arguments that a query ignores. The
-    query stores its results at the argument positions `numbers`, `integers` and `reals`, each followed by a length. If
-    a size is open, the code of the query is written here, and the results are symbols of its registers.
+    query stores its results in the arguments at the positions `numbers_at`, `integers_at` and `reals_at`, each followed
+    by a length. If a size is open, the code of the query is written here, and the results are symbols of its registers.
     """
     if not current_target().has_libraries:
         size = _library_workspace(name, arguments)
         return (size if isinstance(size, int) else _new_size(region.out, write_dimension(region.out, size))), 1, 1
     if any(isinstance(argument, Symbol) for argument in arguments):
-        return _write_workspace_query(region, name, arguments, (numbers, integers, reals))
-    return _query_workspace(name, *arguments, positions=(numbers, integers, reals))
+        return _write_workspace_query(region, name, arguments, (numbers_at, integers_at, reals_at))
+    return _query_workspace(name, *arguments, positions=(numbers_at, integers_at, reals_at))
 
 
 def _library_workspace(name: str, arguments: Sequence[Any]) -> Dimension:
-    """Return how many numbers the routine of a C library needs."""
+    """Return how many numbers the workspace of a routine from `library/` needs."""
     if name in ("dsyevd", "zheevd"):
         return dimensions.times(arguments[2], dimensions.plus(arguments[2], 5))
     if name in ("dgesdd", "zgesdd"):
@@ -153,8 +153,8 @@ class Batch:
             … batch.call_lapack("getrf", n, n, a, n, pivots)
         batch.run(work of one matrix, in units of 0.05 ns)
 
-    In the loop, `x` and `results` are pointers to the current matrices, and `new_workspace` returns memory. `ranks` are
-    those of the results for a single matrix. `workspaces` are sizes that `workspace_sizes` returned.
+    In the loop, `operands` and `results` are pointers to the current matrices, and `new_workspace` returns memory.
+    `ranks` are those of the results for a single matrix. `workspaces` are sizes that `workspace_sizes` returned.
     """
 
     def __init__(self, region: LoweringContext, node: Node, ranks: Sequence[int], *workspaces: Dimension) -> None:
@@ -165,25 +165,26 @@ class Batch:
         shape = sizes(node.results[0].type)
         self._batch_shape = shape[: len(shape) - ranks[0]]
         self._ranks = ranks
-        inputs = [f"ptr noalias readonly %x{i}" for i in range(len(node.inputs))]
-        results = [f"ptr noalias %result{i}" for i in range(len(node.results))]
+        operand_parameters = [f"ptr noalias readonly %x{i}" for i in range(len(node.inputs))]
+        result_parameters = [f"ptr noalias %result{i}" for i in range(len(node.results))]
         self._size_operands: list[str] = []  # open sizes, as parameters and as arguments
         memory_parameter: list[str] = []
         if uses_open_sizes(node):
             workspace_registers = [register_of(size) for size in workspaces if isinstance(size, Symbol)]
             self._size_operands = [*open_dimensions(region), *(f"i64 {register}" for register in workspace_registers)]
             memory_parameter = ["i64 %each"]  # bytes of a part's memory
-        self._parameters = [*self._size_operands, *inputs, *results, "ptr %spare", "ptr %failed", *memory_parameter]
-        self.routine = Routine(region, [*self._parameters, *PART], "i1")
+        self._parameters = [*self._size_operands, *operand_parameters, *result_parameters, "ptr %spare", "ptr %failed"]
+        self._parameters += memory_parameter
+        self.routine = PartRoutine(region, self._parameters)
         self.out, self.b = self.routine.out, self.routine.b
         self._workspace_bytes: Dimension = 0  # of the workspaces of a part
         self._workspace_cell = self.out.alloca("ptr")
         self._info = self.out.alloca("i64", "0")
-        self.x: list[str] = []
+        self.operands: list[str] = []
         self.results: list[str] = []
 
     def size_operand(self, size: Dimension) -> Position:
-        """Return a dimension within the routine."""
+        """Return a dimension as a constant or a register of the routine."""
         return write_dimension(self.out, size)
 
     def element_offset(self, row: Position, width: Dimension, column: Position = 0) -> Position:
@@ -193,9 +194,10 @@ class Batch:
     @contextmanager
     def loop_over_matrices(self) -> Iterator[None]:
         """Write the loop over the matrices."""
-        with self.out.loop("%first", "%last") as number:
-            index = unravel(self.out, number, self._batch_shape)
-            self.x = [self._matrix_address(f"%x{i}", value, 2, index) for i, value in enumerate(self._node.inputs)]
+        with self.out.loop("%first", "%last") as matrix_number:
+            index = unravel(self.out, matrix_number, self._batch_shape)
+            operands = enumerate(self._node.inputs)
+            self.operands = [self._matrix_address(f"%x{i}", value, 2, index) for i, value in operands]
             self.results = [
                 self._matrix_address(f"%result{i}", value, rank, index)
                 for i, (value, rank) in enumerate(zip(self._node.results, self._ranks, strict=True))
@@ -235,32 +237,34 @@ class Batch:
         """Record a failure if the i1 is true: after the last matrix, the op's kernel then replaces the results."""
         self.out.store("i8", self.out.select(failure, 1, self.out.load("i8", "%failed")), "%failed")
 
-    def working_copy(self, count: Dimension) -> str | None:
+    def memory_for_copy(self, count: Dimension) -> str | None:
         """Return memory for a copy of a matrix in LAPACK's dtype; None if the op has that dtype and needs no copy."""
         return None if self.dtype is self.lapack_dtype else self.new_matrix(count)
 
-    def transpose(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
-        """Transpose a row-major matrix from the op's dtype to LAPACK's, or with `back` the other way."""
+    def transpose(
+        self, source: str, target: str, rows: Dimension, columns: Dimension, from_lapack: bool = False
+    ) -> None:  # fmt: skip
+        """Transpose a row-major matrix from the op's dtype to LAPACK's, or with `from_lapack` the other way."""
         registers = current_target().vector_registers
         lanes = registers.size // 8 if registers is not None else 0
         fits_vectors = isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= lanes > 0
         if 1 in (rows, columns):
-            self.copy(source, target, dimensions.times(rows, columns), back)
+            self.copy(source, target, dimensions.times(rows, columns), from_lapack)
         elif fits_vectors and self.dtype is float64:
             name = transpose_function(self.out.module, self.dtype, rows, columns, lanes)  # type: ignore[arg-type]
             self.out.call(name, source, target)
         else:
-            out, (source_dtype, target_dtype) = self.out, self._conversion_dtypes(back)
+            out, (source_dtype, target_dtype) = self.out, self._conversion_dtypes(from_lapack)
             height, width = self.size_operand(rows), self.size_operand(columns)
             with out.loop("0", str(height)) as i, out.loop("0", str(width)) as j:
                 element = load(self.b, source_dtype, source, plus(out, product(out, i, width), j))
                 store(self.b, self.cast(element, target_dtype), target, plus(out, product(out, j, height), i))
 
     def copy(
-        self, source: str, target: str, count: Dimension, back: bool = False, conjugate: bool = False
+        self, source: str, target: str, count: Dimension, from_lapack: bool = False, conjugate: bool = False
     ) -> None:  # fmt: skip
-        """Copy numbers from the op's dtype to LAPACK's, or with `back` the other way; `conjugate` conjugates them."""
-        source_dtype, target_dtype = self._conversion_dtypes(back)
+        """Copy numbers from the op's dtype to LAPACK's, or with `from_lapack` the other way, perhaps conjugated."""
+        source_dtype, target_dtype = self._conversion_dtypes(from_lapack)
         with self.out.loop("0", str(self.size_operand(count))) as i:
             element = load(self.b, source_dtype, source, i)
             if conjugate and isinstance(element, Pair):
@@ -291,8 +295,8 @@ class Batch:
         for offset, x in enumerate(elements):
             store(self.b, self.cast(x, result_type.dtype), self.results[result_number], offset)
 
-    def _conversion_dtypes(self, back: bool) -> tuple[DType, DType]:
-        return (self.lapack_dtype, self.dtype) if back else (self.dtype, self.lapack_dtype)
+    def _conversion_dtypes(self, from_lapack: bool) -> tuple[DType, DType]:
+        return (self.lapack_dtype, self.dtype) if from_lapack else (self.dtype, self.lapack_dtype)
 
     def run(self, work: Dimension) -> None:
         """Finish and call the routine, on several threads if the matrices take long enough, and define the results."""
@@ -327,7 +331,7 @@ class Batch:
         for value, cell in zip(node.results, scalar_cells, strict=True):
             if cell:
                 region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
-        if all(is_dense(value.type) for value in node.results):
+        if all(is_dense(value.type) for value in node.results):  # numbers are determinants, which do not fail
             region.call_kernel_if(node, out.icmp("ne", out.load("i8", failed_cell), 0))
 
     def _call_parts(
@@ -338,13 +342,13 @@ class Batch:
         if split is None:
             region.launch(body, [*arguments, "i64 0", "i64 0", f"i64 {count}"])
         elif split.step is None:
-            names = ("%parts", "%size", "%step")
-            routine = Routine(region, [*self._parameters, *(f"i64 {name}" for name in names)])
-            run_parts(split, routine.module, routine.out, body, self._parameters, False, names)
+            bound_registers = ("%parts", "%size", "%step")
+            routine = Routine(region, [*self._parameters, *(f"i64 {name}" for name in bound_registers)])
+            call_open_parts(split, routine.module, routine.out, body, self._parameters, False, bound_registers)
             call(region, routine.finish(), *arguments, *(f"i64 {bound}" for bound in bounds))
         else:
             routine = Routine(region, self._parameters)
-            run_split(split, routine.module, routine.out, body, self._parameters, has_rare=False)
+            call_parts(split, routine.module, routine.out, body, self._parameters, has_rare=False)
             call(region, routine.finish(), *arguments)
 
     def _plan_split(self, count: Position, work: Dimension) -> Split | None:

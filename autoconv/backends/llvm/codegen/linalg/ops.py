@@ -58,10 +58,11 @@ def _open_lapack_predicate(*names: str) -> Callable[[Node], bool]:
             return False
         operand_shapes, result_shape = shapes[: len(types)], shapes[len(types)]
         matrix_shape, *other_shapes = operand_shapes
-        is_square = node.op.name in ("qr", "svd") or matrix_shape[-1] == matrix_shape[-2]
+        has_supported_shape = node.op.name in ("qr", "svd") or matrix_shape[-1] == matrix_shape[-2]
         batch_rank = max(len(shape) - 2 for shape in operand_shapes)
-        have_batch = all(broadcasts_to(shape[:-2], result_shape[:batch_rank]) for shape in operand_shapes)
-        return is_square and have_batch and all(shape[-2] == matrix_shape[-1] for shape in other_shapes)
+        are_batches_compatible = all(broadcasts_to(shape[:-2], result_shape[:batch_rank]) for shape in operand_shapes)
+        are_systems = all(shape[-2] == matrix_shape[-1] for shape in other_shapes)
+        return has_supported_shape and are_batches_compatible and are_systems
 
     return fits
 
@@ -112,7 +113,7 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
 
     with batch.loop_over_matrices(), ExitStack() as stack:
         if is_small:
-            diagonal, determinant, _, is_regular = eliminate(b, batch.load_matrix(batch.x[0], n, n), [])
+            diagonal, determinant, _, is_regular = eliminate(b, batch.load_matrix(batch.operands[0], n, n), [])
             for x in diagonal:
                 determinant = determinant * x
             magnitude = b.intrinsic("fabs", determinant)
@@ -120,7 +121,7 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
             sign = b.intrinsic("copysign", b.constant(1.0, float64), determinant)
             store_results(*([sign, b.libm("log", magnitude)] if has_sign else [determinant]))
             stack.enter_context(out.unless(is_regular.ir))
-        batch.transpose(batch.x[0], matrix, n, n)
+        batch.transpose(batch.operands[0], matrix, n, n)
         is_singular = b.wrap(bool_, batch.call_lapack(batch.routine_of("dgetrf"), n, n, matrix, n, pivots))
         store(b, _widen_real(b, 1.0, batch.lapack_dtype), sign_cell, 0)
         store(b, b.constant(0.0, float64), log_cell, 0)
@@ -174,15 +175,15 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
     with batch.loop_over_matrices(), ExitStack() as stack:
         if is_small:
             one, zero = (b.constant(number, float64) for number in (1.0, 0.0))
-            unit = [[one if i == j else zero for j in range(n)] for i in range(n)]
-            stack.enter_context(_solve_in_registers(batch, adjoint, unit))
-        _load_column_major(batch, batch.x[0], matrix, n, adjoint)
+            identity = [[one if i == j else zero for j in range(n)] for i in range(n)]
+            stack.enter_context(_solve_in_registers(batch, adjoint, identity))
+        _load_column_major(batch, batch.operands[0], matrix, n, adjoint)
         count = batch.size_operand(times(batch.lapack_dtype.size, times(n, n)))
         out.clear(solution, count)
         with out.loop("0", str(batch.size_operand(n))) as i:
             store(b, _widen_real(b, 1.0, batch.lapack_dtype), solution, batch.element_offset(i, plus(n, 1)))
         batch.record_failure_if(batch.call_lapack(batch.routine_of("dgesv"), n, n, matrix, n, pivots, solution, n))
-        batch.transpose(solution, batch.results[0], n, n, back=True)
+        batch.transpose(solution, batch.results[0], n, n, from_lapack=True)
     batch.run(_work_estimate(10, n, n, n, is_small=is_small))
 
 
@@ -196,12 +197,12 @@ def write_solve(region: LoweringContext, node: Node) -> None:
     adjoint, is_small = node.attributes.get("adjoint", False), _is_small(batch, n, columns)
     with batch.loop_over_matrices(), ExitStack() as stack:
         if is_small:
-            stack.enter_context(_solve_in_registers(batch, adjoint, batch.load_matrix(batch.x[1], n, columns)))
-        _load_column_major(batch, batch.x[0], matrix, n, adjoint)
-        batch.transpose(batch.x[1], solution, n, columns)
+            stack.enter_context(_solve_in_registers(batch, adjoint, batch.load_matrix(batch.operands[1], n, columns)))
+        _load_column_major(batch, batch.operands[0], matrix, n, adjoint)
+        batch.transpose(batch.operands[1], solution, n, columns)
         call_arguments = (n, columns, matrix, n, pivots, solution, n)
         batch.record_failure_if(batch.call_lapack(batch.routine_of("dgesv"), *call_arguments))
-        batch.transpose(solution, batch.results[0], columns, n, back=True)
+        batch.transpose(solution, batch.results[0], columns, n, from_lapack=True)
     batch.run(plus(_work_estimate(4, n, n, n, is_small=is_small), times(8, product((n, n, columns)))))
 
 
@@ -216,22 +217,22 @@ def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     triangle, transposition = "U" if node.attributes.get("lower", True) else "L", "N" if adjoint else "T"
     conjugate = adjoint and batch.dtype.is_complex
     solution = batch.new_matrix(times(n, columns))
-    copy = batch.new_matrix(times(n, n)) if conjugate else batch.working_copy(times(n, n))
+    copy = batch.new_matrix(times(n, n)) if conjugate else batch.memory_for_copy(times(n, n))
     with batch.loop_over_matrices():
-        matrix = batch.x[0]
+        matrix = batch.operands[0]
         if copy:
             batch.copy(matrix, copy, times(n, n), conjugate=conjugate)
             matrix = copy
-        batch.transpose(batch.x[1], solution, n, columns)
+        batch.transpose(batch.operands[1], solution, n, columns)
         call_arguments = (triangle, transposition, "N", n, columns, matrix, n, solution, n)
         batch.record_failure_if(batch.call_lapack(batch.routine_of("dtrtrs"), *call_arguments))
-        batch.transpose(solution, batch.results[0], columns, n, back=True)
+        batch.transpose(solution, batch.results[0], columns, n, from_lapack=True)
     batch.run(_work_estimate(4, n, n, columns))
 
 
 def _solve_in_registers(batch: Batch, adjoint: bool, right_sides: Rows) -> AbstractContextManager[None]:
     """Solve a small system; the code inside of the context runs only if the matrix is nearly singular."""
-    matrix = batch.load_matrix(batch.x[0], len(right_sides), len(right_sides))
+    matrix = batch.load_matrix(batch.operands[0], len(right_sides), len(right_sides))
     if adjoint:
         matrix = [list(column) for column in zip(*matrix, strict=True)]
     _, _, solution, is_regular = eliminate(batch.b, matrix, right_sides)
@@ -263,7 +264,7 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
         return batch.element_offset(i, n, j)
 
     with batch.loop_over_matrices(), ExitStack() as stack:
-        x, result, side = batch.x[0], batch.results[0], str(batch.size_operand(n))
+        x, result, side = batch.operands[0], batch.results[0], str(batch.size_operand(n))
         if is_small:
             full_matrix, half = batch.load_matrix(x, n, n), b.constant(0.5, float64)
             symmetric = [[(full_matrix[i][j] + full_matrix[j][i]) * half for j in range(n)] for i in range(n)]
@@ -272,8 +273,8 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
             batch.store_result([y for row in factor_rows for y in (*row, *zeros[len(row) :])])
             stack.enter_context(out.unless(is_regular.ir))
         with out.loop("0", side) as i, out.loop("0", side) as j:
-            total = _symmetric_part(b, load(b, dtype, x, offset(i, j)), load(b, dtype, x, offset(j, i)))
-            store(b, batch.cast(total, batch.lapack_dtype), matrix, offset(j, i))
+            mean = _symmetric_part(b, load(b, dtype, x, offset(i, j)), load(b, dtype, x, offset(j, i)))
+            store(b, batch.cast(mean, batch.lapack_dtype), matrix, offset(j, i))
         batch.record_failure_if(batch.call_lapack(batch.routine_of("dpotrf"), "L", n, matrix, n))
         with out.loop("0", side) as i, out.loop("0", side) as j:
             is_above = b.wrap(bool_, out.icmp("sgt", j, i))
@@ -300,26 +301,26 @@ def _operand_dtype(node: Node) -> Any:
 def write_qr(region: LoweringContext, node: Node) -> None:
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     inner, short_side = shape_of(node.results[0].type)[-1], minimum(rows, columns)
-    decompose, expand = (routine_of(_operand_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
+    decompose, form_q = (routine_of(_operand_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
     query_arguments = (rows, columns, None, rows, *[None] * 4)
-    decompose_length = workspace_sizes(region, decompose, *query_arguments, numbers=5)[0]
+    decompose_length = workspace_sizes(region, decompose, *query_arguments, numbers_at=5)[0]
     query_arguments = (rows, inner, short_side, None, rows, *[None] * 4)
-    expand_length = workspace_sizes(region, expand, *query_arguments, numbers=6)[0]
-    batch = Batch(region, node, [2, 2], decompose_length, expand_length)
+    form_q_length = workspace_sizes(region, form_q, *query_arguments, numbers_at=6)[0]
+    batch = Batch(region, node, [2, 2], decompose_length, form_q_length)
     out, b = batch.out, batch.b
-    lengths = maximum(decompose_length, columns), maximum(expand_length, inner)
-    matrix, scales = batch.new_matrix(times(rows, maximum(columns, inner))), batch.new_matrix(short_side)
+    lengths = maximum(decompose_length, columns), maximum(form_q_length, inner)
+    matrix, reflector_scales = batch.new_matrix(times(rows, maximum(columns, inner))), batch.new_matrix(short_side)
     number_workspace = batch.new_matrix(maximum(*lengths))
     with batch.loop_over_matrices():
         q, r = batch.results
-        batch.transpose(batch.x[0], matrix, rows, columns)
-        batch.call_lapack(decompose, rows, columns, matrix, rows, scales, number_workspace, lengths[0])
+        batch.transpose(batch.operands[0], matrix, rows, columns)
+        batch.call_lapack(decompose, rows, columns, matrix, rows, reflector_scales, number_workspace, lengths[0])
         with out.loop("0", str(batch.size_operand(inner))) as i, out.loop("0", str(batch.size_operand(columns))) as j:
             is_below = b.wrap(bool_, out.icmp("sgt", i, j))
             element = _zero_if(b, is_below, load(b, batch.lapack_dtype, matrix, batch.element_offset(j, rows, i)))
             store(b, batch.cast(element, batch.dtype), r, batch.element_offset(i, columns, j))
-        batch.call_lapack(expand, rows, inner, short_side, matrix, rows, scales, number_workspace, lengths[1])
-        batch.transpose(matrix, q, inner, rows, back=True)
+        batch.call_lapack(form_q, rows, inner, short_side, matrix, rows, reflector_scales, number_workspace, lengths[1])
+        batch.transpose(matrix, q, inner, rows, from_lapack=True)
     batch.run(plus(_LAPACK_CALL_COST, _work_estimate(8, rows, columns, short_side)))
 
 
@@ -331,21 +332,21 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
     name, query_arguments = routine_of(_operand_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
     has_complex = _operand_dtype(node).is_complex
     if has_complex:
-        query_arguments = (*query_arguments, None, None)
-        numbers, integers, reals = workspace_sizes(region, name, *query_arguments, numbers=6, reals=8, integers=10)
+        query_arguments, positions = (*query_arguments, None, None), {"numbers_at": 6, "reals_at": 8, "integers_at": 10}
     else:
-        numbers, integers, reals = workspace_sizes(region, name, *query_arguments, numbers=6, integers=8)
+        positions = {"numbers_at": 6, "integers_at": 8}
+    numbers, integers, reals = workspace_sizes(region, name, *query_arguments, **positions)
     batch = Batch(region, node, [1, 2], numbers, integers, reals)
     matrix, eigenvalues = batch.new_matrix(times(n, n)), batch.new_workspace(n)
     number_workspace, integer_workspace = batch.new_matrix(numbers), batch.new_workspace(integers)
     real_workspace = (batch.new_workspace(reals), reals) if has_complex else ()
     with batch.loop_over_matrices():
         values, vectors = batch.results
-        batch.transpose(batch.x[0], matrix, n, n)
+        batch.transpose(batch.operands[0], matrix, n, n)
         workspaces = (number_workspace, numbers, *real_workspace, integer_workspace, integers)
         batch.record_failure_if(batch.call_lapack(name, "V", "L", n, matrix, n, eigenvalues, *workspaces))
         batch.copy_real(eigenvalues, values, n)
-        batch.transpose(matrix, vectors, n, n, back=True)
+        batch.transpose(matrix, vectors, n, n, from_lapack=True)
     batch.run(plus(4 * _LAPACK_CALL_COST, _work_estimate(60, n, n, n)))
 
 
@@ -364,7 +365,7 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     left, right = (rows, columns) if is_full else (short_side, short_side)
     query_arguments: tuple[Any, ...] = (job, rows, columns, None, rows, None, None, rows, None, right)
     name, has_complex = routine_of(_operand_dtype(node), "dgesdd"), _operand_dtype(node).is_complex
-    numbers = workspace_sizes(region, name, *query_arguments, *[None] * (5 if has_complex else 4), numbers=10)[0]
+    numbers = workspace_sizes(region, name, *query_arguments, *[None] * (5 if has_complex else 4), numbers_at=10)[0]
     batch = Batch(region, node, [1, 2, 2][: len(node.results)], numbers)
     matrix, singular_values = batch.new_matrix(times(rows, columns)), batch.new_workspace(short_side)
     u, v = (batch.new_matrix(size if has_vectors else 1) for size in (times(rows, left), times(right, columns)))
@@ -373,13 +374,13 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     reals = times(short_side, plus(plus(times(7, short_side), times(2, maximum(rows, columns))), 12))
     real_workspace = (batch.new_workspace(reals),) if has_complex else ()
     with batch.loop_over_matrices():
-        batch.transpose(batch.x[0], matrix, rows, columns)
+        batch.transpose(batch.operands[0], matrix, rows, columns)
         vectors = (u, rows, v, right)
         workspaces = (number_workspace, numbers, *real_workspace, integer_workspace)
         failure = batch.call_lapack(name, job, rows, columns, matrix, rows, singular_values, *vectors, *workspaces)
         batch.record_failure_if(failure)
         batch.copy_real(singular_values, batch.results[0], short_side)
         if has_vectors:
-            batch.transpose(u, batch.results[1], left, rows, back=True)
-            batch.copy(v, batch.results[2], times(right, columns), back=True, conjugate=True)
+            batch.transpose(u, batch.results[1], left, rows, from_lapack=True)
+            batch.copy(v, batch.results[2], times(right, columns), from_lapack=True, conjugate=True)
     batch.run(plus(5 * _LAPACK_CALL_COST, _work_estimate(80, rows, columns, short_side)))

@@ -105,7 +105,7 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
 @lowering("list_pop")
 def write_list_pop(region: LoweringContext, node: Node) -> None:
     """Load the last item and reduce the length; for an empty stack, the kernel raises the error of an empty list."""
-    out, (list_,), (shorter, item) = region.out, node.inputs, node.results
+    out, (list_,), (shorter_stack, item) = region.out, node.inputs, node.results
     stack = _take_buffer(region, list_)
     reference = region.body.own_reference(stack)
     size = _element_size(region, list_)
@@ -130,7 +130,7 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
     else:
         region.set(item, region.new_array(item.type))
         out.copy(region.data(item), address, size)
-    region.set(shorter, reference)
+    region.set(shorter_stack, reference)
 
 
 def _take_buffer(region: LoweringContext, value: Value) -> str:

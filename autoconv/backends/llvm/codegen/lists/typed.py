@@ -17,7 +17,7 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
 
-LENGTHS = (0, 1 << 60)  # range of the lengths of lists
+LENGTH_RANGE = (0, 1 << 60)  # range of the lengths of lists
 BYTES_LIMIT = 1 << 46  # larger lists are left to the kernel, which raises an error
 _LIST_ALIAS, _ITEM_ALIAS = ", !tbaa !5", ", !tbaa !6"  # alias classes of lists and their items (see ir/metadata.py)
 
@@ -44,7 +44,7 @@ class TypedList:
 
     def end_of_memory(self) -> str:
         first = self.out.load("ptr", self._field_address(abi.BYTE_MEMORY), _LIST_ALIAS)
-        capacity = self.out.load("i64", self._field_address(abi.BYTE_ROOM), _LIST_ALIAS)
+        capacity = self.out.load("i64", self._field_address(abi.BYTE_CAPACITY), _LIST_ALIAS)
         return self.out.gep("i8", first, capacity, inbounds=False)
 
     def load(self, index: Position) -> Element:
@@ -136,7 +136,7 @@ def _repeat_routine(region: LoweringContext, dtype: DType) -> str:
 @data_sized_lowering("typed_list_length")
 def _write_length(region: LoweringContext, node: Node) -> None:
     length = RegisterWriter(region).wrap(int64, typed_operand(region, node).length())
-    region.body.record_range(length, LENGTHS)
+    region.body.record_range(length, LENGTH_RANGE)
     region.set(node.results[0], length)
 
 
@@ -157,12 +157,12 @@ def _write_set(region: LoweringContext, node: Node) -> None:
 @data_sized_lowering("typed_list_append")
 def _write_append(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
-    size, step = x.size(), x.dtype.size
-    new_size = out.op("add", size, step)
+    size, item_size = x.size(), x.dtype.size
+    new_size = out.op("add", size, item_size)
     # One byte more, since a bytearray ends with a zero, which other code may write.
     needed_end = out.gep("i8", x.start(), out.op("add", new_size, 1), inbounds=False)
     with out.unlikely(out.icmp("ugt", needed_end, x.end_of_memory())):
-        region.body.fail_if(out.call("grow_bytes", x.ir, step + 1))
+        region.body.fail_if(out.call("grow_bytes", x.ir, item_size + 1))
     address = out.gep("i8", x.start(), size, inbounds=False)
     store_item(out, address, "0", region.number(node.inputs[1]))
     x.set_size(new_size)
@@ -171,9 +171,9 @@ def _write_append(region: LoweringContext, node: Node) -> None:
 @data_sized_lowering("typed_list_pop")
 def _write_pop(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
-    size, step = x.size(), x.dtype.size
+    size, item_size = x.size(), x.dtype.size
     region.raise_if(node, out.icmp("eq", size, 0))
-    new_size = out.op("sub", size, step)
+    new_size = out.op("sub", size, item_size)
     if len(node.inputs) == 1:
         address = out.gep("i8", x.start(), new_size, inbounds=False)
         region.set(node.results[0], load_item(out, address, "0", x.dtype))
@@ -181,9 +181,9 @@ def _write_pop(region: LoweringContext, node: Node) -> None:
         return
     index = normalise_index(region, node, node.inputs[1], x.length())
     item = x.load(index)
-    offset = out.op("mul", index, step)
+    offset = out.op("mul", index, item_size)
     address = out.gep("i8", x.start(), offset, inbounds=False)
-    next_address = out.gep("i8", address, step, inbounds=False)
+    next_address = out.gep("i8", address, item_size, inbounds=False)
     moved_bytes = out.op("sub", new_size, offset)
     out.move(address, next_address, moved_bytes)
     x.set_size(new_size)
@@ -229,7 +229,7 @@ def _write_current(region: LoweringContext, node: Node) -> None:
 def _write_position(region: LoweringContext, node: Node) -> None:
     cursor = TypedList(region.out, region.object(node.inputs[0]).ir, int64)
     position = cursor.load("0") - 1
-    region.body.record_range(position, LENGTHS)
+    region.body.record_range(position, LENGTH_RANGE)
     region.set(node.results[0], position)
 
 

@@ -8,7 +8,7 @@ from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.lists.typed import (
     BYTES_LIMIT,
-    LENGTHS,
+    LENGTH_RANGE,
     TypedList,
     dtype_of,
     load_item,
@@ -150,7 +150,7 @@ def _write_find(region: LoweringContext, node: Node) -> None:
         return
     if method == "index":
         region.raise_if(node, out.icmp("eq", result.ir, length))
-    region.body.record_range(result, LENGTHS)
+    region.body.record_range(result, LENGTH_RANGE)
     region.set(node.results[0], result)
 
 
@@ -202,9 +202,9 @@ def _clamp(region: LoweringContext, bound: Element, length: str) -> str:
     return out.select(out.icmp("sgt", nonnegative, length), length, nonnegative)
 
 
-@data_sized_lowering(OF_NUMBERS, fits=lambda node: _has_bytes_of_items(node))
+@data_sized_lowering(OF_NUMBERS, fits=lambda node: _needs_no_conversion(node))
 def _write_array(region: LoweringContext, node: Node) -> None:
-    """Copy the items into a new array. Of an empty list, the array may have another dtype than the one expected."""
+    """Copy the items into a new array; the kernel raises for an empty list if its array would have another dtype."""
     out, x = region.out, typed_operand(region, node)
     size = x.size()
     if node.effects & Effects.RAISE:
@@ -214,7 +214,7 @@ def _write_array(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], array)
 
 
-def _has_bytes_of_items(node: Node) -> bool:
+def _needs_no_conversion(node: Node) -> bool:
     return node.attributes["dtype"] is dtype_of(node) and node.attributes["shape"] == (None,)
 
 
@@ -260,7 +260,7 @@ def _constant_step(node: Node) -> int | None:
 
 
 @data_sized_lowering("typed_list_of", "typed_list_of_rows", fits=lambda node: node.attributes["element"].weak)
-def _write_conversion(region: LoweringContext, node: Node) -> None:
+def _write_typed_list_of(region: LoweringContext, node: Node) -> None:
     """Convert a Python list to a typed list; the kernel raises if an item is of another class."""
     out, body, dtype = region.out, region.body, dtype_of(node)
     class_ = bool if dtype.is_bool else float if dtype.is_floating else int

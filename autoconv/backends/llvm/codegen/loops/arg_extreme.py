@@ -9,8 +9,8 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import class_lowering
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
-from autoconv.backends.llvm.codegen.sort.float_order import better_key, key_dtype, search_key, worst_key
+from autoconv.backends.llvm.codegen.routine import PartRoutine, call, open_dimensions, split_routine
+from autoconv.backends.llvm.codegen.sort.float_order import better_key, search_key, search_key_dtype, worst_key
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.types import memory
@@ -27,10 +27,10 @@ def write_search(region: LoweringContext, node: Node) -> None:
     """Lower argmax and argmin: the first extreme, or the first nan."""
     (x,), (result,) = node.inputs, node.results
     parameters = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result", "i64 %rows"]
-    search = _Search(Routine(region, [*parameters, *PART], "i1"), node)
+    search = _Search(PartRoutine(region, parameters), node)
     shape = sizes(x.type)
     work = _ELEMENT_COST * math.prod(shape) if is_known(shape) else _ELEMENT_COST
-    name = partitioned_routine(region, parameters, search.routine, search.row_count, work, shape)
+    name = split_routine(region, parameters, search.routine, search.row_count, work, shape)
     if is_scalar(result.type):
         target = region.out.alloca(memory(result.dtype))
     else:
@@ -43,26 +43,29 @@ def write_search(region: LoweringContext, node: Node) -> None:
 
 
 class _Search:
-    """The search; `x` is taken as [`row_count` rows, `size` steps along the axis, `inner` columns]."""
+    """A search, which the constructor writes.
 
-    def __init__(self, routine: Routine, node: Node) -> None:
+    `x` has `row_count` rows, `size` steps along the axis and `column_count` columns.
+    """
+
+    def __init__(self, routine: PartRoutine, node: Node) -> None:
         (x,), (result,) = node.inputs, node.results
         shape = sizes(x.type)
         self.axis = axis = node.attributes.get("axis", 0) % len(shape)
         self.row_count: Position = math.prod(shape[:axis]) if is_known(shape[:axis]) else "%rows"
         self.routine, self.out, self.b = routine, routine.out, routine.b
-        self.size, self.inner = shape[axis], element_count(self.out, shape[axis + 1 :])
+        self.size, self.column_count = shape[axis], element_count(self.out, shape[axis + 1 :])
         self._dtype: Any = x.dtype
         self._result_dtype: Any = result.dtype
         self._kind = "max" if node.op.name == "argmax" else "min"
         self._comparison = "gt" if self._kind == "max" else "lt"
-        self._key_dtype = key_dtype(self._dtype)
+        self._key_dtype = search_key_dtype(self._dtype)
         with self.out.loop("%first", "%last") as row:
-            self._search_row(row) if self.inner == 1 else self._search_columns(row)
+            self._search_row(row) if self.column_count == 1 else self._search_columns(row)
 
     def _load_element(self, row: Position, step: Position, column: Position = 0) -> Element:
         start = plus(self.out, product(self.out, row, self.size), step)
-        return load(self.b, self._dtype, "%x", plus(self.out, product(self.out, start, self.inner), column))
+        return load(self.b, self._dtype, "%x", plus(self.out, product(self.out, start, self.column_count), column))
 
     def _search_row(self, row: Position) -> None:
         """Find the extreme, then its first position, since each of these loops vectorises.
@@ -75,14 +78,14 @@ class _Search:
             self._store_first_position(row, best_key, "0", str(size))
             return
         ir_type = memory(self._key_dtype)
-        cell, best_start = out.alloca(ir_type), out.alloca("i64")
+        cell, start_cell = out.alloca(ir_type), out.alloca("i64")
 
         def piece_end(first: Position) -> str:
             end = out.new(f"add nsw i64 {first}, {_PIECE_ELEMENTS}")
             return out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {size}')}, i64 {end}, i64 {size}")
 
         store(b, self._reduce_to_best(row, "0", piece_end(0)), cell, 0)
-        out.line(f"store i64 0, ptr {best_start}")
+        out.line(f"store i64 0, ptr {start_cell}")
         rounded_size = plus(out, size, _PIECE_ELEMENTS - 1)
         if isinstance(rounded_size, int):
             piece_count: Position = rounded_size // _PIECE_ELEMENTS
@@ -94,9 +97,9 @@ class _Search:
             best_key = load(b, self._key_dtype, cell, 0)
             is_better = b.compare(self._comparison, piece_best, best_key).ir
             store(b, b.select(b.wrap(bool_, is_better), piece_best, best_key), cell, 0)
-            old_start = out.new(f"load i64, ptr {best_start}")
-            out.line(f"store i64 {out.new(f'select i1 {is_better}, i64 {first}, i64 {old_start}')}, ptr {best_start}")
-        first = out.new(f"load i64, ptr {best_start}")
+            old_start = out.new(f"load i64, ptr {start_cell}")
+            out.line(f"store i64 {out.new(f'select i1 {is_better}, i64 {first}, i64 {old_start}')}, ptr {start_cell}")
+        first = out.new(f"load i64, ptr {start_cell}")
         self._store_first_position(row, load(b, self._key_dtype, cell, 0), first, piece_end(first))
 
     def _key(self, row: Position, step: Position) -> Element:
@@ -134,23 +137,23 @@ class _Search:
 
     def _search_columns(self, row: Position) -> None:
         """Search the columns in blocks; each step of the search covers all columns of a block."""
-        out, inner = self.out, self.inner
-        width = min(_BLOCK_COLUMNS, inner) if isinstance(inner, int) else _BLOCK_COLUMNS
+        out, column_count = self.out, self.column_count
+        width = min(_BLOCK_COLUMNS, column_count) if isinstance(column_count, int) else _BLOCK_COLUMNS
         extremes = out.alloca(f"[{width} x {memory(self._dtype)}]")
         positions = out.alloca(f"[{width} x i32]")
-        if isinstance(inner, int):
-            with out.loop("0", str(inner // width)) as block:
+        if isinstance(column_count, int):
+            with out.loop("0", str(column_count // width)) as block:
                 self._search_block(row, times(out, block, width), width, extremes, positions)
-            if inner % width:
-                self._search_block(row, inner - inner % width, inner % width, extremes, positions)
+            if column_count % width:
+                self._search_block(row, column_count - column_count % width, column_count % width, extremes, positions)
             return
-        count = out.new(f"udiv i64 {plus(out, inner, width - 1)}, {width}")
+        count = out.new(f"udiv i64 {plus(out, column_count, width - 1)}, {width}")
         with out.loop("0", count) as block:
             start = times(out, block, width)
-            columns_left = out.new(f"sub nsw i64 {inner}, {start}")
+            columns_left = out.new(f"sub nsw i64 {column_count}, {start}")
             is_partial = out.new(f"icmp slt i64 {columns_left}, {width}")
-            last = out.new(f"select i1 {is_partial}, i64 {columns_left}, i64 {width}")
-            self._search_block(row, start, last, extremes, positions)
+            block_width = out.new(f"select i1 {is_partial}, i64 {columns_left}, i64 {width}")
+            self._search_block(row, start, block_width, extremes, positions)
 
     def _search_block(self, row: Position, start: Position, width: Position, extremes: str, positions: str) -> None:
         """Search `width` columns from `start` on; `extremes` and `positions` are memory for one block."""
@@ -169,5 +172,5 @@ class _Search:
                 store(b, b.select(is_better, element, best_element), extremes, i)
                 store(b, b.select(is_better, step_number, load(b, int32, positions, i)), positions, i)
         with out.loop("0", str(width)) as i:
-            offset = plus(out, plus(out, product(out, row, self.inner), start), i)
+            offset = plus(out, plus(out, product(out, row, self.column_count), start), i)
             store(b, b.cast(load(b, int32, positions, i), self._result_dtype), "%result", offset)

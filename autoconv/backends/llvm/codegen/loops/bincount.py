@@ -18,14 +18,14 @@ from autoconv.graph.graph import Node
 _HAS_NEGATIVE = -2  # result of the search for the greatest number if a number is negative
 
 
-def _fits(node: Node) -> bool:
+def _is_native(node: Node) -> bool:
     x, minimum_length, *weights = node.inputs
     shapes = [sizes(value.type) for value in (x, *weights) if is_dense(value.type)]
     have_equal_shapes = len(shapes) == 1 + len(weights) and len(set(shapes)) == 1 and len(shapes[0]) == 1
     return have_equal_shapes and is_scalar(minimum_length.type) and not any(is_narrow(value.dtype) for value in weights)
 
 
-@data_sized_lowering("numpy_bincount", fits=_fits)
+@data_sized_lowering("numpy_bincount", fits=_is_native)
 def write_bincount(region: LoweringContext, node: Node) -> None:
     """Lower bincount. The kernel raises if a number is negative, and the allocation raises if one is too large."""
     x, minimum_length, *weights = node.inputs
@@ -50,13 +50,13 @@ def _write_maximum(region: LoweringContext, x: Any) -> str:
     """Write a function that returns the greatest number, -1 if there are none, `_HAS_NEGATIVE` if one is negative."""
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %x"], "i64")
     out, b = routine.out, routine.b
-    greatest, least = out.alloca("i64", "-1"), out.alloca("i64", "0")
+    greatest_cell, least_cell = out.alloca("i64", "-1"), out.alloca("i64", "0")
     with out.loop("0", str(element_count(out, sizes(x.type)))) as i:
         number = b.cast(load(b, x.dtype, "%x", i), int64)
-        for cell, name in ((greatest, "smax"), (least, "smin")):
+        for cell, name in ((greatest_cell, "smax"), (least_cell, "smin")):
             store(b, b.intrinsic(name, load(b, int64, cell, 0), number), cell, 0)
-    has_negative = load(b, int64, least, 0) < 0
-    return routine.finish(f"ret i64 {b.select(has_negative, _HAS_NEGATIVE, load(b, int64, greatest, 0)).ir}")
+    has_negative = load(b, int64, least_cell, 0) < 0
+    return routine.finish(f"ret i64 {b.select(has_negative, _HAS_NEGATIVE, load(b, int64, greatest_cell, 0)).ir}")
 
 
 def _write_counting(region: LoweringContext, x: Any, weights: Any, dtype: Any) -> str:

@@ -35,7 +35,8 @@ def write_position_checks(region: LoweringContext, node: Node) -> list[Any]:
     for check in bounds_checks(node):
         groups.setdefault(check.positions, []).append(check)
     shape = whole_shape(node)
-    singles = [_write_single_position(region, node, value, shape[axis]) for value, axis in single_positions(node)]
+    axes = single_positions(node)
+    single_registers = [_write_single_position(region, node, value, shape[axis]) for value, axis in axes]
     for value, group in groups.items():
         region.body.module.has_loops = True
         name = _check_function(region, value, group)
@@ -44,7 +45,7 @@ def write_position_checks(region: LoweringContext, node: Node) -> list[Any]:
             count = element_count(region.out, index_shape)
             call_arguments = [f"ptr {region.data(value)}", f"i64 {count}", *_open_sizes(group)]
             region.raise_if(node, region.out.new(f"call i1 @{name}({', '.join(call_arguments)})"))
-    return singles
+    return single_registers
 
 
 def _open_sizes(group: Sequence[BoundsCheck]) -> list[str]:
@@ -68,7 +69,7 @@ def _positions_and_sizes(node: Node) -> Iterator[tuple[Value, int]]:
 
 
 def _write_single_position(region: LoweringContext, node: Node, value: Value, size: Position) -> str:
-    """Check a single position, and normalise it to count from the start; only those of gathers may not be negative."""
+    """Check a single position, and normalise it to count from the start; a tensor for a gather may not be negative."""
     b = RegisterWriter(region)
     index = b.cast(region.number(value), int64)
     low, high = region.body.range_of(index)
@@ -90,11 +91,11 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Bound
     out = FunctionText(region.body.module, Signature("i1", parameters))
     b = ElementWriter(out)
     position_dtype: DType = type_.dtype
-    is_signed = any(check.wraps for check in group) and not position_dtype.is_unsigned
+    adds_size = any(check.wraps for check in group) and not position_dtype.is_unsigned
     limits = {check: _least_invalid_position(out, check, position_dtype) for check in group}
-    if not is_signed and all(limit is None for limit in limits.values()):
+    if not adds_size and all(limit is None for limit in limits.values()):
         return ""
-    dtype = int64 if is_signed or _open_sizes(group) else position_dtype
+    dtype = int64 if adds_size or _open_sizes(group) else position_dtype
     ir_type = register(dtype)
     cells = {check: out.alloca(ir_type, "0") for check in group if limits[check] is not None}
     vector_size = group[0].vector_size
@@ -103,7 +104,7 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Bound
         for check, cell in cells.items():
             offset = first if not check.column else out.new(f"add nsw i64 {first}, {check.column}")
             position = b.cast(load(b, position_dtype, "%positions", offset), dtype)
-            if is_signed:
+            if adds_size:
                 position = position + b.wrap(int64, str(check.size))
             name = out.module.declare(f"llvm.umax.{ir_type}", ir_type, f"{ir_type}, {ir_type}")
             old_greatest = out.new(f"load {ir_type}, ptr {cell}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
 from autoconv.backends.llvm.ir.index_arith import Index, Position, plus
-from autoconv.backends.llvm.ir.nested_loops import loops
+from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.graph.graph import Value
 
 
@@ -28,4 +28,4 @@ class ConcatWriter(LoopNestWriter):
             target_index = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
             self._store(self.element(value, index), self.stores[result], sizes(result.type), target_index)
 
-        loops(self.out, sizes(value.type), copy)
+        write_loop_nest(self.out, sizes(value.type), copy)

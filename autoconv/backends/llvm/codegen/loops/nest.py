@@ -22,8 +22,8 @@ from autoconv.backends.llvm.codegen.loops.reductions import (
     RegisterReduction,
     loop_in_strips,
 )
-from autoconv.backends.llvm.codegen.parallel.partitioned import run_parts, run_split, write_split_bounds
-from autoconv.backends.llvm.codegen.routine import PART
+from autoconv.backends.llvm.codegen.parallel.partitioned import call_open_parts, call_parts, write_split_bounds
+from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS
 from autoconv.backends.llvm.ir.element_rules import apply_rule, compute
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
@@ -47,9 +47,9 @@ from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.index_set_split import (
     LOOP_COUNTER,
     VECTOR_BYTES,
-    cut_positions,
+    cut_iterations,
     loop_size,
-    note_pieces,
+    record_pieces,
     split_by_vectors,
     split_iterations,
 )
@@ -87,7 +87,7 @@ class LoopNestWriter:
         itemsizes = [v.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]
         self._lanes = VECTOR_BYTES // max(itemsizes, default=1)
         self._has_piecewise_views = not item.phases and any(view.op.name in PIECEWISE_VIEWS for view in fused_views)
-        self._positions: dict[Node, list[Position]] = {  # constants, or the registers of parameters
+        self._view_positions: dict[Node, list[Position]] = {  # constants, or the registers of parameters
             view: [x if isinstance(x, int) else f"%x{i}_{j}" for j, x in enumerate(checked_positions[view])]
             for i, view in enumerate(self.checked_views)
         }
@@ -122,7 +122,7 @@ class LoopNestWriter:
             if value in self._plan.lent:
                 parameters += [f"i64 {stride}" for stride in self._stride_operands(value) if isinstance(stride, str)]
         for view in self.checked_views:
-            parameters += [f"i64 {position}" for position in self._positions[view] if isinstance(position, str)]
+            parameters += [f"i64 {position}" for position in self._view_positions[view] if isinstance(position, str)]
         parameters += [f"ptr noalias {n}" for n in self.stores.values()]
         return parameters + [f"i64 {size}" for size in self._module.sizes]
 
@@ -139,27 +139,27 @@ class LoopNestWriter:
         """
         writers = self._reduction_writers()
         partial_reductions = [w for w in writers if isinstance(w, RegisterReduction) and w.is_outermost]
-        totals = [f"ptr noalias %t{i}" for i in range(len(partial_reductions))]
-        self._begin_function([*parameters, *totals, *PART], is_careful)
+        total_parameters = [f"ptr noalias %t{i}" for i in range(len(partial_reductions))]
+        self._begin_function([*parameters, *total_parameters, *PART_PARAMETERS], is_careful)
         self._write_loops(writers)
         for i, reduction in enumerate(partial_reductions):
             reduction.store_partial(f"%t{i}")
-        body, has_rare = self._finish_function("part")
+        part_function, has_rare = self._finish_function("part")
         if self._is_part:
-            return body, has_rare
+            return part_function, has_rare
         self._begin_function(parameters, is_careful, has_loops=len(partial_reductions) < len(writers))
-        cells = [self.out.alloca(f"[{split.parts} x {reduction.total_type}]") for reduction in partial_reductions]
+        total_cells = [self.out.alloca(f"[{split.parts} x {reduction.total_type}]") for reduction in partial_reductions]
         other_writers = [writer for writer in writers if writer not in partial_reductions]
         self._write_prologue(other_writers)
-        arguments = [*parameters, *(f"ptr {cell}" for cell in cells)]
+        arguments = [*parameters, *(f"ptr {cell}" for cell in total_cells)]
         part_count: Position = split.parts
         if split.step is None:
             bounds = write_split_bounds(split, self.out)
             part_count = bounds[0]
-            rare_flag = run_parts(split, self._module, self.out, body, arguments, has_rare, bounds)
+            rare_flag = call_open_parts(split, self._module, self.out, part_function, arguments, has_rare, bounds)
         else:
-            rare_flag = run_split(split, self._module, self.out, body, arguments, has_rare)
-        for reduction, cell in zip(partial_reductions, cells, strict=True):
+            rare_flag = call_parts(split, self._module, self.out, part_function, arguments, has_rare)
+        for reduction, cell in zip(partial_reductions, total_cells, strict=True):
             reduction.combine_parts(cell, part_count)
         for writer in other_writers:
             writer.write_after_loops()
@@ -173,6 +173,7 @@ class LoopNestWriter:
         self._element_cache: dict[Any, Element] = {}
 
     def _finish_function(self, stem: str) -> tuple[str, bool]:
+        """Write the return of the flag for rare elements; return as `_write_function`."""
         flag = self.b.rare_flag
         self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
         return self.out.finish(stem), flag is not None
@@ -224,22 +225,22 @@ class LoopNestWriter:
         shape, pointer = sizes(type_), self.stores[node.results[0]]
         constant = self.b.constant(node.attributes.get("constant_values", 0), type_.dtype)
 
-        def fill(first: Position, start: Position, stop: Position) -> None:
+        def fill(base_offset: Position, start: Position, stop: Position) -> None:
             if start != stop:
                 with self.out.loop(str(start), str(stop)) as i:
-                    store(self.b, constant, pointer, plus(self.out, first, i))
+                    store(self.b, constant, pointer, plus(self.out, base_offset, i))
 
-        def fill_around(first: Position, depth: int) -> None:
+        def fill_around(base_offset: Position, depth: int) -> None:
             if depth == len(shape):
                 return
             out, stride = self.out, element_count(self.out, shape[depth + 1 :])
             before, after = (write_dimension(out, amount) for amount in node.attributes["paddings"][depth])
             end = plus(out, shape[depth], product(out, after, -1))
-            fill(first, 0, product(out, before, stride))
-            fill(first, product(out, end, stride), product(out, shape[depth], stride))
+            fill(base_offset, 0, product(out, before, stride))
+            fill(base_offset, product(out, end, stride), product(out, shape[depth], stride))
             if any(map(any, node.attributes["paddings"][depth + 1 :])):
                 with self.out.loop(str(before), str(end)) as i:
-                    fill_around(plus(out, first, product(out, i, stride)), depth + 1)
+                    fill_around(plus(out, base_offset, product(out, i, stride)), depth + 1)
 
         fill_around(0, 0)
 
@@ -254,17 +255,17 @@ class LoopNestWriter:
         else:
             bounds = ("%first", "%last") if split_dimension == depth else ("0", str(shape[depth]))
 
-            def write(i: Position) -> None:
+            def write_inner(i: Position) -> None:
                 self._write_dimension_loop((*index, i), shape, reductions)
 
-            def loop(first: Position, last: Position) -> None:
+            def write_loop(first: Position, last: Position) -> None:
                 with self.out.loop(str(first), str(last)) as i:
-                    write(i)
+                    write_inner(i)
 
             if all(size == 1 for size in shape[depth + 1 :]):
-                self._write_innermost_loop(index, shape[depth], *bounds, write)
+                self._write_innermost_loop(index, shape[depth], *bounds, write_inner)
             else:
-                loop_in_strips(self.out, reductions, index, bounds, split_dimension, loop)
+                loop_in_strips(self.out, reductions, index, bounds, split_dimension, write_loop)
         for reduction in reductions:
             reduction.leave(index, split_dimension)
 
@@ -281,7 +282,7 @@ class LoopNestWriter:
             return
         pieces = [(0, size)]
         if self._has_piecewise_views:
-            pieces = split_iterations(size, lambda low, high: self._cut_positions(index, low, high))
+            pieces = split_iterations(size, lambda low, high: self._cut_iterations(index, low, high))
         if is_whole and self._may_recompute:
             pieces = [part for piece in pieces for part in split_by_vectors(*piece, self._lanes)]
         for low, high in pieces:
@@ -299,13 +300,13 @@ class LoopNestWriter:
         shape = self._item.shape or ()
         counter_range = OpenCounterRange(LOOP_COUNTER, loop_size(self._plan, self._item.nodes, shape, len(index)))
         if self._has_piecewise_views:
-            note_pieces(self._plan, self._item.nodes, self._index_at_counter(index), counter_range, self._registers)
+            record_pieces(self._plan, self._item.nodes, self._index_at_counter(index), counter_range, self._registers)
         return counter_range
 
-    def _cut_positions(self, index: Index, low: int, high: int) -> set[int]:
+    def _cut_iterations(self, index: Index, low: int, high: int) -> set[int]:
         """Return the iterations of the innermost loop at which a piece of a piecewise view begins."""
         counter_range, full_index = CounterRange(LOOP_COUNTER, low, high), self._index_at_counter(index)
-        return cut_positions(self._plan, self._item.nodes, full_index, counter_range, self._registers)
+        return cut_iterations(self._plan, self._item.nodes, full_index, counter_range, self._registers)
 
     def _index_at_counter(self, index: Index) -> Point:
         """Return the full index in the innermost loop, in symbols, below the outer loops' `index`."""
@@ -338,15 +339,14 @@ class LoopNestWriter:
         (result,) = node.results
         type_: Any = result.type
         element = self.b.cast(self._write_operand(updates(node), result, index), type_.dtype)
-        target = gather_map(node).write(self.b, index, self._positions.get(node, []))
+        target = gather_map(node).write(self.b, index, self._view_positions.get(node, []))
         offset = linear_offset(self.out, target, sizes(type_))
         scatter = node.op.traits.scatter
         assert scatter is not None
-        combine = scatter.combine
-        if combine is not None:
+        if (combine := scatter.combine) is not None:
             old_element = load(self.b, type_.dtype, self.stores[result], offset)
-            name = "logical_or" if combine == "add" and type_.dtype.is_bool else combine
-            element = compute(self.b, name, [old_element, element], old_element.dtype)
+            rule_name = "logical_or" if combine == "add" and type_.dtype.is_bool else combine
+            element = compute(self.b, rule_name, [old_element, element], old_element.dtype)
         store(self.b, element, self.stores[result], offset)
 
     # ---- elements
@@ -379,7 +379,7 @@ class LoopNestWriter:
             # Elements in the same order have the same offsets as in the base.
             return load(self.b, base.dtype, self._registers[base], linear_offset(self.out, index, sizes(value.type)))
         if value in self._plan.views or self._plan.classes[node] == "copy":
-            source = write_element_source(self.b, node, index, self._positions.get(node, []))
+            source = write_element_source(self.b, node, index, self._view_positions.get(node, []))
             return self._write_source_element(source)
         operands = [self._write_operand(operand, value, index) for operand in node.inputs]
         result = apply_rule(self.b, node, operands)

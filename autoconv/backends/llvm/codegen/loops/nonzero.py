@@ -46,14 +46,14 @@ def write_where(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], positions)
 
 
-def _is_mask(node: Node) -> bool:
+def _selects_by_mask(node: Node) -> bool:
     if node.attributes["spec"] != (Mask(),) or not all(is_dense(value.type) for value in node.inputs):
         return False
     shape, mask = (sizes(value.type) for value in node.inputs)
     return shape[: len(mask)] == mask
 
 
-@data_sized_lowering("get_item", fits=_is_mask)
+@data_sized_lowering("get_item", fits=_selects_by_mask)
 def write_masked(region: LoweringContext, node: Node) -> None:
     """Store the elements that a mask selects, or the rows if the mask has fewer dimensions than the array."""
     x, mask = node.inputs
@@ -64,15 +64,15 @@ def write_masked(region: LoweringContext, node: Node) -> None:
     parameters = ["ptr noalias readonly %condition", "ptr noalias readonly %x", "ptr noalias %result", "i64 %count"]
     routine = Routine(region, [*open_dimensions(region), *parameters])
     out, b = routine.out, routine.b
-    size = element_count(out, row_shape)
+    row_size = element_count(out, row_shape)
 
     def write(i: str, row: str) -> None:
-        if size == 1:
+        if row_size == 1:
             store(b, load(b, dtype, "%x", i), "%result", row)
         else:
-            with out.loop("0", str(size)) as j:
-                element = load(b, dtype, "%x", plus(out, product(out, i, size), j))
-                store(b, element, "%result", plus(out, product(out, row, size), j))
+            with out.loop("0", str(row_size)) as j:
+                element = load(b, dtype, "%x", plus(out, product(out, i, row_size), j))
+                store(b, element, "%result", plus(out, product(out, row, row_size), j))
 
     _write_compaction_loop(routine, write)
     call_arguments = *pointers(region, mask, x, result), f"i64 {count}"
@@ -94,9 +94,9 @@ def _count_true(region: LoweringContext, pointer: str, type_: Any) -> str:
 def _write_compaction_loop(routine: Routine, write: Callable[[str, str], None]) -> None:
     """Write the loop over the elements up to the last true one, with a body by `write(i, row)`."""
     out, b = routine.out, routine.b
-    next_row, position = out.alloca("i64", "0"), out.alloca("i64", "0")
-    with out.while_(lambda: b.compare("lt", load(b, int64, next_row, 0), b.wrap(int64, "%count")).ir):
-        row, i = load(b, int64, next_row, 0), load(b, int64, position, 0)
+    next_row_cell, position_cell = out.alloca("i64", "0"), out.alloca("i64", "0")
+    with out.while_(lambda: b.compare("lt", load(b, int64, next_row_cell, 0), b.wrap(int64, "%count")).ir):
+        row, i = load(b, int64, next_row_cell, 0), load(b, int64, position_cell, 0)
         write(i.ir, row.ir)
-        store(b, row + b.cast(load(b, bool_, "%condition", i.ir), int64), next_row, 0)
-        store(b, i + 1, position, 0)
+        store(b, row + b.cast(load(b, bool_, "%condition", i.ir), int64), next_row_cell, 0)
+        store(b, i + 1, position_cell, 0)

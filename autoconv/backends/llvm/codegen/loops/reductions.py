@@ -220,12 +220,12 @@ class MemoryReduction(ReductionWriter):
         """Add the sums of the strip to the totals, and reset the sums to 0."""
         b, out = self.nest.b, self.nest.out
 
-        def move(cell: str, offset: Position) -> None:
+        def add_to_total(cell: str, offset: Position) -> None:
             strip_sum = b.cast(load(b, self.dtype, self.pointer, offset), float64)
             out.store("double", out.op("fadd", out.load("double", cell), strip_sum.ir), cell)
             store(b, b.wrap(self.dtype, literal(0, self.dtype)), self.pointer, offset)
 
-        self._loop_over_totals(index, split_dimension, move)
+        self._loop_over_totals(index, split_dimension, add_to_total)
 
     def leave(self, index: Index, split_dimension: int | None) -> None:
         """Store the totals as the sums."""
@@ -233,16 +233,16 @@ class MemoryReduction(ReductionWriter):
             return
         b, out = self.nest.b, self.nest.out
 
-        def move(cell: str, offset: Position) -> None:
+        def store_total(cell: str, offset: Position) -> None:
             total = b.cast(b.wrap(float64, out.load("double", cell)), self.dtype)
             store(b, total, self.pointer, offset)
 
-        self._loop_over_totals(index, split_dimension, move)
+        self._loop_over_totals(index, split_dimension, store_total)
 
     def _loop_over_totals(
-        self, index: Index, split_dimension: int | None, move: Callable[[str, Position], None]
+        self, index: Index, split_dimension: int | None, write: Callable[[str, Position], None]
     ) -> None:
-        """Write loops over the totals whose leading positions are `index`, with a body by `move(cell, offset)`.
+        """Write loops over the totals whose leading positions are `index`, with a body by `write(cell, offset)`.
 
         `cell` is the address of a total, and `offset` that of its sum in the result.
         """
@@ -252,13 +252,13 @@ class MemoryReduction(ReductionWriter):
             kept_index, kept_shape = tuple(index[d] for d in dimensions), tuple(shape[d] for d in dimensions)
             number = linear_offset(out, kept_index, kept_shape)
             offset = linear_offset(out, _result_index(self.node, index), self.result_shape)
-            move(out.gep("double", self._totals, number), offset)
+            write(out.gep("double", self._totals, number), offset)
         elif depth not in self._kept_dimensions:
-            self._loop_over_totals((*index, 0), split_dimension, move)
+            self._loop_over_totals((*index, 0), split_dimension, write)
         else:
             bounds = ("%first", "%last") if depth == split_dimension else ("0", str(shape[depth]))
             with out.loop(*bounds) as i:
-                self._loop_over_totals((*index, i), split_dimension, move)
+                self._loop_over_totals((*index, i), split_dimension, write)
 
     def write_before_loops(self) -> None:
         count = element_count(self.nest.out, self.result_shape)

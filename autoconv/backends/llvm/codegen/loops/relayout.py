@@ -21,7 +21,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     row_major_strides,
     times,
 )
-from autoconv.backends.llvm.ir.nested_loops import loops
+from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.graph.graph import Node
 
@@ -92,7 +92,7 @@ def _write_strided_copy(
         element = load(b, node.inputs[0].dtype, "%x", byte_offset(out, index, strides))
         store(b, element, "%result", byte_offset(out, index, target_strides))
 
-    loops(out, counts, copy)
+    write_loop_nest(out, counts, copy)
     _call_routine(region, node, routine)
 
 
@@ -121,15 +121,15 @@ def _collapse_loops(dimensions: Sequence[tuple[Position, Position]]) -> list[tup
 # ---- mirrored edges
 
 
-def _is_mirrored(node: Node) -> bool:
-    is_static = _has_dense_shape(node) and node.attributes["paddings"] is not None
-    return is_static and 0 not in sizes(node.results[0].type)
+def _is_native_mirrored_pad(node: Node) -> bool:
+    has_constant_paddings = _has_dense_shape(node) and node.attributes["paddings"] is not None
+    return has_constant_paddings and 0 not in sizes(node.results[0].type)
 
 
 def _mirror_position(routine: Routine, position: Position, size: Position, is_symmetric: bool) -> Position:
     """Map a position before the first element or after the last one to its mirror image, and others to themselves."""
     out = routine.out
-    edge = 0 if is_symmetric else 1
+    edge = 0 if is_symmetric else 1  # elements at the border without a mirror image
     mirrored_start = plus(out, times(out, position, -1), edge - 1)
     mirrored_end = plus(out, times(out, position, -1), plus(out, times(out, size, 2), -1 - edge))
     result = out.new(f"select i1 {out.new(f'icmp slt i64 {position}, 0')}, i64 {mirrored_start}, i64 {position}")
@@ -180,11 +180,11 @@ def write_mirrored_pad(region: LoweringContext, node: Node) -> None:
     _call_routine(region, node, routine)
 
 
-def _is_mirrored_sum(node: Node) -> bool:
-    return _is_mirrored(node) and not node.inputs[0].dtype.is_bool
+def _is_native_unpad(node: Node) -> bool:
+    return _is_native_mirrored_pad(node) and not node.inputs[0].dtype.is_bool
 
 
-@native_lowering("unpad", fits=_is_mirrored_sum, fits_open=_is_mirrored_sum)
+@native_lowering("unpad", fits=_is_native_unpad, fits_open=_is_native_unpad)
 def write_unpad(region: LoweringContext, node: Node) -> None:
     """Add each element and its mirror images, in the order of the padded array."""
     routine = _copy_routine(region)
@@ -201,10 +201,11 @@ def write_unpad(region: LoweringContext, node: Node) -> None:
     _call_routine(region, node, routine)
 
 
-native_lowering("pad", fits=_is_mirrored, fits_open=_is_mirrored)(write_mirrored_pad)
+native_lowering("pad", fits=_is_native_mirrored_pad, fits_open=_is_native_mirrored_pad)(write_mirrored_pad)
 
 
 def _unless_constant_mode(classify: Callable[[Node], str | None]) -> Callable[[Node], str | None]:
+    """Return a classifier that leaves padding by a constant to the other rules."""
     return lambda node: None if node.attributes.get("mode", "CONSTANT") == "CONSTANT" else classify(node)
 
 

@@ -14,8 +14,8 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
 from autoconv.backends.llvm.codegen.loops.row_chain import RowChainWriter
 from autoconv.backends.llvm.codegen.matmul.ops import write_row_routine
-from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
-from autoconv.backends.llvm.codegen.routine import PART
+from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
+from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, minimum
 from autoconv.backends.llvm.ir.signature import Signature
@@ -31,7 +31,7 @@ _LEAST_WORK, _LEAST_WORK_IN_LOOP, _LEAST_PART_WORK = 400_000, 60_000, 15_000
 
 
 def write_blocks(region: LoweringContext, plan: Plan, item: Item) -> bool:
-    """Write the runs of an item; if blocks are not worth it, write nothing and return False."""
+    """Write the runs of an item and their call; return False without a call if blocks are not possible or worth it."""
     work = sum(_work_of_item(plan, member) for member in item.members)
     if work < (_LEAST_WORK_IN_LOOP if region.body.loop_depth else _LEAST_WORK) or not current_target().is_parallel:
         return False
@@ -46,13 +46,13 @@ def write_blocks(region: LoweringContext, plan: Plan, item: Item) -> bool:
         split, body = Split(None, sum(run.split.parts for run in runs), 1), _dispatch_to_runs(region, runs, arguments)
     else:
         split, body = first.split, first.name
-    run_split(split, region.body.module, region.out, body, arguments, has_rare=False)
+    call_parts(split, region.body.module, region.out, body, arguments, has_rare=False)
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A call in a block: function, arguments, and the size of its iterations in one of the two units."""
+    """A call in a block: function, arguments, and either the rows of an iteration or the iterations of a row."""
 
     function: str
     arguments: list[str]
@@ -83,7 +83,7 @@ class _RunWriter:
                 if plan.classes[node] == "copy":
                     region.check_positions(node)
             self._loop_writers[number] = _new_loop_writer(region, plan, item, self._rows)
-        return len(self._line_heights) <= 1 and not any(loops.has_rare for loops in self._loop_writers.values())
+        return len(self._line_heights) <= 1 and not any(writer.has_rare for writer in self._loop_writers.values())
 
     def write_block(self) -> None:
         """Write the function of a part; set `name`, `arguments` (those before the part) and `split`."""
@@ -131,7 +131,7 @@ def _dispatch_to_runs(region: LoweringContext, runs: Sequence[_RunWriter], argum
 def _begin_part(region: LoweringContext, arguments: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
     """Begin the function of a part; return it, and a dictionary from arguments to parameters."""
     parameter_of = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(arguments)}
-    return FunctionText(region.body.module, Signature("i1", [*parameter_of.values(), *PART])), parameter_of
+    return FunctionText(region.body.module, Signature("i1", [*parameter_of.values(), *PART_PARAMETERS])), parameter_of
 
 
 def _work_of_item(plan: Plan, item: Item) -> int:

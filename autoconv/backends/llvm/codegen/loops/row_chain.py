@@ -11,7 +11,7 @@ from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
 from autoconv.backends.llvm.codegen.loops.reductions import RegisterReduction
 from autoconv.backends.llvm.ir.index_arith import Index, is_known, linear_offset
-from autoconv.backends.llvm.ir.nested_loops import loops
+from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.graph import Node, Value
@@ -83,7 +83,7 @@ class RowChainWriter(LoopNestWriter):
             for reduction in phase_reductions:
                 reduction.reset()
             body = partial(self._write_body, reductions=phase_reductions, nodes=nodes)
-            loops(self.out, shape, body, None, index)
+            write_loop_nest(self.out, shape, body, None, index)
             for reduction in phase_reductions:
                 self._row_totals[reduction.node.results[0]] = reduction.finish(index)
         self._element_cache.clear()

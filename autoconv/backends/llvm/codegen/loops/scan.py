@@ -10,7 +10,7 @@ from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, sha
 from autoconv.backends.llvm.analysis.representation import has_only_dense, is_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
+from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions, pointers, split_routine
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
     Position,
@@ -77,7 +77,7 @@ def write_scan(region: LoweringContext, node: Node) -> None:
     """
     (x,), (result,) = node.inputs, node.results
     parameters = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"]
-    routine = Routine(region, [*parameters, *PART], "i1")
+    routine = PartRoutine(region, parameters)
     scan = _Scan(routine, node)
     space, shape = scan.space, sizes(x.type)
     outer_shape = shape[: node.attributes["axis"] % len(shape)] if node.attributes["axis"] is not None else ()
@@ -93,7 +93,7 @@ def write_scan(region: LoweringContext, node: Node) -> None:
         scan.write_by_rows()
     region.set(result, region.new_array(result.type))
     work = _ELEMENT_COST * math.prod(shape) if is_known(shape) else _ELEMENT_COST
-    name = partitioned_routine(region, parameters, routine, iterations, work, shape)
+    name = split_routine(region, parameters, routine, iterations, work, shape)
     call(region, name, *open_dimensions(region), *pointers(region, x, result))
 
 
@@ -186,13 +186,13 @@ class _Scan:
         part_length = size // _LANES if isinstance(size, int) else out.new(f"sdiv i64 {size}, {_LANES}")
         with out.loop("0", str(self.space.outer)) as row:
             starts = [times(out, part_length, lane) for lane in range(_LANES)]
-            cells = self._scan_interleaved([row] * _LANES, starts, part_length)
-            total = load(b, self.dtype, cells[0], 0)
+            total_cells = self._scan_interleaved([row] * _LANES, starts, part_length)
+            total = load(b, self.dtype, total_cells[0], 0)
             for lane in range(1, _LANES):
                 with out.loop(str(times(out, part_length, lane)), str(times(out, part_length, lane + 1))) as step:
                     offset = self.space.offset_of(out, row, step, 0)
                     store(b, self.combine(total, load(b, self.dtype, "%result", offset)), "%result", offset)
-                total = self.combine(total, load(b, self.dtype, cells[lane], 0))
+                total = self.combine(total, load(b, self.dtype, total_cells[lane], 0))
             scanned = times(out, part_length, _LANES)
             remaining_count = plus(out, size, -scanned if isinstance(scanned, int) else times(out, scanned, -1))
             self._scan_interleaved([row], [scanned], remaining_count, total)
@@ -202,21 +202,21 @@ class _Scan:
     ) -> list[str]:
         """Scan `length` steps of each row from its start; return the memory of each row's last total."""
         out, b = self.out, self.b
-        cells = [out.alloca(memory(self.dtype)) for _ in rows]
-        for cell in cells:
+        total_cells = [out.alloca(memory(self.dtype)) for _ in rows]
+        for cell in total_cells:
             store(b, initial or self.neutral, cell, 0)
         with out.loop("0", str(length)) as step:
             offsets = [
                 self.space.offset_of(out, row, plus(out, step, first_step), 0)
                 for row, first_step in zip(rows, starts, strict=True)
             ]
-            old_totals = [load(b, self.dtype, cell, 0) for cell in cells]
+            old_totals = [load(b, self.dtype, cell, 0) for cell in total_cells]
             elements = [self.load_element(offset) for offset in offsets]
             new_totals = [self.combine(x, y) for x, y in zip(old_totals, elements, strict=True)]
-            for cell, offset, old_total, new_total in zip(cells, offsets, old_totals, new_totals, strict=True):
+            for cell, offset, old_total, new_total in zip(total_cells, offsets, old_totals, new_totals, strict=True):
                 store(b, new_total, cell, 0)
                 store(b, old_total if self.is_exclusive else new_total, "%result", offset)
-        return cells
+        return total_cells
 
 
 def _is_open_recurrence(node: Node) -> bool:

@@ -22,7 +22,7 @@ _AXIS_KEYWORDS = {"axis": ("value", 0)}
 _LANES = 8  # partial results of a long segment, for vector registers and for less rounding
 
 
-def is_reduced_at(node: Node) -> bool:
+def is_reduceat(node: Node) -> bool:
     """Return whether a call of a ufunc is a `reduceat` of a vector, without other arguments."""
     keywords = dict(node.attributes.get("keywords", ()))
     if node.attributes["function"] not in _COMBINE_BY_FUNCTION or keywords != _AXIS_KEYWORDS:
@@ -36,17 +36,17 @@ def is_reduced_at(node: Node) -> bool:
     return x is result and not x.is_bool and not x.is_complex and not is_narrow(x) and positions is int64
 
 
-def write_reduced_at(region: LoweringContext, node: Node) -> None:
+def write_reduceat(region: LoweringContext, node: Node) -> None:
     """Check the positions, then reduce each segment.
 
     A segment ends before the next position; if that is not greater, the segment is a single element.
     """
     out, (x, positions), (result,) = region.out, node.inputs, node.results
     region.set(result, region.new_array(result.type))
-    is_wrong = out.alloca("i1", "false")
+    is_wrong_cell = out.alloca("i1", "false")
     pointers = [f"ptr {region.data(value)}" for value in (positions, x, result)]
-    call(region, _write_position_check(region, node), pointers[0], f"ptr {is_wrong}", *open_dimensions(region))
-    region.raise_if(node, out.load("i1", is_wrong))
+    call(region, _write_position_check(region, node), pointers[0], f"ptr {is_wrong_cell}", *open_dimensions(region))
+    region.raise_if(node, out.load("i1", is_wrong_cell))
     call(region, _write_segment_reduction(region, node), *pointers, *open_dimensions(region))
 
 
@@ -68,7 +68,7 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
     out, b = routine.out, routine.b
     cells = [out.alloca("i64") for _ in range(_LANES)]
     total_dtype = float64 if dtype is float32 else dtype  # sums of float32 round once
-    last = plus(out, count, -1)
+    last_segment = plus(out, count, -1)
 
     def load_element(position: Position) -> Element:
         return b.cast(load(b, dtype, "%x", position), total_dtype)
@@ -100,8 +100,8 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
 
     with out.loop("0", str(count)) as i:
         start = load(b, int64, "%places", i).ir
-        next_i = out.select(out.icmp("eq", i, last), i, out.add(i, 1))  # the last segment has no next position
-        end = out.select(out.icmp("eq", i, last), size, load(b, int64, "%places", next_i).ir)
+        next_i = out.select(out.icmp("eq", i, last_segment), i, out.add(i, 1))  # the last segment has no next position
+        end = out.select(out.icmp("eq", i, last_segment), size, load(b, int64, "%places", next_i).ir)
         length = out.intrinsic("smax", out.op("sub", end, start), 1)
         is_short = out.icmp("slt", length, 2 * _LANES)
         write_short = functools.partial(reduce_short, start, length)
@@ -112,9 +112,9 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
 
 def _combine_pair(b: Any, node: Node, x: Element, y: Element) -> Element:
     """Return the reduction of two numbers; an extreme with a nan is nan."""
-    kind = _COMBINE_BY_FUNCTION[node.attributes["function"]]
-    if kind in ("add", "multiply"):
-        return x + y if kind == "add" else x * y
-    is_better = b.compare("gt" if kind == "max" else "lt", x, y)
+    operation = _COMBINE_BY_FUNCTION[node.attributes["function"]]
+    if operation in ("add", "multiply"):
+        return x + y if operation == "add" else x * y
+    is_better = b.compare("gt" if operation == "max" else "lt", x, y)
     choice = b.select(is_better, x, y)
     return b.select(b.is_nan(x), x, choice) if x.dtype.is_floating else choice

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     linear_offset,
     product,
 )
-from autoconv.backends.llvm.ir.nested_loops import loops
+from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Node, Value
@@ -33,7 +33,8 @@ def write_update(region: LoweringContext, node: Node) -> None:
     is_last_use = region.remaining_uses[x] == node.inputs.count(x) == 1
     region.set(result, take_writable(region, x, is_last_use))
     pointer = region.data(result)
-    loops(region.out, _updated_shape(region, node), lambda index: _write_element(region, node, value, pointer, index))
+    shape = _updated_shape(region, node)
+    write_loop_nest(region.out, shape, lambda index: _write_element(region, node, value, pointer, index))
 
 
 def _updated_shape(region: LoweringContext, node: Node) -> tuple[Position, ...]:

@@ -14,9 +14,9 @@ from autoconv.backends.llvm.codegen.matmul.blas import has_products, single_thre
 from autoconv.backends.llvm.codegen.matmul.ops import blas_call
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import TileKernelWriter
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_function
-from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
 from autoconv.backends.llvm.codegen.registry import native_lowering
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
+from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions, split_routine
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
@@ -44,7 +44,7 @@ def is_one_product(node: Node) -> bool:
     return rank_y == 2 and (rank_x == 2 or not node.attributes.get("transpose_a", False))
 
 
-def _is_batch(node: Node) -> bool:
+def _is_native_batch(node: Node) -> bool:
     x, y = node.inputs
     if not all(is_array(value.type) and 0 not in sizes(value.type) for value in (x, y)):
         return False
@@ -66,7 +66,7 @@ def _is_open_batch(node: Node) -> bool:
     return has_routine and is_product and all(broadcasts_to(shape[:-2], batch) for shape in (x, y))
 
 
-@native_lowering("matmul", fits=_is_batch)
+@native_lowering("matmul", fits=_is_native_batch)
 def write_products(region: LoweringContext, node: Node) -> None:
     """Compute each product of a batch by tiles if they suit, else by BLAS; both add as for two single matrices.
 
@@ -82,10 +82,10 @@ def write_products(region: LoweringContext, node: Node) -> None:
     pointers = [region.data(value) for value in (*node.inputs, result)]
     if registers is not None and (product.suits_tiles() or not has_blas):
         tiling = choose_tiling(product.rows, product.columns, product.dtype, registers)
-        if product.flip_y:
+        if product.is_y_transposed:
             transposed_y, type_ = _transpose_matrices(region, node, product, registers.size // product.dtype.size)
             pointers[1] = region.address(transposed_y)
-        step, row_step = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+        step, row_step = (product.width_x, 1) if product.is_x_transposed else (1, product.width_x)
         inner_sum, row_steps = Sum(0, 0, product.inner, step, product.columns), (row_step, product.columns)
         tile_routine = TileKernelWriter(region.body.module, tiling, product.dtype, (inner_sum,), row_steps).write()
 
@@ -93,7 +93,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
             out.call(tile_routine, *addresses, 0, tile, out.add(tile, 1))
 
         _run_pieces(region, node, product, tiling.count, write_tile, pointers)
-        if product.flip_y:
+        if product.is_y_transposed:
             region.body.release_or_keep(transposed_y.slot, type_)
         return
 
@@ -107,13 +107,16 @@ def write_products(region: LoweringContext, node: Node) -> None:
 def _run_pieces(
     region: LoweringContext, node: Node, product: Product, piece_count: int, write: Any, pointers: list[str]
 ) -> None:
-    """Write and call a loop over all pieces of all products, with a body by `write(out, addresses, piece)`."""
+    """Write and call a loop over all pieces of all products, with a body by `write(out, addresses, piece)`.
+
+    A piece is a row of tiles, or a whole product.
+    """
     batch = sizes(node.results[0].type)[:-2]
     parameters = [*open_dimensions(region), *_POINTERS]
-    body = Routine(region, [*parameters, *PART], "i1")
+    body = PartRoutine(region, parameters)
     out, ir_type = body.out, register(product.dtype)
-    with out.loop("%first", "%last") as number:
-        *batch_index, piece = unravel(out, number, (*batch, piece_count))
+    with out.loop("%first", "%last") as piece_number:
+        *batch_index, piece = unravel(out, piece_number, (*batch, piece_count))
         addresses = []
         for name, value in zip(("%x", "%y", "%z"), (*node.inputs, node.results[0]), strict=True):
             offset = block_offset(out, batch_index, sizes(value.type), 2)
@@ -122,14 +125,15 @@ def _run_pieces(
     call_arguments = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
     if not is_known(batch) or not product.work:
         shape = (*batch, product.rows, product.columns, product.inner)
-        name = partitioned_routine(region, parameters, body, (*batch, piece_count), 1, shape)
+        name = split_routine(region, parameters, body, (*batch, piece_count), 1, shape)
         call(region, name, *call_arguments)
         return
     name, count = body.finish("ret i1 false"), math.prod(batch) * piece_count
     parts = min(product.work * math.prod(batch) // _PART_MULTIPLICATIONS, count, 4 * current_target().threads)
     if parts > 1 and current_target().is_parallel:
         routine = Routine(region, parameters)
-        run_split(Split(None, count, -(-count // parts)), routine.module, routine.out, name, parameters, has_rare=False)
+        split = Split(None, count, -(-count // parts))
+        call_parts(split, routine.module, routine.out, name, parameters, has_rare=False)
         call(region, routine.finish(), *call_arguments)
     else:
         region.out.new(f"call i1 @{name}({', '.join(call_arguments)}, i64 0, i64 0, i64 {count})")
@@ -166,7 +170,7 @@ def _classify_batched(node: Node) -> str | None:
     if integers.fits(node):
         return "whole"
     if not uses_open_sizes(node):
-        return "whole" if _is_batch(node) else None
+        return "whole" if _is_native_batch(node) else None
     if is_one_product(node):
         return None
     return "whole" if _is_open_batch(node) else "kernel"

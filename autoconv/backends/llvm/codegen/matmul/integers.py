@@ -9,7 +9,7 @@ from __future__ import annotations
 from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
+from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions, pointers, split_routine
 from autoconv.backends.llvm.ir import index_arith
 from autoconv.backends.llvm.ir.index_arith import Position, block_offset, plus, times, unravel
 from autoconv.backends.llvm.ir.scalars import Element, load, store
@@ -34,24 +34,24 @@ def write_products(region: LoweringContext, node: Node) -> None:
     (result,) = node.results
     region.set(result, region.new_array(result.type))
     parameters = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z"]
-    body = Routine(region, [*parameters, *PART], "i1")
+    body = PartRoutine(region, parameters)
     *batch, rows, columns = sizes(result.type)
-    with body.out.loop("%first", "%last", unrolled=False) as number:
-        index = unravel(body.out, number, (*batch, rows))
-        _RowWriter(body, node, number, index).write()
+    with body.out.loop("%first", "%last", unrolled=False) as row_number:
+        index = unravel(body.out, row_number, (*batch, rows))
+        _RowWriter(body, node, row_number, index).write()
     inner = sizes(node.inputs[0].type)[-2 if node.attributes.get("transpose_a") else -1]
     shape = (*batch, rows, columns, inner)
     work = _MULTIPLICATION_COST
     for size in shape:
         work *= size if isinstance(size, int) else 1
-    name = partitioned_routine(region, parameters, body, (*batch, rows), work, shape)
+    name = split_routine(region, parameters, body, (*batch, rows), work, shape)
     call(region, name, *open_dimensions(region), *pointers(region, *node.inputs, result))
 
 
 class _RowWriter:
     """A writer of a row of the result; `x`, `y` and `z` are the offsets of its operands and of the row."""
 
-    def __init__(self, body: Routine, node: Node, number: Position, index: tuple[Position, ...]) -> None:
+    def __init__(self, body: Routine, node: Node, row_number: Position, index: tuple[Position, ...]) -> None:
         self.out, self.b, self.dtype = body.out, body.b, node.results[0].dtype
         *batch, row = index
         x, y = node.inputs
@@ -66,7 +66,7 @@ class _RowWriter:
             self.inner, self.step_x = width_x, 1
             self.x = plus(self.out, start_x, index_arith.product(self.out, row, width_x))
         self.y = block_offset(self.out, batch, sizes(y.type), 2)
-        self.z = index_arith.product(self.out, number, self.columns)
+        self.z = index_arith.product(self.out, row_number, self.columns)
 
     def _load_x(self, k: Position) -> Element:
         return load(self.b, self.dtype, "%x", plus(self.out, self.x, index_arith.product(self.out, k, self.step_x)))

@@ -16,9 +16,9 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import Matrix, has_products, product_call, single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import TileKernelWriter
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import transpose_operand
-from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
 from autoconv.backends.llvm.codegen.registry import class_lowering
-from autoconv.backends.llvm.codegen.routine import PART
+from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, times
 from autoconv.backends.llvm.ir.metadata import QUICK
@@ -92,11 +92,11 @@ def write_row_routine(
     rows = _row_count(out, product) if patches is None else write_dimension(out, patches.rows[-1][0])
     height = 0 if patches else block_height
     tiling = choose_tiling(size_operand(rows), product.columns, product.dtype, registers, height)
-    y = transpose_operand(region, y_value, tiling.lanes) if product.flip_y else region.data(y_value)
+    y = transpose_operand(region, y_value, tiling.lanes) if product.is_y_transposed else region.data(y_value)
     lines: Sequence[tuple[Position, Position]] = ()
     if patches is None:
         x = product.node.inputs[0]
-        step, row_step = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+        step, row_step = (product.width_x, 1) if product.is_x_transposed else (1, product.width_x)
         sums: Sequence[Sum] = [Sum(0, 0, size_operand(product.inner), step, product.columns)]
     else:
         x = patches.base
@@ -120,7 +120,7 @@ def _write_tiles(region: LoweringContext, product: Product) -> None:
     body, call_arguments, unit = write_row_routine(region, product)
     split = _split_tiles(region.out, product, unit)
     if split.parts > 1 and current_target().is_parallel:
-        run_split(split, region.body.module, region.out, body, call_arguments, has_rare=False)
+        call_parts(split, region.body.module, region.out, body, call_arguments, has_rare=False)
     else:
         region.launch(body, [*call_arguments, "i64 0", "i64 0", f"i64 {split.size}"])
 
@@ -150,12 +150,12 @@ def _write_blas(region: LoweringContext, product: Product) -> None:
     pointers = [_address(region, value) for value in (*product.node.inputs, *product.node.results)]
     product.width_x, product.width_y = (_row_distance(region, value) for value in product.node.inputs)
     largest_side = max(product.rows, product.columns)
-    parts = min(
+    part_count = min(
         product.work // _PART_MULTIPLICATIONS, 2 * current_target().threads, largest_side // _LEAST_PART_SIDE
     )
     with single_threaded_blas(out):
-        if "blas_set_threads" in abi.symbols() and parts > 1 and current_target().has_pool:
-            _write_blas_parts(product, parts, module, out, pointers)
+        if "blas_set_threads" in abi.symbols() and part_count > 1 and current_target().has_pool:
+            _write_blas_parts(product, part_count, module, out, pointers)
         else:
             out.line(blas_call(product, module, out, pointers))
 
@@ -180,14 +180,15 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     parameters = ["ptr %x", "ptr %y", "ptr %z", "i64 %rows", "i64 %inner", "i64 %columns"]
     widths = [f"i64 %width{i}" for i, value in enumerate(operands) if region.is_lent(value)]
     parameters += widths
-    body = FunctionText(module, Signature("i1", (*parameters, *PART), f"nounwind {QUICK}"))
+    body = FunctionText(module, Signature("i1", (*parameters, *PART_PARAMETERS), f"nounwind {QUICK}"))
     count = body.sub("%last", "%first")
-    width_x, width_y = "%rows" if product.flip_x else "%inner", "%inner" if product.flip_y else "%columns"
+    width_x = "%rows" if product.is_x_transposed else "%inner"
+    width_y = "%inner" if product.is_y_transposed else "%columns"
     width_x = "%width0" if region.is_lent(operands[0]) else width_x
     width_y = "%width1" if region.is_lent(operands[1]) else width_y
-    x_start = body.gep(ir_type, "%x", body.mul("%first", "1" if product.flip_x else width_x))
+    x_start = body.gep(ir_type, "%x", body.mul("%first", "1" if product.is_x_transposed else width_x))
     z_start = body.gep(ir_type, "%z", body.mul("%first", "%columns"))
-    x, y = Matrix(x_start, width_x, product.flip_x), Matrix("%y", width_y, product.flip_y)
+    x, y = Matrix(x_start, width_x, product.is_x_transposed), Matrix("%y", width_y, product.is_y_transposed)
     z = Matrix(z_start, "%columns")
     rows = _row_count(region.out, product)
     sides = 1 if rows == 1 else count, "%inner", 1 if product.columns == 1 else "%columns"
@@ -208,7 +209,7 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
                 0, rows, None, shape, step_multiple=_LEAST_PART_SIDE, least_part_work=_PART_MULTIPLICATIONS,
                 least_work=2 * _PART_MULTIPLICATIONS, part_limit=2 * current_target().threads,
             )  # fmt: skip
-            run_split(split, module, out, name, call_arguments, has_rare=False)
+            call_parts(split, module, out, name, call_arguments, has_rare=False)
         else:
             region.launch(name, [*call_arguments, "i64 0", "i64 0", f"i64 {rows}"])
 
@@ -232,18 +233,20 @@ def _as_constant(size: Dimension) -> int:
     return size
 
 
-def _write_blas_parts(product: Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
+def _write_blas_parts(
+    product: Product, part_count: int, module: ModuleText, out: FunctionText, pointers: list[str]
+) -> None:
     """Compute a product by BLAS in parts, which divide the longer side of the result."""
     by_rows = product.rows >= product.columns
     length = product.rows if by_rows else product.columns
-    split = Split(None, length, -(-length // parts))
-    parameters = ("ptr %x", "ptr %y", "ptr %z", *PART)
+    split = Split(None, length, -(-length // part_count))
+    parameters = ("ptr %x", "ptr %y", "ptr %z", *PART_PARAMETERS)
     body = FunctionText(module, Signature("i1", parameters, f"nounwind {QUICK}"))
     count = body.sub("%last", "%first")
     body.line(blas_call(product, module, body, ["%x", "%y", "%z"], by_rows, "%first", count))
     body.ret(FALSE)
     call_arguments = [f"ptr {pointer}" for pointer in pointers]
-    run_split(split, module, out, body.finish("product"), call_arguments, has_rare=False)
+    call_parts(split, module, out, body.finish("product"), call_arguments, has_rare=False)
 
 
 def blas_call(
@@ -257,13 +260,14 @@ def blas_call(
     columns: Position = product.columns
     if count and by_rows:
         rows = count
-        x = _advance_pointer(out, ir_type, x, first, 1 if product.flip_x else product.width_x)
+        x = _advance_pointer(out, ir_type, x, first, 1 if product.is_x_transposed else product.width_x)
         z = _advance_pointer(out, ir_type, z, first, product.columns)
     elif count:
         columns = count
-        y = _advance_pointer(out, ir_type, y, first, product.width_y if product.flip_y else 1)
+        y = _advance_pointer(out, ir_type, y, first, product.width_y if product.is_y_transposed else 1)
         z = _advance_pointer(out, ir_type, z, first, 1)
-    x_matrix, y_matrix = Matrix(x, product.width_x, product.flip_x), Matrix(y, product.width_y, product.flip_y)
+    x_matrix = Matrix(x, product.width_x, product.is_x_transposed)
+    y_matrix = Matrix(y, product.width_y, product.is_y_transposed)
     sides = rows, product.inner, columns
     return product_call(module, product.dtype, x_matrix, y_matrix, Matrix(z, product.columns), sides)
 

@@ -12,7 +12,7 @@ the height, or of one row, are used.
 
 from __future__ import annotations
 
-from autoconv.backends.llvm.codegen.routine import PART
+from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -101,7 +101,7 @@ class TileKernelWriter:
         out.begin(done)
 
     def _new_function(self) -> FunctionText:
-        return FunctionText(self._module, Signature("i1", (*self._parameters(), *PART)))
+        return FunctionText(self._module, Signature("i1", (*self._parameters(), *PART_PARAMETERS)))
 
     def _parameters(self) -> list[str]:
         return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {name}" for name in self._open_sizes)]
@@ -141,9 +141,9 @@ class TileKernelWriter:
         full_vectors, columns_left = divmod(columns, lanes)
         widths = [lanes] * full_vectors + ([columns_left] if columns_left else [])  # used lanes of each vector
         v = VectorWriter(out, self._dtype, lanes)
-        cells = [[out.alloca(v.vector, "zeroinitializer") for _ in widths] for _ in range(height)]
-        self._accumulate(v, cells, widths)
-        for row_number, row in enumerate(cells):
+        accumulator_cells = [[out.alloca(v.vector, "zeroinitializer") for _ in widths] for _ in range(height)]
+        self._accumulate(v, accumulator_cells, widths)
+        for row_number, row in enumerate(accumulator_cells):
             for vector_number, (cell, width) in enumerate(zip(row, widths, strict=True)):
                 total = out.load(v.vector, cell)
                 v.store(total, v.address("%z", row_number * self._z_row_step + vector_number * lanes), width)

@@ -27,9 +27,9 @@ class _TransposeWriter:
         self._itemsize = dtype.size
 
     def write(self) -> str:
-        for height in self._square_runs(self._rows):
-            for width in self._square_runs(self._columns):
-                self._transpose_squares(*height, *width)
+        for row_run in self._square_runs(self._rows):
+            for column_run in self._square_runs(self._columns):
+                self._transpose_squares(*row_run, *column_run)
         self._out.ret()
         return self._out.finish("transpose")
 

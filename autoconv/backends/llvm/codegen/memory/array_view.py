@@ -120,10 +120,10 @@ def store_memory(region: LoweringContext, cells: StoredMemory, type_: ArrayType,
 def load_memory(region: LoweringContext, cells: StoredMemory, type_: ArrayType) -> Memory:
     """Return the representation in the cells, which keep the reference to the owner."""
     out = region.out
-    numbers = iter(cells.sizes_and_strides)
+    open_cells = iter(cells.sizes_and_strides)
     positions = map(_known_position, (*type_.shape, *type_.strides))
     values: list[Position] = [
-        out.new(f"load i64, ptr {next(numbers)}") if number is None else number for number in positions
+        out.new(f"load i64, ptr {next(open_cells)}") if number is None else number for number in positions
     ]
     owner = Object(out.new(f"load ptr, ptr {cells.owner}"), cells.owner)
     pointer, is_whole = out.new(f"load ptr, ptr {cells.pointer}"), out.new(f"load i1, ptr {cells.is_whole}")

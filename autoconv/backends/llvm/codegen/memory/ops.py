@@ -28,7 +28,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     product,
     row_major_strides,
 )
-from autoconv.backends.llvm.ir.nested_loops import loops
+from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.graph.dtypes import int64
@@ -171,7 +171,7 @@ def write_element_address(region: LoweringContext, x: Memory, index: Index) -> s
 def write_nested_loops(region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None]) -> None:
     """Write nested loops into the region's function."""
     region.body.module.has_loops |= bool(counts)
-    loops(region.out, counts, write)
+    write_loop_nest(region.out, counts, write)
 
 
 @memory_lowering("array_load")
@@ -204,8 +204,8 @@ def _is_unwritten_argument(region: LoweringContext, node: Node) -> bool:
     """
     value = node.inputs[0]
     assert isinstance(value.type, ArrayType)
-    is_plain_argument = value.node is None and memory_of(region, value).is_whole == "true" and value.type.is_dense
-    return is_plain_argument and region.body.recursion is None and region.body.writes.is_unwritten(value)
+    is_whole_argument = value.node is None and memory_of(region, value).is_whole == "true" and value.type.is_dense
+    return is_whole_argument and region.body.recursion is None and region.body.writes.is_unwritten(value)
 
 
 def write_copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
@@ -234,17 +234,19 @@ def is_c_contiguous(x: Memory, itemsize: int) -> bool:
 
 
 def _has_native_store(node: Node) -> bool:
-    x, value = (value.type for value in node.inputs)
-    if value.dtype.is_complex and not x.dtype.is_complex:  # type: ignore[union-attr]
+    types: list[Any] = [value.type for value in node.inputs]
+    array_type, value_type = types
+    if value_type.dtype.is_complex and not array_type.dtype.is_complex:
         return False
-    return isinstance(x, ArrayType) and len(value.shape) <= x.rank  # type: ignore[union-attr, arg-type]
+    return isinstance(array_type, ArrayType) and len(value_type.shape) <= array_type.rank
 
 
 @memory_lowering("array_store", fits=_has_native_store)
 def _write_store(region: LoweringContext, node: Node) -> None:
     """Store the elements; if their sizes differ from those of the array, the kernel broadcasts or raises."""
-    array, value = (representation.elements_of(value.type) for value in node.inputs)
-    if not representation.has_computed_sizes(value) and is_known_to_broadcast(array.shape or (), value.shape):
+    array_type, value_type = (representation.elements_of(value.type) for value in node.inputs)
+    has_computed_sizes = representation.has_computed_sizes(value_type)
+    if not has_computed_sizes and is_known_to_broadcast(array_type.shape or (), value_type.shape):
         _write_fitting_store(region, node)
         return
     out, differs = region.out, "false"
@@ -326,7 +328,7 @@ def _new_dynamic_memory(region: LoweringContext, node: Node, type_: ArrayType) -
 
 
 @memory_lowering("array_of", fits=lambda node: not node.attributes.get("read_only"))
-def _write_conversion(region: LoweringContext, node: Node) -> None:
+def _write_array_of_tensor(region: LoweringContext, node: Node) -> None:
     (value,), (result,) = node.inputs, node.results
     type_: Any = result.type
     if is_scalar(value.type):

@@ -41,7 +41,7 @@ def _may_share_columns(region: LoweringContext, first: Value, second: Value, row
     """Return an i1 that is false only if no column of the common base has elements of both views."""
     base, out = base_of(first), region.out
     start = out.cast("ptrtoint", Operand.of(memory_of(region, base).pointer, "ptr"), "i64")
-    columns: list[tuple[str, str]] = []
+    column_spans: list[tuple[str, str]] = []
     for value in (first, second):
         x = memory_of(region, value)
         width = _byte_width_in_row(out, x, row_bytes)
@@ -49,8 +49,8 @@ def _may_share_columns(region: LoweringContext, first: Value, second: Value, row
             return TRUE
         address = out.cast("ptrtoint", Operand.of(x.pointer, "ptr"), "i64")
         column = out.op("srem", out.op("sub", address, start), row_bytes)
-        columns.append((column, str(plus(out, plus(out, column, width), value.dtype.size))))
-    (low, high), (second_low, second_high) = columns
+        column_spans.append((column, str(plus(out, plus(out, column, width), value.dtype.size))))
+    (low, high), (second_low, second_high) = column_spans
     are_separate = out.or_(out.icmp("sle", high, second_low), out.icmp("sle", second_high, low))
     for end in (high, second_high):  # neither view continues in the next row
         are_separate = out.and_(are_separate, out.icmp("sle", end, row_bytes))

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.codegen.registry import memory_lowering
 from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, plus, times
-from autoconv.backends.llvm.ir.nested_loops import loops, strips
+from autoconv.backends.llvm.ir.nested_loops import strips, write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.legalize.array_reductions import KINDS
@@ -44,7 +44,7 @@ def write_total(region: LoweringContext, node: Node) -> None:
         assert isinstance(result_of_kernel, Element)
         out.store(ir_type, result_of_kernel.ir, cell)
 
-    writer.run_if_fitting(writer.fallback_conditions(writer.sizes), lambda: writer.run(cell), store_result)
+    writer.run_or_call_kernel(writer.fallback_conditions(writer.sizes), lambda: writer.run(cell), store_result)
     region.set(result, b.wrap(dtype, out.load(ir_type, cell)))
 
 
@@ -113,7 +113,7 @@ def _write_accumulation(
         accumulator.end_block()
 
     if not accumulator.in_blocks:
-        loops(out, sizes, accumulate)
+        write_loop_nest(out, sizes, accumulate)
         return accumulator.result()
     _write_blocked_loops(out, sizes, accumulate, end_block, lanes)
     if kind == "sum":
@@ -157,7 +157,7 @@ def _write_blocked_loops(
             write_elements(index, str(first), str(stop))
             end_block()
 
-    loops(out, outer, write_row)
+    write_loop_nest(out, outer, write_row)
 
 
 def _write_arg_extreme(
@@ -166,29 +166,29 @@ def _write_arg_extreme(
     """Write the loops that search the first extreme, or the first nan; return its flat index."""
     out, dtype, reduction = b.out, writer.steps[-1].type.dtype, _REDUCTION_BY_KIND[writer.kind.removeprefix("arg")]
     ir_type = register(dtype)
-    best, best_position, counter = out.alloca(ir_type), out.alloca("i64"), out.alloca("i64")
-    for cell in (best_position, counter):
+    best_cell, best_position_cell, counter_cell = out.alloca(ir_type), out.alloca("i64"), out.alloca("i64")
+    for cell in (best_position_cell, counter_cell):
         out.line(f"store i64 0, ptr {cell}")
-    out.line(f"store {ir_type} {neutral_literal(reduction, dtype)}, ptr {best}")
+    out.line(f"store {ir_type} {neutral_literal(reduction, dtype)}, ptr {best_cell}")
 
     def compare(index: Index) -> None:
         element = load_element(index)
-        best_element = b.wrap(dtype, out.new(f"load {ir_type}, ptr {best}"))
+        best_element = b.wrap(dtype, out.new(f"load {ir_type}, ptr {best_cell}"))
         is_better = element > best_element if writer.kind == "argmax" else element < best_element
         if dtype.is_floating:
             had_no_nan = out.new(f"xor i1 {b.is_nan(best_element).ir}, true")
-            first_nan = out.new(f"and i1 {b.is_nan(element).ir}, {had_no_nan}")
-            is_better = b.wrap(bool_, out.new(f"or i1 {is_better.ir}, {first_nan}"))
-        count = out.new(f"load i64, ptr {counter}")
-        old_position = out.new(f"load i64, ptr {best_position}")
+            is_first_nan = out.new(f"and i1 {b.is_nan(element).ir}, {had_no_nan}")
+            is_better = b.wrap(bool_, out.new(f"or i1 {is_better.ir}, {is_first_nan}"))
+        count = out.new(f"load i64, ptr {counter_cell}")
+        old_position = out.new(f"load i64, ptr {best_position_cell}")
         value = out.new(f"select i1 {is_better.ir}, {ir_type} {element.ir}, {ir_type} {best_element.ir}")
-        out.line(f"store {ir_type} {value}, ptr {best}")
+        out.line(f"store {ir_type} {value}, ptr {best_cell}")
         position = out.new(f"select i1 {is_better.ir}, i64 {count}, i64 {old_position}")
-        out.line(f"store i64 {position}, ptr {best_position}")
-        out.line(f"store i64 {out.new(f'add nsw i64 {count}, 1')}, ptr {counter}")
+        out.line(f"store i64 {position}, ptr {best_position_cell}")
+        out.line(f"store i64 {out.new(f'add nsw i64 {count}, 1')}, ptr {counter_cell}")
 
-    loops(out, sizes, compare)
-    return b.wrap(int64, out.new(f"load i64, ptr {best_position}"))
+    write_loop_nest(out, sizes, compare)
+    return b.wrap(int64, out.new(f"load i64, ptr {best_position_cell}"))
 
 
 __all__ = ["write_total"]

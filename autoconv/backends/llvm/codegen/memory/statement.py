@@ -24,7 +24,7 @@ from autoconv.backends.llvm.codegen.memory.step_loops import (
 from autoconv.backends.llvm.codegen.registry import memory_lowering
 from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.index_arith import Index, is_known
-from autoconv.backends.llvm.ir.nested_loops import loops
+from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.legalize.array_statements import BASE
 from autoconv.backends.llvm.schedule.cost import cost_of
@@ -43,7 +43,7 @@ def write_statement(region: LoweringContext, node: Node) -> None:
     """
     statement = _StatementWriter(region, node)
     conditions = statement.fallback_conditions(statement.target.sizes)
-    statement.run_if_fitting(conditions, lambda: _write_native_assignment(region, statement))
+    statement.run_or_call_kernel(conditions, lambda: _write_native_assignment(region, statement))
 
 
 def _write_native_assignment(region: LoweringContext, statement: _StatementWriter) -> None:
@@ -117,7 +117,7 @@ class _StatementWriter(StepLoops):
                 element = self.write_element(b, operands, index)
                 store(b, b.cast(element, self.dtype), element_address(out, routine_target, index), 0)
 
-            loops(out, routine_target.sizes, assign, bounds)
+            write_loop_nest(out, routine_target.sizes, assign, bounds)
 
         self.write_loops(out, operands, routine_target.sizes, bounds, write)
         routine.call(split)
@@ -147,7 +147,7 @@ class _StatementWriter(StepLoops):
             element = load(b, self.dtype, element_address(out, source, index), 0)
             store(b, element, element_address(out, target, index), 0)
 
-        loops(out, target.sizes, write)
+        write_loop_nest(out, target.sizes, write)
         routine.call()
 
 

@@ -9,8 +9,8 @@ from autoconv.backends.llvm.analysis.element_probe import ElementProbe
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.array_view import memory_of
-from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
-from autoconv.backends.llvm.codegen.routine import PART, Routine
+from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
+from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS, Routine
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.ir.element_rules import compute
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -23,7 +23,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     product,
     row_major_strides,
 )
-from autoconv.backends.llvm.ir.nested_loops import loops
+from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
@@ -65,7 +65,7 @@ class StepLoops:
         tests = self.write_size_test(loop_sizes), self.write_position_test()
         return [test for test in tests if test is not None]
 
-    def run_if_fitting(
+    def run_or_call_kernel(
         self, conditions: Sequence[str], run: Callable[[], None], store_result: Callable[[Any], None] = lambda _: None
     ) -> None:
         """Write `run`, and a call of the kernel instead if a condition holds; `store_result` gets the kernel's results.
@@ -106,13 +106,13 @@ class StepLoops:
         if not gathers:
             return None
         out = self.region.out
-        is_any_outside = out.alloca("i1", "false")
+        outside_cell = out.alloca("i1", "false")
         for step in gathers:
-            self._check_positions(step, is_any_outside)
-        return out.load("i1", is_any_outside)
+            self._check_positions(step, outside_cell)
+        return out.load("i1", outside_cell)
 
-    def _check_positions(self, step: Step, is_any_outside: str) -> None:
-        """Set the cell `is_any_outside` if a position of the gather is not in [-size, size)."""
+    def _check_positions(self, step: Step, outside_cell: str) -> None:
+        """Set the cell `outside_cell` if a position of the gather is not in [-size, size)."""
         out, b = self.region.out, CommonCaseWriter(self.region.out)
         base, positions = (self.operands[self.steps[number].operands[0]][1] for number in step.operands)
         assert isinstance(base, Memory)
@@ -122,10 +122,10 @@ class StepLoops:
         def check(index: Index) -> None:
             position = b.cast(load(b, dtype, element_address(out, positions, index), 0), int64)
             is_outside = out.icmp("uge", plus(out, position.ir, size), product(out, size, 2))
-            out.store("i1", out.or_(out.load("i1", is_any_outside), is_outside), is_any_outside)
+            out.store("i1", out.or_(out.load("i1", outside_cell), is_outside), outside_cell)
 
         self.region.body.module.has_loops = True
-        loops(out, positions.sizes, check)
+        write_loop_nest(out, positions.sizes, check)
 
     def write_loops(
         self, out: FunctionText, operands: Sequence[Memory | Element], sizes: Sequence[Position],
@@ -140,7 +140,7 @@ class StepLoops:
             write(CommonCaseWriter(out))
             return
         probe = ProbeWriter(out)
-        loops(out, sizes, lambda index: self.write_element(probe, operands, index), bounds)
+        write_loop_nest(out, sizes, lambda index: self.write_element(probe, operands, index), bounds)
         rare_flag = out.load("i1", probe.flag)
         out.either(rare_flag, lambda: write(ElementWriter(out)), lambda: write(CommonCaseWriter(out)), unlikely=True)
 
@@ -264,11 +264,11 @@ class StepRoutine:
 
     def call(self, split: Split | None = None) -> None:
         """Finish and call the function. With a split, its body covers `%first` to `%last`, and all parts are run."""
-        result_type, parameters = ("void", self._parameters) if split is None else ("i1", [*self._parameters, *PART])
-        self.out.signature = Signature(result_type, parameters)
+        parameters = [*self._parameters, *(PART_PARAMETERS if split is not None else ())]
+        self.out.signature = Signature("void" if split is None else "i1", parameters)
         name = self._routine.finish("ret void" if split is None else "ret i1 false")
         out = self._region.out
         if split is None:
             out.line(f"call void @{name}({', '.join(self._arguments)})")
         else:
-            run_split(split, self._region.body.module, out, name, self._arguments, has_rare=False)
+            call_parts(split, self._region.body.module, out, name, self._arguments, has_rare=False)

@@ -17,7 +17,7 @@ def _has_plain_attributes(node: Node) -> bool:
 def write_make(op: Operation) -> None:
     """Allocate an instance and set its attributes one by one."""
     class_, new = (op.body.objects.reference(object_)(op.out) for object_ in (op.attributes["kind"], object.__new__))
-    result = op.out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", new, op.array([class_]), 1, "null")
+    result = op.out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", new, op.store_array([class_]), 1, "null")
     op.set_new_reference(result)
     for name, value in zip(op.attributes["names"], op.operands(), strict=True):
         key = op.body.objects.reference(name)(op.out)

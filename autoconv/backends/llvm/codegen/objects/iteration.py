@@ -15,8 +15,8 @@ _CURRENT_OFFSET, _ITERATOR_OFFSET = (slot_offset(Cursor(iter(())), name) for nam
 @object_lowering("object_iterate", fits=lambda node: takes_objects(node) and not node.attributes.get("start"))
 def write_iterate(op: Operation) -> None:
     """Allocate a Cursor at the beginning of a built-in container."""
-    (items,), out = op.operands(), op.out
-    iterator = op.call("object_iterator", items)
+    (container,), out = op.operands(), op.out
+    iterator = op.call("object_iterator", container)
 
     def write_fast_path() -> list[str]:
         op.leave_if_failed(out.is_null(iterator))
@@ -41,8 +41,8 @@ def _takes_cursor(node: Node) -> bool:
 def write_advance(op: Operation) -> None:
     """Advance a Cursor; the result is true if there was another item."""
     (cursor,), out = op.operands(), op.out
-    items = out.load("ptr", op.field_address(cursor, _ITERATOR_OFFSET))
-    result = op.call("object_advance", items, op.field_address(cursor, _CURRENT_OFFSET))
+    iterator = out.load("ptr", op.field_address(cursor, _ITERATOR_OFFSET))
+    result = op.call("object_advance", iterator, op.field_address(cursor, _CURRENT_OFFSET))
     op.leave_if_failed(out.icmp("slt", result, 0))
     op.set(op.node.results[0], out.icmp("ne", result, 0))
 

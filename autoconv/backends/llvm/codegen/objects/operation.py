@@ -28,7 +28,7 @@ class Operation:
     def operands(self) -> list[str]:
         return [self.region.object(value).ir for value in self.node.inputs]
 
-    def array(self, items: list[str]) -> str:
+    def store_array(self, items: list[str]) -> str:
         """Store the items in consecutive memory and return its address."""
         address = self.out.alloca(f"[{max(len(items), 1)} x ptr]")
         for i, item in enumerate(items):

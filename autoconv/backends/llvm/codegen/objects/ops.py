@@ -12,7 +12,7 @@ from autoconv.backends.llvm.codegen.objects.operation import Operation, object_l
 from autoconv.backends.llvm.codegen.objects.write_barrier import write_attribute, write_item, write_method
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.operand import Operand
-from autoconv.backends.llvm.runtime.objects import ALL_CLASSES, NUMBERS, mask
+from autoconv.backends.llvm.runtime.objects import ALL_CLASSES, NUMBERS, class_mask
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.graph.graph import Node
@@ -22,11 +22,11 @@ from autoconv.ops.python import objects
 from autoconv.ops.python.undo_log import ITERATOR_MAKERS, changes, is_logged
 from autoconv.ops.values.generator_types import global_generator
 
-_SEQUENCES = mask("str", "tuple", "list")
-_SUBSCRIPTED = mask("list", "tuple", "dict", "str", "range", "bytes")
-_IMMUTABLE = mask("int", "float", "bool", "str", "tuple", "range", "bytes")
+_SEQUENCES = class_mask("str", "tuple", "list")
+_SUBSCRIPTED = class_mask("list", "tuple", "dict", "str", "range", "bytes")
+_IMMUTABLE = class_mask("int", "float", "bool", "str", "tuple", "range", "bytes")
 _NATIVE_OPERATORS = [operator for operator in (*ARITHMETIC, *BITWISE) if operator.name != "pow"]  # pow has 3 operands
-_CLASSES_BY_OPERATOR = {"add": NUMBERS | _SEQUENCES, "mul": NUMBERS | _SEQUENCES, "iadd": NUMBERS | mask("str")}
+_CLASSES_BY_OPERATOR = {"add": NUMBERS | _SEQUENCES, "mul": NUMBERS | _SEQUENCES, "iadd": NUMBERS | class_mask("str")}
 _FUNCTIONS = {operator.name: f"PyNumber_{operator.c_api}" for operator in _NATIVE_OPERATORS}
 _FUNCTIONS |= {operator.in_place: f"PyNumber_InPlace{operator.c_api}" for operator in _NATIVE_OPERATORS}
 # C API functions of operators, with masks of the classes of their operands. Operators on exactly these classes run no
@@ -42,8 +42,8 @@ _COMPARISON_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of compariso
 _COMPARE = {operator.name: _COMPARISON_ORDER.index(operator.c_api) for operator in COMPARISONS}
 # Methods whose changes the undo log records in every container class that has them.
 _MUTATING_METHODS = frozenset(
-    name for kind in (list, dict, set) for name in dir(kind) if not name.startswith("_") and is_logged(kind, name)
-) - {name for kind in (list, dict, set) for name in dir(kind) if not is_logged(kind, name)}
+    name for class_ in (list, dict, set) for name in dir(class_) if not name.startswith("_") and is_logged(class_, name)
+) - {name for class_ in (list, dict, set) for name in dir(class_) if not is_logged(class_, name)}
 
 
 @object_lowering("object_apply")
@@ -68,7 +68,7 @@ def _write_apply(op: Operation) -> None:
         op.set_result(op.call(_ITEM_FUNCTIONS[function], *operands))
     else:
         function_object = op.body.objects.reference(objects.FUNCTIONS[function])(op.out)
-        op.set_result(op.call("object_call", function_object, op.array(operands), len(operands)))
+        op.set_result(op.call("object_call", function_object, op.store_array(operands), len(operands)))
 
 
 _ITEM_FUNCTIONS = {"setitem": "object_set_item", "delitem": "object_delete_item", "contains": "object_contains"}
@@ -91,9 +91,9 @@ def _write_method_call(op: Operation) -> None:
         return
     for class_ in (list, dict, set):
         if op.is_fresh(op.node.inputs[0]) or not is_logged(class_, name):
-            native_classes |= mask(class_.__name__)
+            native_classes |= class_mask(class_.__name__)
     name_object = op.body.objects.reference(name)(op.out)
-    op.set_result(op.call("object_call_method", name_object, op.array(operands), len(operands), native_classes))
+    op.set_result(op.call("object_call_method", name_object, op.store_array(operands), len(operands), native_classes))
 
 
 @object_lowering("object_get_attribute")
@@ -115,12 +115,12 @@ def _write_set_attribute(op: Operation) -> None:
 _NUMBER_DTYPES = (bool_, int64, float64)
 
 
-def _boxes_number(node: Node) -> bool:
+def _can_box_number(node: Node) -> bool:
     type_ = node.inputs[0].type
     return is_scalar(type_) and (node.attributes["how"] == "array" or type_.dtype in _NUMBER_DTYPES)
 
 
-@object_lowering("object_box", fits=_boxes_number)
+@object_lowering("object_box", fits=_can_box_number)
 def _write_box(op: Operation) -> None:
     """Box a number as a Python number, or as a NumPy scalar if it comes out of an array."""
     number, out = op.region.number(op.node.inputs[0]), op.out
@@ -167,12 +167,12 @@ def _truth_object(op: Operation, truth: str) -> str:
     return result
 
 
-def _unboxes_number(node: Node) -> bool:
+def _can_unbox_number(node: Node) -> bool:
     type_ = node.results[0].type
     return takes_objects(node) and is_scalar(type_) and type_.dtype in _NUMBER_DTYPES
 
 
-@object_lowering("object_unbox", fits=_unboxes_number)
+@object_lowering("object_unbox", fits=_can_unbox_number)
 def _write_unbox(op: Operation) -> None:
     (result,) = op.node.results
     (object_,), out = op.operands(), op.out
@@ -195,11 +195,11 @@ def _write_unbox(op: Operation) -> None:
 def _write_build(op: Operation) -> None:
     operands, out, kind = op.operands(), op.out, op.attributes["kind"]
     if kind == "dict":
-        result = op.call("object_map", op.array(operands), len(operands))
+        result = op.call("object_map", op.store_array(operands), len(operands))
     elif kind == "set":
-        result = op.call("object_collect", op.array(operands), len(operands))
+        result = op.call("object_collect", op.store_array(operands), len(operands))
     elif operands:
-        result = op.call("object_list", op.array(operands), len(operands))
+        result = op.call("object_list", op.store_array(operands), len(operands))
     else:
         result = out.call_c("PyList_New", "ptr", "i64", 0)
     if kind == "tuple":

@@ -14,12 +14,12 @@ from typing import Any
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.objects.operation import Operation
 from autoconv.backends.llvm.ir.operand import NULL
-from autoconv.backends.llvm.runtime.objects import OTHER, mask
+from autoconv.backends.llvm.runtime.objects import OTHER, class_mask
 from autoconv.ops.python.undo_log import attribute_is_settled, items_are_settled, length_is_settled, owner_is_settled
 
 SITE_CELLS_OFFSET = 24  # bytes before the first cell in the state of recursive functions (see control/recursion.py)
 SITE_LIMIT = 32  # most writes in recursive functions whose cells all calls share
-_CONTAINERS = mask("list", "dict", "set")
+_CONTAINERS = class_mask("list", "dict", "set")
 
 
 def write_item(op: Operation) -> None:
@@ -41,7 +41,7 @@ def write_method(op: Operation, other_classes: int) -> None:
         _write_with_barrier(op, lambda: op.call("object_append", *operands), length_is_settled)
         return
     method = op.body.objects.reference(name)(op.out)
-    call_arguments = method, op.array(operands), len(operands), other_classes | _CONTAINERS
+    call_arguments = method, op.store_array(operands), len(operands), other_classes | _CONTAINERS
     _write_with_barrier(op, lambda: op.call("object_call_method", *call_arguments), owner_is_settled)
 
 
@@ -53,7 +53,7 @@ def _write_with_barrier(op: Operation, write: Callable[[], str], is_settled: Cal
     result = out.where(is_same_owner, write, OTHER)
 
     def update_cell() -> None:
-        verdict = out.call("call_python", op.body.objects.reference(is_settled)(out), op.array([owner]), 1)
+        verdict = out.call("call_python", op.body.objects.reference(is_settled)(out), op.store_array([owner]), 1)
         op.body.fail_if(out.is_null(verdict))
         is_true = out.is_same(verdict, op.body.objects.reference(True)(out))
         out.store("ptr", out.select(is_true, owner, NULL), cell)
@@ -75,9 +75,9 @@ def _cell_of_items(body: Body, owner: str) -> str:
 
 def _new_site_cell(body: Body) -> str:
     """Return the address of a new cell for a settled object."""
-    if body.recursion is not None and len(body.module.sites) < SITE_LIMIT:
-        body.module.sites.append(None)
-        offset = SITE_CELLS_OFFSET + 8 * (len(body.module.sites) - 1)
+    if body.recursion is not None and body.module.site_count < SITE_LIMIT:
+        offset = SITE_CELLS_OFFSET + 8 * body.module.site_count
+        body.module.site_count += 1
         return body.out.gep("i8", body.recursion[0], offset)
     return body.out.alloca("ptr", "null")
 

@@ -16,7 +16,7 @@ from autoconv.backends.llvm.ir.signature import Parameter, Signature
 from autoconv.backends.llvm.schedule.partition import Split
 
 
-def run_split(
+def call_parts(
     split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool
 ) -> str:
     """Write the calls of all parts; return an i1 that is true if one of them returned true.
@@ -25,7 +25,7 @@ def run_split(
     index as i64. `has_rare` is false if no part returns true.
     """
     if split.step is None:
-        return run_parts(split, module, out, body, parameters, has_rare, write_split_bounds(split, out))
+        return call_open_parts(split, module, out, body, parameters, has_rare, write_split_bounds(split, out))
     return _call_thread_pool(split, module, out, body, parameters, has_rare, split.parts)
 
 
@@ -51,21 +51,22 @@ def _divide_rounding_up(out: FunctionText, dividend: str, divisor: str) -> str:
     return out.op("sdiv", out.add(dividend, out.sub(divisor, 1)), divisor)
 
 
-def run_parts(
+def call_open_parts(
     split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
     bounds: tuple[str, str, str],
 ) -> str:  # fmt: skip
     """Write the call of as many parts as `write_split_bounds` computed; this thread runs a single part itself."""
-    parts, size, step = bounds
+    part_count, size, step = bounds
     cell = out.alloca("i1", "false")
 
     def run_on_threads() -> None:
-        out.store("i1", _call_thread_pool(split, module, out, body, parameters, has_rare, parts, (size, step)), cell)
+        is_any_rare = _call_thread_pool(split, module, out, body, parameters, has_rare, part_count, (size, step))
+        out.store("i1", is_any_rare, cell)
 
     def run_on_one_thread() -> None:
         out.store("i1", out.call(body, *(Parameter.of(parameter).name for parameter in parameters), 0, 0, size), cell)
 
-    out.either(out.icmp("sgt", parts, 1), run_on_threads, run_on_one_thread)
+    out.either(out.icmp("sgt", part_count, 1), run_on_threads, run_on_one_thread)
     return out.load("i1", cell) if has_rare else "false"
 
 

@@ -86,14 +86,14 @@ _DISTRIBUTIONS_BY_CLASS: dict[type, dict[str, Distribution]] = {
         "normal": Distribution("polar_normal", _LOCATION_AND_SCALE, ("scale",)),
     },
 }  # fmt: skip
-_PYTHON = {
+_PYTHON_DISTRIBUTIONS = {
     "random": Distribution("mersenne_float", {}),
     "uniform": Distribution("mersenne_float", {"a": _REQUIRED, "b": _REQUIRED}),
     "randint": Distribution("mersenne_below", {"a": _REQUIRED, "b": _REQUIRED}),
     "randrange": Distribution("mersenne_below", {"start": _REQUIRED, "stop": _ABSENT}),
 }
-_DISTRIBUTIONS_BY_CLASS[random.Random] = _PYTHON
-_TAKE_SIZES = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
+_DISTRIBUTIONS_BY_CLASS[random.Random] = _PYTHON_DISTRIBUTIONS
+_SIZE_ARGUMENT_METHODS = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
 
 
 def _is_native(node: Node) -> bool:
@@ -140,10 +140,11 @@ def _draws_integers(distribution: Distribution) -> bool:
 def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
     """Return the given arguments by the names of the parameters, without sizes.
 
-    None if an argument is unknown, or a required one is missing.
+    None if an argument is unknown, or a required one is missing. An argument is ("input" or "number", position among
+    the operands after the generator), or ("value" or "scalar", …, constant).
     """
     arguments, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
-    if node.attributes["method"] in _TAKE_SIZES:
+    if node.attributes["method"] in _SIZE_ARGUMENT_METHODS:
         return None if keywords else {}
     names = (*distribution.parameters, *(["size"] if _class(node) is not random.Random else []))
     if len(arguments) > len(names) or not keywords.keys() <= set(names):
@@ -156,9 +157,9 @@ def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
 
 
 def _sizes(node: Node, distribution: Distribution) -> list[Any]:
-    """Return the given sizes of an array; an empty list if some are not integers in registers or constants."""
+    """Return the given sizes of an array; an empty list if they do not fit the rank, or one is no integer."""
     arguments, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
-    if node.attributes["method"] in _TAKE_SIZES:
+    if node.attributes["method"] in _SIZE_ARGUMENT_METHODS:
         sizes = [*arguments]
     else:
         position = len(distribution.parameters)
@@ -199,23 +200,23 @@ class _Draw:
     def __init__(self, op: Operation) -> None:
         self._op, self._out = op, op.out
         self._elements = RegisterWriter(op.region)
-        distribution, self._kind = _distribution(op.node), _class(op.node)
+        distribution, self._generator_class = _distribution(op.node), _class(op.node)
         assert distribution is not None
         self._distribution = distribution
         self._generator = op.region.object(op.node.inputs[0]).ir
-        self._offsets = memory_offsets(self._kind) or (0, 0)
+        self._offsets = memory_offsets(self._generator_class) or (0, 0)
         self._given_arguments = _arguments(op.node, distribution) or {}
 
     def write(self) -> None:
         op, out = self._op, self._out
         class_ = out.load("ptr", op.field_address(self._generator, abi.TYPE_OFFSET))
-        is_uncommon = out.differs(class_, op.body.objects.reference(self._kind)(out))
-        if self._kind is random.Random:
-            conditions, write_number = self._python_numbers()
+        is_uncommon = out.differs(class_, op.body.objects.reference(self._generator_class)(out))
+        if self._generator_class is random.Random:
+            conditions, write_number = self._python_number_draw()
         elif self._distribution is _INTEGERS:
-            conditions, write_number = self._integers()
+            conditions, write_number = self._integer_draw()
         else:
-            conditions, write_number = self._floats()
+            conditions, write_number = self._float_draw()
         (result,) = op.node.results
         self._shape: Sequence[Any] = []
         if not is_scalar(result.type):
@@ -252,7 +253,7 @@ class _Draw:
         conditions.append((count < float(_MAX_COUNT)).ir)
         return registers
 
-    def _interface(self) -> Any:
+    def _interface_address(self) -> Any:
         return self._op.field_address(self._generator, self._offsets[0])
 
     def _argument(self, name: str, dtype: Any) -> Any:
@@ -264,7 +265,7 @@ class _Draw:
             return self._elements.cast(self._op.region.number(self._op.node.inputs[1 + parts[0]]), dtype)
         return self._elements.constant(parts[-1], dtype)
 
-    def _floats(self) -> tuple[list[Any], Callable[[], Any]]:
+    def _float_draw(self) -> tuple[list[Any], Callable[[], Any]]:
         """Return the conditions on parameters under which native code draws, and the writer of one number."""
         function, out = self._distribution.function, self._out
         parameters = {name: self._argument(name, float64) for name in self._distribution.parameters}
@@ -272,30 +273,30 @@ class _Draw:
         if function == "random_poisson":
             conditions.append((parameters["lam"] < _MAX_RATE).ir)
         if function == "random_uniform":
-            parameters["high"] = parameters["high"] - parameters["low"]
+            parameters["high"] = parameters["high"] - parameters["low"]  # `random_uniform` takes the range
             conditions += [(parameters["high"] > 0.0).ir, (parameters["high"] < math.inf).ir]
         if function == "polar_normal":
-            return conditions, lambda: self._polar_normal(**parameters)
+            return conditions, lambda: self._write_polar_normal(**parameters)
         if function == "random_standard_uniform":
-            return conditions, self._uniform
+            return conditions, self._write_uniform
         result, types = numpy_random.FUNCTIONS[function]
-        registers = [out_parameter.ir for out_parameter in parameters.values()]
+        registers = [parameter.ir for parameter in parameters.values()]
         signature = ", ".join(["ptr", types] if types else ["ptr"])
-        return conditions, lambda: out.call_c(function, result, signature, self._interface(), *registers)
+        return conditions, lambda: out.call_c(function, result, signature, self._interface_address(), *registers)
 
-    def _python_numbers(self) -> tuple[list[Any], Callable[[], Any]]:
+    def _python_number_draw(self) -> tuple[list[Any], Callable[[], Any]]:
         """Return the conditions for a number of Python's generator, and the writer of one."""
         out, module, method = self._out, self._op.body.module, self._op.node.attributes["method"]
-        place = self._op.field_address(self._generator, self._offsets[0])
+        state_address = self._op.field_address(self._generator, self._offsets[0])
         module.constant("mersenne_word", f"\n{read('mersenne_word')}", "i32", ("ptr",))
         module.constant("mersenne_float", f"\n{read('mersenne_float')}", "double", ("ptr",))
         if method == "random":
-            return [], lambda: out.call("mersenne_float", place)
+            return [], lambda: out.call("mersenne_float", state_address)
         if method == "uniform":
             low, high = self._argument("a", float64), self._argument("b", float64)
 
             def write_float() -> Any:
-                number = self._elements.wrap(float64, str(out.call("mersenne_float", place)))
+                number = self._elements.wrap(float64, str(out.call("mersenne_float", state_address)))
                 return (low + (high - low) * number).ir
 
             return [], write_float
@@ -310,12 +311,12 @@ class _Draw:
         conditions.append((count > 0).ir)
 
         def write_integer() -> Any:
-            number = self._elements.wrap(int64, str(out.call("mersenne_below", place, count.ir)))
+            number = self._elements.wrap(int64, str(out.call("mersenne_below", state_address, count.ir)))
             return (low + number).ir
 
         return conditions, write_integer
 
-    def _uniform(self) -> Any:
+    def _write_uniform(self) -> Any:
         """Draw a number from 0 to 1 by the function of the generator's interface."""
         out, start = self._out, self._offsets[0]
         state, function = (
@@ -323,7 +324,7 @@ class _Draw:
         )
         return out.new(f"call double {function}(ptr {state})")
 
-    def _polar_normal(self, loc: Any = None, scale: Any = None) -> Any:
+    def _write_polar_normal(self, loc: Any = None, scale: Any = None) -> Any:
         module = self._op.body.module
         module.declare("log", "double", "double")
         module.declare("llvm.sqrt.f64", "double", "double")
@@ -331,17 +332,17 @@ class _Draw:
         number = self._out.call("polar_normal", self._op.field_address(self._generator, self._offsets[1]))
         return number if loc is None else (loc + scale * self._elements.wrap(float64, str(number))).ir
 
-    def _integers(self) -> tuple[list[Any], Callable[[], Any]]:
+    def _integer_draw(self) -> tuple[list[Any], Callable[[], Any]]:
         """Return the conditions for integers of a range, and the writer of one integer."""
         out, first = self._out, self._argument("low", int64)
         low, high = (first, self._argument("high", int64)) if "high" in self._given_arguments else (first * 0, first)
         last = (high - low - 1).ir
-        masked = int(self._kind is np.random.RandomState)
+        uses_mask = int(self._generator_class is np.random.RandomState)
         cell = out.alloca("i64")
 
         def write_number() -> Any:
             result, types = numpy_random.FUNCTIONS["random_bounded_uint64_fill"]
-            operands = self._interface(), low.ir, last, 1, masked, cell
+            operands = self._interface_address(), low.ir, last, 1, uses_mask, cell
             out.call_c("random_bounded_uint64_fill", result, f"ptr, {types}", *operands)
             return out.load("i64", cell)
 

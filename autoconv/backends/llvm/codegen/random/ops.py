@@ -39,7 +39,7 @@ def _is_native_draw(node: Node) -> bool:
 
 
 def _seeds_and_bounds(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    """Return the seeds and the bounds."""
+    """Divide the inputs into seeds (one or none) and bounds (two or none)."""
     seed_count = 1 if node.op.name.startswith("stateless") else 0
     bound_count = 2 if node.op.name.endswith("uniform_int") else 0
     return node.inputs[:seed_count], node.inputs[seed_count : seed_count + bound_count]
@@ -57,7 +57,7 @@ def _write_generator_state(region: LoweringContext, node: Node, block_count: Pos
         data = region.data(node.inputs[0])
         words = [b.cast(load(b, seed_type.dtype, data, i), int64).ir for i in range(seed_type.shape[0])]
         if len(words) == 3:
-            return [words[2], words[0], words[1]], ""
+            return [words[2], words[0], words[1]], ""  # the state itself, for "counter"
         block = out.alloca("[4 x i32]")
         out.call(write_philox(region.body.module), block, 0, 1, SEED_KEY, *words)
         drawn_words = [b.cast(load(b, uint32, block, i), uint64) for i in range(4)]
@@ -77,10 +77,10 @@ def _write_generator_state(region: LoweringContext, node: Node, block_count: Pos
 
 
 def _write_draw(
-    region: LoweringContext, node: Node, call: Callable[..., object],
+    region: LoweringContext, node: Node, write_call: Callable[..., object],
     count_blocks: Callable[[Any, Position], Position] = lambda out, count: times(out, count, RESERVED_BLOCKS),
 ) -> None:  # fmt: skip
-    """Define the result by numbers that `call(dtype, count, address of the result, generator state)` writes.
+    """Define the result by numbers that `write_call(dtype, count, address of the result, generator state)` writes.
 
     `count_blocks(out, count)` is the number of blocks of words by which the shared generator advances.
     """
@@ -96,7 +96,7 @@ def _write_draw(
         region.set(result, region.new_array(type_))
         target = region.data(result)
     if count:
-        call(type_.dtype, count, target, state)
+        write_call(type_.dtype, count, target, state)
     if is_scalar(type_):
         region.set(result, load(ElementWriter(region.out), type_.dtype, target, 0))
 
@@ -105,10 +105,10 @@ def _draw_lowering(write_function: Callable[[Any, DType, Position], str]) -> Cal
     """Return a lowering that calls the function that `write_function(region, dtype, count)` writes."""
 
     def write(region: LoweringContext, node: Node) -> None:
-        def call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
+        def write_call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
             region.out.call(write_function(region, dtype, count), target, count, *state)
 
-        _write_draw(region, node, call)
+        _write_draw(region, node, write_call)
 
     return write
 
@@ -130,7 +130,7 @@ native_lowering("random_normal", "stateless_random_normal", fits=_is_native_draw
     "random_truncated_normal", "stateless_truncated_normal", fits=_is_native_draw, fits_open=_is_native_draw
 )
 def write_truncated_normal(region: LoweringContext, node: Node) -> None:
-    def call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
+    def write_call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
         size = group_size(dtype)
         if isinstance(count, int):
             group_count: Position = -(-count // size)
@@ -138,7 +138,7 @@ def write_truncated_normal(region: LoweringContext, node: Node) -> None:
             group_count = region.out.op("udiv", plus(region.out, count, size - 1), size)
         region.out.call(write_truncated(region, dtype, group_count), target, group_count, *state, count)
 
-    _write_draw(region, node, call)
+    _write_draw(region, node, write_call)
 
 
 @native_lowering("random_uniform_int", "stateless_random_uniform_int", fits=_is_native_draw, fits_open=_is_native_draw)
@@ -149,16 +149,16 @@ def write_integers(region: LoweringContext, node: Node) -> None:
     region.raise_if(node, (~b.compare("lt", low, high)).ir)
     start, stop = b.cast(low, uint64), b.cast(high, uint64)
 
-    def call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
+    def write_call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
         name = write_integers_function(region, dtype, count)
         region.out.call(name, target, count, *state, start.ir, (stop - start).ir)
 
-    _write_draw(region, node, call)
+    _write_draw(region, node, write_call)
 
 
 @native_lowering("random_permutation", "stateless_permutation", fits=_is_native_draw, fits_open=_is_native_draw)
 def write_permutation(region: LoweringContext, node: Node) -> None:
-    def call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
+    def write_call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
         region.out.call(write_permutation_function(region.body.module), target, count, *state)
 
-    _write_draw(region, node, call, swap_block_count)
+    _write_draw(region, node, write_call, swap_block_count)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
-from autoconv.backends.llvm.codegen.routine import PART, Routine
+from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
+from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -28,7 +28,7 @@ from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, RESERVED_BLOCKS, TR
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
 _CHUNK_NUMBERS = 512  # numbers whose words are drawn at once; a multiple of the four words of a block
-_SHARED_NUMBERS = 1 << 16  # least numbers of a draw that threads share
+_MIN_SHARED_COUNT = 1 << 16  # least numbers of a draw that threads share
 _KEY_NAMES = ("%key", "%low", "%high")
 _LOW_HALF = (1 << 32) - 1
 
@@ -69,7 +69,7 @@ def write_philox(module: ModuleText) -> str:
     return out.finish("philox")
 
 
-class _FunctionWriter(ElementWriter):
+class _FastRuleWriter(ElementWriter):
     """A writer of logarithms, sines and cosines whose arguments are always in the range of the fast rules."""
 
     in_loop = True
@@ -92,23 +92,23 @@ class _DrawWriter:
     ) -> None:
         self.parameters = ["ptr noalias %result", *_i64_parameters("%count", *_KEY_NAMES, *extra_names)]
         self._region = region
-        self._body = Routine(region, [*self.parameters, *PART], "i1")
+        self._body = PartRoutine(region, self.parameters)
         self.out = self._body.out
-        self.b = _FunctionWriter(self.out)
+        self.b = _FastRuleWriter(self.out)
         self.dtype = dtype
         self.words_per_number = words_per_number
-        self.philox = write_philox(self._body.module)
+        self.philox_function = write_philox(self._body.module)
 
     def write_words(self, first_number: str) -> str:
         """Write the words of the chunk that begins with a number; return their address."""
         out, size = self.out, _CHUNK_NUMBERS * self.words_per_number
         buffer = out.alloca(f"[{size} x i32]")
         block = out.op("lshr", out.mul(first_number, self.words_per_number), 2)
-        out.call(self.philox, buffer, block, size // 4, *_KEY_NAMES)
+        out.call(self.philox_function, buffer, block, size // 4, *_KEY_NAMES)
         return buffer
 
-    def word_pair(self, words: str, i: str) -> Element:
-        """Return the words of a number as an integer of 64 bits, with the first word in the lower half."""
+    def words_as_integer(self, words: str, i: str) -> Element:
+        """Return the one or two words of a number as an integer of 64 bits; the first word is the lower half."""
         if self.words_per_number == 1:
             return self._word(words, i)
         low, high = (self._word(words, self.out.add(self.out.mul(i, 2), half)) for half in range(2))
@@ -137,14 +137,14 @@ class _DrawWriter:
         bounded_fraction = b.cast(b.select(radius_fraction < least, b.constant(least, dtype), radius_fraction), float64)
         radius = b.intrinsic("sqrt", b.cast(ELEMENTS["log"](b, bounded_fraction), dtype) * -2.0)
         angle = b.cast(b.cast(b.cast(angle_fraction, float64) * (2.0 * math.pi), dtype), float64)
-        sine, cosine = (b.cast(ELEMENTS[wave](b, angle), dtype) for wave in ("sin", "cos"))
+        sine, cosine = (b.cast(ELEMENTS[function](b, angle), dtype) for function in ("sin", "cos"))
         return sine * radius, cosine * radius
 
     def loop_over_chunks(self, write: Callable[[str, str], None]) -> None:
         """Write the loop over the chunks of the part, with a body by `write(start, length)`."""
         out = self.out
-        with out.loop("%first", "%last") as number:
-            start = out.mul(number, _CHUNK_NUMBERS)
+        with out.loop("%first", "%last") as chunk_number:
+            start = out.mul(chunk_number, _CHUNK_NUMBERS)
             remaining_count = out.sub("%count", start)
             write(start, out.select(out.icmp("slt", remaining_count, _CHUNK_NUMBERS), remaining_count, _CHUNK_NUMBERS))
 
@@ -156,18 +156,18 @@ class _DrawWriter:
         body = self._body.finish("ret i1 false")
         routine = Routine(self._region, self.parameters)
         out = routine.out
-        if isinstance(count, int) and count >= _SHARED_NUMBERS and current_target().has_pool:
+        if isinstance(count, int) and count >= _MIN_SHARED_COUNT and current_target().has_pool:
             chunks = -(-count // _CHUNK_NUMBERS)
             step = -(-chunks // PART_LIMIT)
-            run_split(Split(None, chunks, step), routine.module, out, body, self.parameters, has_rare=False)
+            call_parts(Split(None, chunks, step), routine.module, out, body, self.parameters, has_rare=False)
             return routine.finish()
         chunk_count = out.op("udiv", out.op("add", "%count", _CHUNK_NUMBERS - 1), _CHUNK_NUMBERS)
         if isinstance(count, str) and current_target().has_pool:
-            part_work = _SHARED_NUMBERS // PART_LIMIT
+            part_work = _MIN_SHARED_COUNT // PART_LIMIT
             split = Split(
-                None, chunk_count, None, ("%count",), 1, least_part_work=part_work, least_work=_SHARED_NUMBERS
+                None, chunk_count, None, ("%count",), 1, least_part_work=part_work, least_work=_MIN_SHARED_COUNT
             )
-            run_split(split, routine.module, out, body, self.parameters, has_rare=False)
+            call_parts(split, routine.module, out, body, self.parameters, has_rare=False)
         else:
             out.call(body, *(parameter.name for parameter in out.signature.parameters), 0, 0, chunk_count)
         return routine.finish()
@@ -241,16 +241,16 @@ def write_integers_function(region: LoweringContext, dtype: DType, count: Positi
                 difference = b.select(difference < 0, difference + signed_range, difference)
                 return b.wrap(uint64, b.select(difference >= signed_range, difference - signed_range, difference).ir)
 
-            write(remainder)
+            write_numbers(remainder)
 
-        def write(remainder: Callable[[Element], Element]) -> None:
+        def write_numbers(remainder: Callable[[Element], Element]) -> None:
             def write_number(i: str, offset: str) -> None:
-                draw.store(least + remainder(draw.word_pair(words, i)), offset)
+                draw.store(least + remainder(draw.words_as_integer(words, i)), offset)
 
             _loop_over_numbers(out, start, length, write_number)
 
         is_small = b.compare("lt", range_, 1 << 32) & b.compare("gt", range_, 1)
-        out.either(is_small.ir, write_quick_remainders, lambda: write(lambda x: b.remainder(x, range_)))
+        out.either(is_small.ir, write_quick_remainders, lambda: write_numbers(lambda x: b.remainder(x, range_)))
 
     draw.loop_over_chunks(write_chunk)
     return draw.finish(count)
@@ -261,7 +261,11 @@ def write_bits(region: LoweringContext, dtype: DType, count: Position) -> str:
 
     def write_chunk(start: str, length: str) -> None:
         words = draw.write_words(start)
-        _loop_over_numbers(draw.out, start, length, lambda i, offset: draw.store(draw.word_pair(words, i), offset))
+
+        def store_number(i: str, offset: str) -> None:
+            draw.store(draw.words_as_integer(words, i), offset)
+
+        _loop_over_numbers(draw.out, start, length, store_number)
 
     draw.loop_over_chunks(write_chunk)
     return draw.finish(count)
@@ -286,25 +290,25 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
         group_start, first_block = out.mul(group, size), out.mul(group, RESERVED_BLOCKS * size // 4)
         out.store("i64", 0, filled_cell)
         out.store("i64", 0, blocks_used)
-        next_block, done = out.label("again"), out.label("complete")
-        out.branch(next_block)
-        out.begin(next_block)
+        draw_label, done_label = out.label("again"), out.label("complete")
+        out.branch(draw_label)
+        out.begin(draw_label)
         block_number = out.load("i64", blocks_used)
-        out.call(draw.philox, words, out.op("add", first_block, block_number), 1, *_KEY_NAMES)
+        out.call(draw.philox_function, words, out.op("add", first_block, block_number), 1, *_KEY_NAMES)
         out.store("i64", out.op("add", block_number, 1), blocks_used)
         for first in range(0, 4, words_of_pair(dtype)):
             for number in draw.normal_pair(words, str(first)):
-                store_if_near(number, group_start)
-        out.branch_if(out.icmp("slt", out.load("i64", filled_cell), size), next_block, done)
-        out.begin(done)
+                store_if_within_bound(number, group_start)
+        out.branch_if(out.icmp("slt", out.load("i64", filled_cell), size), draw_label, done_label)
+        out.begin(done_label)
 
-    def store_if_near(number: Element, group_start: str) -> None:
+    def store_if_within_bound(number: Element, group_start: str) -> None:
         filled_count = b.wrap(int64, out.load("i64", filled_cell))
-        is_near = b.compare("lt", b.intrinsic("fabs", number), TRUNCATION) & (filled_count < size)
+        is_within_bound = b.compare("lt", b.intrinsic("fabs", number), TRUNCATION) & (filled_count < size)
         position = b.wrap(int64, group_start) + filled_count
-        is_inside = is_near & (position < b.wrap(int64, "%wanted"))
+        is_inside = is_within_bound & (position < b.wrap(int64, "%wanted"))
         out.either(is_inside.ir, lambda: draw.store(number, position.ir), lambda: None)
-        out.store("i64", (filled_count + b.cast(is_near, int64)).ir, filled_cell)
+        out.store("i64", (filled_count + b.cast(is_within_bound, int64)).ir, filled_cell)
 
     draw.loop_over_chunks(lambda start, length: _loop_over_numbers(out, start, length, write_group))
     return draw.finish(groups)

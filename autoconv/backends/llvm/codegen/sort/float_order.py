@@ -11,7 +11,7 @@ from autoconv.graph.dtypes import DType, float32, float64, int32, int64
 _KEY_DTYPES = {float32: int32, float64: int64}
 
 
-def key_dtype(dtype: DType) -> DType:
+def search_key_dtype(dtype: DType) -> DType:
     """Return the dtype of the keys of numbers of `dtype`; integers are their own keys."""
     return _KEY_DTYPES.get(dtype, dtype)
 
@@ -20,7 +20,7 @@ def search_key(b: ElementWriter, x: Element, kind: str) -> Element:
     """Return the key of a number for a search for the "max" or the "min", in which nan counts as best."""
     if not x.dtype.is_floating:
         return x
-    dtype = key_dtype(x.dtype)
+    dtype = search_key_dtype(x.dtype)
     bits = b.bitcast(x, dtype)
     # The bits of negative floats, read as integers, have the reverse order.
     ordered_bits = bits ^ (b.bits("ashr", bits, dtype.size * 8 - 1) & dtype.max)

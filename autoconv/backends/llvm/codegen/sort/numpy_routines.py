@@ -1,4 +1,4 @@
-"""Lower calls of NumPy's functions, sorting and selection to NumPy's own C routines, others to loops."""
+"""Lower calls of NumPy's functions: sorting and selection to NumPy's own C routines, `reduceat` to loops."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.loops.segments import is_reduced_at, write_reduced_at
+from autoconv.backends.llvm.codegen.loops.segments import is_reduceat, write_reduceat
 from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import element_count, is_known, product
@@ -19,8 +19,8 @@ _SORT_KINDS = {None: 0, "quicksort": 0, "heapsort": 1}  # numbers of NumPy's C A
 _SELECTIONS = ("partition", "argpartition")
 
 
-def _has_routine(node: Node) -> bool:
-    return is_reduced_at(node) or _is_sort_or_selection(node)
+def _is_native_call(node: Node) -> bool:
+    return is_reduceat(node) or _is_sort_or_selection(node)
 
 
 def _is_sort_or_selection(node: Node) -> bool:
@@ -53,11 +53,11 @@ def _arguments_by_name(node: Node) -> dict[str, Any]:
     return {**dict(zip(names, arguments, strict=False)), **dict(node.attributes.get("keywords", ()))}
 
 
-@native_lowering("numpy_call", fits=_has_routine, fits_open=_has_routine)
+@native_lowering("numpy_call", fits=_is_native_call, fits_open=_is_native_call)
 def write_numpy_routine(region: LoweringContext, node: Node) -> None:
     """Call the routine, which returns the results of the function, also in the order of equal elements."""
-    if is_reduced_at(node):
-        write_reduced_at(region, node)
+    if is_reduceat(node):
+        write_reduceat(region, node)
         return
     out, (x, *_), (result,) = region.out, node.inputs, node.results
     arguments, function = _arguments_by_name(node), node.attributes["function"]

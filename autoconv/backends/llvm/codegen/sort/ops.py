@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import has_only_dense, is_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native_lowering
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
+from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions, pointers, split_routine
 from autoconv.backends.llvm.codegen.sort.numpy_routines import array_object, copy_of, release_copy
 from autoconv.backends.llvm.codegen.sort.parallel_merge import HalvesSorter, is_worthwhile
 from autoconv.backends.llvm.codegen.sort.radix import INSERTION_LIMITS, STACK_LIMIT, Sorter, write_insertion
@@ -27,8 +27,8 @@ from autoconv.graph.types import TensorType
 _ELEMENT_COST = 60  # cost of one element, in units of 0.05 ns
 _LOOP_SORT_LIMIT = 24  # most elements of a row that a loop sorts faster than NumPy
 _NUMPY_ORDER_LIMIT = 1500  # most elements of a row for which NumPy finds the stable order of float64 faster
-_STABLE_SORT = 2  # NPY_STABLESORT
-_INSERTION_LIMIT = 32  # largest k for which one pass keeps the k best elements in order
+_QUICK_SORT, _STABLE_SORT = 0, 2  # NPY_QUICKSORT, NPY_STABLESORT
+_TOP_K_LIMIT = 32  # largest k for which one pass keeps the k best elements in order
 
 
 # ---- the ops
@@ -49,19 +49,21 @@ class _RowSorter:
         self.dtype: DType = x.dtype
         self.is_descending = _is_descending(node)
         self.results = [f"%result{i}" for i in range(result_count)]
-        pointers_ = [f"ptr noalias {name}" for name in (*self.results, "%keys", "%positions")]
-        self._region, self._parameters = region, [*open_dimensions(region), "ptr noalias readonly %x", *pointers_]
-        self.routine = Routine(region, [*self._parameters, *PART], "i1", optimises_size=True)
-        self.inner = element_count(self.routine.out, shape[axis + 1 :])
+        pointer_parameters = [f"ptr noalias {name}" for name in (*self.results, "%keys", "%positions")]
+        self._region = region
+        self._parameters = [*open_dimensions(region), "ptr noalias readonly %x", *pointer_parameters]
+        self.routine = PartRoutine(region, self._parameters, optimises_size=True)
+        self.column_count = element_count(self.routine.out, shape[axis + 1 :])
         size = max(self.size, 1) if isinstance(self.size, int) else self.size
         self.sorter = Sorter(self.routine, size, key_dtype(self.dtype), returns_positions)
 
     def offset_of(self, row: Position, step: Position, column: Position) -> Position:
         """Return the offset of element `step` of a row; `row` and `column` index the axes before and after its axis."""
         out = self.routine.out
-        return plus(out, product(out, plus(out, product(out, row, self.size), step), self.inner), column)
+        return plus(out, product(out, plus(out, product(out, row, self.size), step), self.column_count), column)
 
     def key_loader(self, row: Position, column: Position, zeros_are_equal: bool) -> Callable[[str], Element]:
+        """Return a function that loads the sort key of a row's element at a position."""
         b = self.routine.b
 
         def load_key(i: str) -> Element:
@@ -74,7 +76,7 @@ class _RowSorter:
         """Write the loops over the rows."""
         out = self.routine.out
         if 0 not in self.shape:
-            with out.loop("%first", "%last") as row, out.loop("0", str(self.inner)) as column:
+            with out.loop("%first", "%last") as row, out.loop("0", str(self.column_count)) as column:
                 write(row, column)
 
     def finish(self) -> str:
@@ -82,8 +84,8 @@ class _RowSorter:
         element_cost = _ELEMENT_COST if self.sorter.has_stack_buffers else 0
         if is_known(self.shape):
             row_count, work = math.prod(self._outer_shape), element_cost * math.prod(self.shape)
-            return partitioned_routine(self._region, self._parameters, self.routine, row_count, work)
-        return partitioned_routine(
+            return split_routine(self._region, self._parameters, self.routine, row_count, work)
+        return split_routine(
             self._region, self._parameters, self.routine, self._outer_shape, element_cost, self.shape
         )
 
@@ -123,7 +125,7 @@ def _sort_by_numpy(region: LoweringContext, node: Node) -> None:
     count = product(out, element_count(out, sizes(type_)), type_.dtype.size)
     out.copy(region.data(result), region.data(x), count)
     axis = node.attributes.get("axis", -1) % len(sizes(type_))
-    status = out.call_c("PyArray_Sort", "i32", "ptr, i32, i32", region.object(result).ir, axis, 0)
+    status = out.call_c("PyArray_Sort", "i32", "ptr, i32, i32", region.object(result).ir, axis, _QUICK_SORT)
     region.body.fail_if(out.icmp("slt", status, 0))
 
 
@@ -312,7 +314,7 @@ def write_top_k(region: LoweringContext, node: Node) -> None:
     """Keep the k best elements in order during one pass if k is small; otherwise sort the whole row."""
     row_sorter = _RowSorter(region, node, 2, returns_positions=True)
     out, b, count = row_sorter.routine.out, row_sorter.routine.b, node.attributes["k"]
-    is_small = count <= _INSERTION_LIMIT and (not isinstance(row_sorter.size, int) or count * 4 <= row_sorter.size)
+    is_small = count <= _TOP_K_LIMIT and (not isinstance(row_sorter.size, int) or count * 4 <= row_sorter.size)
 
     def write(row: Position, column: Position) -> None:
         load_key = row_sorter.key_loader(row, column, zeros_are_equal=True)
@@ -330,7 +332,7 @@ def write_top_k(region: LoweringContext, node: Node) -> None:
 
 
 def _select_least_keys(row_sorter: _RowSorter, load_key: Callable[[str], Element], count: int) -> str:
-    """Return the positions of the `count` least keys, in order, by insertion in one pass."""
+    """Return the positions of the `count` least keys (the best elements), in order, by insertion in one pass."""
     out, b, sorter = row_sorter.routine.out, row_sorter.routine.b, row_sorter.sorter
     keys, positions = sorter.keys[0], sorter.positions[0]
 

@@ -19,10 +19,12 @@ from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
+_INTROSELECT = 0  # NPY_INTROSELECT
+
 
 def _is_native(node: Node) -> bool:
-    x, positions = (value.type for value in node.inputs)
-    return is_dense(x) and not is_complex(x) and (is_scalar(positions) or is_dense(positions))
+    x_type, positions_type = (value.type for value in node.inputs)
+    return is_dense(x_type) and not is_complex(x_type) and (is_scalar(positions_type) or is_dense(positions_type))
 
 
 @native_lowering("order_statistics", fits=_is_native, fits_open=_is_native)
@@ -42,12 +44,13 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
         region.set(result, region.new_array(result.type))
         target = region.data(result)
     pivot_cell, name = out.alloca("i64"), _gather_routine(region, node, count)
-    last = plus(out, shape[node.attributes["axis"]], -1)
+    last_position = plus(out, shape[node.attributes["axis"]], -1)
     for i, position in enumerate(_write_checked_positions(region, node, count)):
         if i:
             last_pivot = out.load("i64", pivot_cell)
-            is_last = out.and_(out.icmp("eq", position, last), out.icmp("sge", position, last_pivot))
-            with out.unless(out.or_(is_last, out.icmp("ult", out.op("sub", position, last_pivot), 2))):
+            is_last = out.and_(out.icmp("eq", position, last_position), out.icmp("sge", position, last_pivot))
+            is_near_pivot = out.icmp("ult", out.op("sub", position, last_pivot), 2)
+            with out.unless(out.or_(is_last, is_near_pivot)):
                 _write_selection(region, node, selected_array, position, pivot_cell)
         else:
             _write_selection(region, node, selected_array, position, pivot_cell)
@@ -64,7 +67,7 @@ def _write_selection(region: LoweringContext, node: Node, array: Any, position: 
     kth = region.new_array(vector)
     out.store("i64", position, region.address(kth))
     axis = node.attributes["axis"]
-    status = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array.ir, kth.ir, axis, 0)
+    status = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array.ir, kth.ir, axis, _INTROSELECT)
     region.body.fail_if(out.icmp("slt", status, 0))
     region.body.release_or_keep(kth.slot, vector)
     out.store("i64", position, pivot_cell)
@@ -146,18 +149,18 @@ def _element_at_place(
 def _stable_zero(routine: Routine, dtype: DType, start: Position, step: Position, size: Position) -> Element:
     """Return the zero of a row of `%x` that a stable sort moves to `%place`."""
     out, b = routine.out, routine.b
-    count_before, zero_cell = out.alloca("i64"), out.alloca("i64")
-    out.store("i64", 0, count_before)
+    count_cell, zero_cell = out.alloca("i64"), out.alloca("i64")
+    out.store("i64", 0, count_cell)
 
     def count_if(condition: Element) -> None:
-        out.store("i64", out.add(out.load("i64", count_before), b.cast(condition, int64).ir), count_before)
+        out.store("i64", out.add(out.load("i64", count_cell), b.cast(condition, int64).ir), count_cell)
 
     with out.loop("0", str(size)) as i:
         count_if(load(b, dtype, "%x", plus(out, start, product(out, i, step))) < 0.0)
     with out.loop("0", str(size)) as i:
         number = load(b, dtype, "%x", plus(out, start, product(out, i, step)))
         is_zero = number.same(0.0)
-        is_moved_here = out.and_(is_zero.ir, out.icmp("eq", out.load("i64", count_before), "%place"))
+        is_moved_here = out.and_(is_zero.ir, out.icmp("eq", out.load("i64", count_cell), "%place"))
         with out.unlikely(is_moved_here):
             store(b, number, zero_cell, 0)
         count_if(is_zero)

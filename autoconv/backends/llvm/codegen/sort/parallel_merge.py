@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, partitioned_routine
+from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, split_routine
 from autoconv.backends.llvm.codegen.sort.radix import SortBuffers, Sorter
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import register
@@ -63,7 +63,7 @@ class HalvesSorter:
 
     def _sort_routine(self, parameters: list[str], load_key: KeyLoader) -> str:
         """Write the routine that sorts each half in its own buffers; `%found` records which of them has the result."""
-        routine = Routine(self._region, [*parameters, *PART], "i1", optimises_size=True)
+        routine = PartRoutine(self._region, parameters, optimises_size=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as half:
             start = out.mul(half, self._half_size)
@@ -83,21 +83,21 @@ class HalvesSorter:
             keys, _ = sorter.sort(load_key_or_maximum)
             is_second = b.wrap(bool_, out.differs(keys, buffers.keys))
             store(b, b.cast(is_second, int64), "%found", half)
-        return partitioned_routine(self._region, parameters, routine, 2, self._work)
+        return split_routine(self._region, parameters, routine, 2, self._work)
 
     def _buffer_names(self) -> list[tuple[str, DType]]:
         return [("%keys", self._dtype), *([("%positions", uint32)] if self._has_positions else [])]
 
-    def _half_address(self, routine: Routine, array: str, dtype: DType, half: str, number: str = "0") -> str:
-        """Return the address of one of the two buffers of a half; `number` is "0" or "1"."""
+    def _half_address(self, routine: Routine, array: str, dtype: DType, half: str, buffer_number: str = "0") -> str:
+        """Return the address of one of the two buffers of a half; `buffer_number` is "0" or "1"."""
         out = routine.out
         first_buffer = out.op("shl", half, 1)
-        offset = out.mul(out.add(first_buffer, number), self._half_size)
+        offset = out.mul(out.add(first_buffer, buffer_number), self._half_size)
         return out.gep(register(dtype), array, offset)
 
     def _merge_routine(self, parameters: list[str], store_result: ResultWriter) -> str:
         """Write the routine that merges the halves from the front in the first part, from the back in the second."""
-        routine = Routine(self._region, [*parameters, *PART], "i1", optimises_size=True)
+        routine = PartRoutine(self._region, parameters, optimises_size=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as direction:
             sorted_buffers = [
@@ -109,7 +109,7 @@ class HalvesSorter:
                 lambda: self._write_merge(routine, sorted_buffers, store_result, from_back=False),
                 lambda: self._write_merge(routine, sorted_buffers, store_result, from_back=True),
             )
-        return partitioned_routine(self._region, parameters, routine, 2, self._work)
+        return split_routine(self._region, parameters, routine, 2, self._work)
 
     def _write_merge(
         self, routine: Routine, sorted_buffers: list[list[str]], store_result: ResultWriter, from_back: bool

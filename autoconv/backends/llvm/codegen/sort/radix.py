@@ -52,7 +52,7 @@ class Sorter:
             keys, positions = buffers.keys, buffers.positions
         self.keys = [keys, self._second_row(keys, dtype)]
         self.positions = [positions, self._second_row(positions, uint32)]
-        # For a radix sort: pointers to source and target of a pass, for the keys and for the positions.
+        # The pointers of a pass of a radix sort: source and target of the keys, source and target of the positions.
         self._cells = [self.out.alloca("ptr") for _ in range(4)]
 
     def _second_row(self, pointer: str, dtype: DType) -> str:
@@ -132,12 +132,12 @@ class Sorter:
         shift = b.cast(b.wrap(int64, out.op("mul", pass_number, self.digit_bits)), self.dtype)
         first_count = load(b, uint32, counts, self._digit(load(b, self.dtype, source, 0), shift))
         size = b.cast(b.wrap(int64, str(self.size)), uint32)
-        with out.if_(b.compare("ne", first_count, size).ir):
-            total = out.alloca("i32")
-            out.store("i32", 0, total)
+        with out.if_(b.compare("ne", first_count, size).ir):  # else all keys have the same digit
+            total_cell = out.alloca("i32")
+            out.store("i32", 0, total_cell)
             with out.loop("0", str(bucket_count)) as bucket:
-                start = load(b, uint32, total, 0)
-                store(b, start + load(b, uint32, counts, bucket), total, 0)
+                start = load(b, uint32, total_cell, 0)
+                store(b, start + load(b, uint32, counts, bucket), total_cell, 0)
                 store(b, start, counts, bucket)
             with out.loop("0", str(self.size)) as i:
                 key = load(b, self.dtype, source, i)

@@ -14,7 +14,7 @@ from autoconv.backends.llvm.analysis.classify_indexing import shape_of
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native_lowering
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
+from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions, split_routine
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times, unravel
 from autoconv.backends.llvm.ir.scalars import Element, load, store
@@ -51,19 +51,19 @@ def write_searchsorted(region: LoweringContext, node: Node) -> None:
         count = math.prod(values_shape) // row_count if row_count else 0
         lanes = max(min(_LANES, count), 1)
         group_count = -(-count // lanes)
-        search = _SearchWriter(Routine(region, [*parameters, *PART], "i1", optimises_size=True), node)
+        search = _SearchWriter(PartRoutine(region, parameters, optimises_size=True), node)
         search.write((row_count, group_count), count, lanes)
         work = _STEP_COST * row_count * count * max(shape[-1], 1).bit_length()
-        name = partitioned_routine(region, parameters, search.routine, row_count * group_count, work)
+        name = split_routine(region, parameters, search.routine, row_count * group_count, work)
     else:
         out, dimensions = region.out, open_dimensions(region)
         call_arguments += [f"i64 {_group_count(out, _searches_per_sequence(out, node))}", *dimensions]
         parameters += ["i64 %groups", *dimensions]
-        search = _SearchWriter(Routine(region, [*parameters, *PART], "i1", optimises_size=True), node)
+        search = _SearchWriter(PartRoutine(region, parameters, optimises_size=True), node)
         loop_shape: list[Position] = [*shape[:-1], "%groups"]
         search.write_for_any_count(loop_shape, _searches_per_sequence(search.out, node))
         work = _STEP_COST * _ASSUMED_STEPS
-        name = partitioned_routine(region, parameters, search.routine, loop_shape, work, values_shape)
+        name = split_routine(region, parameters, search.routine, loop_shape, work, values_shape)
     if len(shape) == 1 and shape[0] != 0 and not _is_sorted(node):
         name = _write_checked_search(region, parameters, node, name)
     call(region, name, *call_arguments)
@@ -131,8 +131,8 @@ class _SearchWriter:
         A row has `search_count` numbers. `loop_shape` is the shape of the rows, then the number of groups in a row.
         """
         out = self.out
-        with out.loop("%first", "%last") as number:
-            *row_index, group = unravel(out, number, loop_shape)
+        with out.loop("%first", "%last") as group_number:
+            *row_index, group = unravel(out, group_number, loop_shape)
             row: Position = 0
             for position, size in zip(row_index, loop_shape, strict=False):
                 row = plus(out, product(out, row, size), position)
@@ -146,35 +146,36 @@ class _SearchWriter:
     def write_order_check(self) -> str:
         """Return an i1 that is true if no element of the sequence is less than the previous element."""
         out, b = self.out, self.b
-        descents = out.alloca("i64")
-        store(b, b.constant(0, int64), descents, 0)
+        count_cell = out.alloca("i64")
+        store(b, b.constant(0, int64), count_cell, 0)
         with out.loop("0", str(plus(out, self._size, -1))) as position:
             element, next_element = (load(b, self._dtype, "%sequence", plus(out, position, step)) for step in (0, 1))
-            store(b, load(b, int64, descents, 0) + b.cast(self._is_less(next_element, element), int64), descents, 0)
-        return out.icmp("eq", load(b, int64, descents, 0).ir, 0)
+            count = load(b, int64, count_cell, 0)
+            store(b, count + b.cast(self._is_less(next_element, element), int64), count_cell, 0)
+        return out.icmp("eq", load(b, int64, count_cell, 0).ir, 0)
 
     def write_numpy_search(self) -> None:
         """Write NumPy's search of all numbers in turn, in which the previous result bounds the next search."""
         out, b, size = self.out, self.b, self._size
-        low, high, last_value = out.alloca("i64"), out.alloca("i64"), out.alloca("i64")
+        low_cell, high_cell, last_value_cell = out.alloca("i64"), out.alloca("i64"), out.alloca("i64")
         size_number = b.wrap(int64, str(size))
-        store(b, b.constant(0, int64), low, 0)
-        store(b, size_number, high, 0)
-        store(b, b.constant(0, self._dtype), last_value, 0)
+        store(b, b.constant(0, int64), low_cell, 0)
+        store(b, size_number, high_cell, 0)
+        store(b, b.constant(0, self._dtype), last_value_cell, 0)
         with out.loop("0", str(_searches_per_sequence(out, self._node))) as position:
             value = load(b, self._dtype, "%values", position)
-            is_above = self._is_before(load(b, self._dtype, last_value, 0), value)
-            store(b, value, last_value, 0)
-            start, end = load(b, int64, low, 0), load(b, int64, high, 0)
-            store(b, b.select(is_above, start, b.constant(0, int64)), low, 0)
-            store(b, b.select(is_above | ~b.compare("lt", end, size_number), size_number, end + 1), high, 0)
-            with out.while_(lambda: b.compare("lt", load(b, int64, low, 0), load(b, int64, high, 0)).ir):
-                start, end = load(b, int64, low, 0), load(b, int64, high, 0)
+            is_above = self._is_before(load(b, self._dtype, last_value_cell, 0), value)
+            store(b, value, last_value_cell, 0)
+            start, end = load(b, int64, low_cell, 0), load(b, int64, high_cell, 0)
+            store(b, b.select(is_above, start, b.constant(0, int64)), low_cell, 0)
+            store(b, b.select(is_above | ~b.compare("lt", end, size_number), size_number, end + 1), high_cell, 0)
+            with out.while_(lambda: b.compare("lt", load(b, int64, low_cell, 0), load(b, int64, high_cell, 0)).ir):
+                start, end = load(b, int64, low_cell, 0), load(b, int64, high_cell, 0)
                 middle = start + b.bits("lshr", end - start, 1)
                 is_before = self._is_before(load(b, self._dtype, "%sequence", middle.ir), value)
-                store(b, b.select(is_before, middle + 1, start), low, 0)
-                store(b, b.select(is_before, end, middle), high, 0)
-            store(b, b.cast(load(b, int64, low, 0), self._result_dtype), "%result", position)
+                store(b, b.select(is_before, middle + 1, start), low_cell, 0)
+                store(b, b.select(is_before, end, middle), high_cell, 0)
+            store(b, b.cast(load(b, int64, low_cell, 0), self._result_dtype), "%result", position)
 
     def _is_less(self, x: Element, y: Element) -> Element:
         is_less = self.b.compare("lt", x, y)

@@ -70,9 +70,9 @@ def write_unique(region: LoweringContext, node: Node) -> None:
         store(b, count + 1, total_cell, 0)
         out.branch(done)
         out.begin(done)
-        number_of_value = b.wrap(int64, out.phi((entry_number.ir, compare), (count.ir, new)))
-        store(b, b.cast(number_of_value, count_dtype), "%indices", i)
-        store(b, load(b, count_dtype, "%many", number_of_value.ir) + 1, "%many", number_of_value.ir)
+        value_number = b.wrap(int64, out.phi((entry_number.ir, compare), (count.ir, new)))
+        store(b, b.cast(value_number, count_dtype), "%indices", i)
+        store(b, load(b, count_dtype, "%many", value_number.ir) + 1, "%many", value_number.ir)
     name = routine.finish(f"ret i64 {load(b, int64, total_cell, 0).ir}")
     buffers = (table, first_positions, occurrences)
     pointers = [region.data(x), *map(region.address, buffers), region.data(indices)]

@@ -1,4 +1,4 @@
-"""Rules for `split`: ops on Python's complex numbers, in terms of real and imaginary parts.
+"""Rules for `split`, with operands `x`: ops on Python's complex numbers, in terms of real and imaginary parts.
 
 A real operand has the imaginary part 0.0. An op that may raise becomes one `python_complex_part` for each part, which
 computes both; LLVM removes the duplicate.

@@ -1,4 +1,4 @@
-"""Variances, extremes, sorts and norms of complex numbers by their parts: rules for `split`.
+"""Variances, extremes, sorts and norms of complex numbers by their parts: rules for `split`, with operands `x`.
 
 NumPy's order is lexicographic: real parts first, then imaginary parts. A number with a nan part comes last in sorted
 rows, and is the extreme of any row.
@@ -60,11 +60,11 @@ def _has_nan(b: GraphBuilder, x: Parts) -> Any:
 
 def _extreme_indicators(b: GraphBuilder, x: Parts, is_max: bool, axis: Any) -> Any:
     """Return ones at the extremes along the axis, or at the nans if there are any; zeros elsewhere."""
-    extreme, neutral = (b.reduce_max, -math.inf) if is_max else (b.reduce_min, math.inf)
+    reduce_extreme, neutral = (b.reduce_max, -math.inf) if is_max else (b.reduce_min, math.inf)
     axes = None if axis is None else (axis,)
-    is_candidate = b.equal(x[0], extreme(x[0], axis=axes, keepdims=True))
+    is_candidate = b.equal(x[0], reduce_extreme(x[0], axis=axes, keepdims=True))
     imag = b.select(is_candidate, x[1], b.multiply(b.ones_like(x[1]), neutral))
-    is_extreme = b.logical_and(is_candidate, b.equal(imag, extreme(imag, axis=axes, keepdims=True)))
+    is_extreme = b.logical_and(is_candidate, b.equal(imag, reduce_extreme(imag, axis=axes, keepdims=True)))
     has_nan = _has_nan(b, x)
     return b.cast(b.select(b.reduce_any(has_nan, axis=axes, keepdims=True), has_nan, is_extreme), dtype=uint8)
 

@@ -45,8 +45,8 @@ def _reciprocal(b: GraphBuilder, x: Parts) -> Parts:
     return quotient(b, (b.ones_like(x[0]), b.zeros_like(x[0])), x)
 
 
-def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
-    (operand,), target = x, _dtype(node.results[0])
+def _cast(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    (operand,), target = operands, _dtype(node.results[0])
     if not target.is_complex:
         if target.is_bool:
             return b.logical_or(b.not_equal(operand[0], 0.0), b.not_equal(operand[1], 0.0))
@@ -67,14 +67,14 @@ def _logical_rule(name: str) -> Rule:
     return lambda b, node, x: getattr(b, name)(*(_is_nonzero(b, operand) for operand in x))
 
 
-def _select(b: GraphBuilder, node: Node, x: Any) -> Any:
-    condition, first, second = x
+def _select(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    condition, first, second = operands
     return tuple(b.select(_is_nonzero(b, condition), *pair) for pair in zip(first, second, strict=True))
 
 
-def _sign(b: GraphBuilder, node: Node, x: Any) -> Any:
+def _sign(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Return the number over its magnitude; zero for zero."""
-    ((xr, xi),) = x
+    ((xr, xi),) = operands
     magnitude = b.hypot(xr, xi)
     is_zero = b.equal(magnitude, 0.0)
     ratio = quotient(b, (xr, xi), (magnitude, b.zeros_like(magnitude)))
@@ -94,8 +94,8 @@ def _function_rule(rule: Callable[..., Parts]) -> Rule:
     return lambda b, node, x: rule(b, *x[0])
 
 
-def _sigmoid(b: GraphBuilder, node: Node, x: Any) -> Any:
-    real, imag = functions.exp(b, *_apply_to_parts("negative")(b, node, x))
+def _sigmoid(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    real, imag = functions.exp(b, *_apply_to_parts("negative")(b, node, operands))
     return _reciprocal(b, (b.add(real, 1.0), imag))
 
 
@@ -103,11 +103,12 @@ def _square_of(b: GraphBuilder, x: Parts) -> Parts:
     return product(b, x, x)
 
 
-def _broadcast(b: GraphBuilder, node: Node, x: Any) -> Any:
+def _broadcast(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Broadcast both parts to the shape of the result."""
-    return tuple(broadcast(b, part, dimensions(node.results[0])) for part in x)
+    return tuple(broadcast(b, part, dimensions(node.results[0])) for part in operands)
 
 
+# In the rules of one line, `x` are the operands.
 ELEMENTWISE: dict[str, Rule] = {
     "add": _apply_to_parts("add"), "subtract": _apply_to_parts("subtract"), "negative": _apply_to_parts("negative"),
     "identity": _apply_to_parts("identity"),

@@ -102,30 +102,30 @@ class _Writer:
     # ---- values
 
     def complex_value(self, value: Value) -> Value:
-        split = self.split_values[value]
-        if split.complex_value is None:
-            if split.forms_read is not None:
-                split.forms_read.add("whole")
-                split.complex_value = Value(self.graph, value.type, self.graph.unique_name(value.name))
+        split_value = self.split_values[value]
+        if split_value.complex_value is None:
+            if split_value.forms_read is not None:
+                split_value.forms_read.add("whole")
+                split_value.complex_value = Value(self.graph, value.type, self.graph.unique_name(value.name))
             else:
-                assert split.parts is not None
-                split.complex_value = GraphBuilder(self.graph).complex(*split.parts)
-        assert split.complex_value is not None
-        return split.complex_value
+                assert split_value.parts is not None
+                split_value.complex_value = GraphBuilder(self.graph).complex(*split_value.parts)
+        assert split_value.complex_value is not None
+        return split_value.complex_value
 
     def parts(self, value: Value) -> Parts:
-        split = self.split_values[value]
-        if split.parts is None:
-            if split.forms_read is not None:
-                split.forms_read.add("parts")
+        split_value = self.split_values[value]
+        if split_value.parts is None:
+            if split_value.forms_read is not None:
+                split_value.forms_read.add("parts")
                 part_type = _part_type(value.type)
                 names = (self.graph.unique_name(f"{value.name}_{part}") for part in ("real", "imag"))
                 real, imag = (Value(self.graph, part_type, name) for name in names)
-                split.parts = real, imag
+                split_value.parts = real, imag
             else:
-                assert split.complex_value is not None
-                split.parts = self._split_value(split.complex_value)
-        return split.parts
+                assert split_value.complex_value is not None
+                split_value.parts = self._split_value(split_value.complex_value)
+        return split_value.parts
 
     def _split_value(self, whole: Value) -> Parts:
         b, node = GraphBuilder(self.graph), whole.node
@@ -136,12 +136,12 @@ class _Writer:
             return real, imag
         return b.real(whole), b.imag(whole)
 
-    def set(self, value: Value, element: Any) -> None:
+    def set(self, value: Value, new_value: Any) -> None:
         """Record the new value, or the pair of its parts."""
-        if isinstance(element, tuple):
-            self.split_values[value] = _SplitValue(None, (element[0], element[1]))
+        if isinstance(new_value, tuple):
+            self.split_values[value] = _SplitValue(None, (new_value[0], new_value[1]))
         else:
-            self.split_values[value] = _SplitValue(element)
+            self.split_values[value] = _SplitValue(new_value)
 
     # ---- nodes
 
@@ -181,29 +181,29 @@ class _Writer:
         is_loop, state_count = node.op.traits.repeats, state_size(node)
         non_parameter_count = int(node.op.traits.selects)  # the operand that selects an arm is no region parameter
         outer_values = node.inputs[non_parameter_count:]
-        are_results_carried = [self._is_carried(node, i) for i in range(len(node.results))]
+        are_results_in_parts = [self._can_be_in_parts(node, i) for i in range(len(node.results))]
         writers = [_Writer(Graph(region.name)) for region in node.regions]
         for region, writer in zip(node.regions, writers, strict=True):
             for i, (value, outer) in enumerate(zip(region.parameters, outer_values, strict=True)):
-                is_carried = i < state_count and are_results_carried[i]
-                writer.split_values[value] = self._new_parameter(writer.graph, value, outer, is_carried, is_loop)
+                is_split = i < state_count and are_results_in_parts[i]
+                writer.split_values[value] = self._new_parameter(writer.graph, value, outer, is_split, is_loop)
             writer.write(region)
             if is_loop and region is node.regions[0]:
                 writer.graph.outputs = [writer.complex_value(value) for value in region.outputs]
             else:
-                writer.graph.outputs = _region_outputs(writer, region.outputs, are_results_carried)
-        are_split = [i < state_count and are_results_carried[i] for i in range(len(outer_values))]
+                writer.graph.outputs = _region_outputs(writer, region.outputs, are_results_in_parts)
+        are_arguments_in_parts = [i < state_count and are_results_in_parts[i] for i in range(len(outer_values))]
         inputs = [self.complex_value(value) for value in node.inputs[:non_parameter_count]]
-        inputs += self._region_arguments(node, outer_values, writers, are_split)
+        inputs += self._region_arguments(node, outer_values, writers, are_arguments_in_parts)
         attributes = dict(node.attributes)
         if is_loop:
-            attributes |= {"state": state_count + sum(are_results_carried)}
+            attributes |= {"state": state_count + sum(are_results_in_parts)}
         types: list[Type] = []
-        for value, is_in_parts in zip(node.results, are_results_carried, strict=True):
+        for value, is_in_parts in zip(node.results, are_results_in_parts, strict=True):
             types += [_part_type(value.type)] * 2 if is_in_parts else [value.type]
         copy = self.graph.add_replacement(node, node.op, inputs, attributes, [w.graph for w in writers], types)
         results = iter(copy.results)
-        for value, is_in_parts in zip(node.results, are_results_carried, strict=True):
+        for value, is_in_parts in zip(node.results, are_results_in_parts, strict=True):
             self.set(value, (next(results), next(results)) if is_in_parts else next(results))
 
     def _region_arguments(
@@ -226,35 +226,36 @@ class _Writer:
             writer.graph.parameters = region_parameters
         return inputs
 
-    def _is_carried(self, node: Node, i: int) -> bool:
+    def _can_be_in_parts(self, node: Node, position: int) -> bool:
         """Return whether a result, and for a loop its state, can be carried in parts: the shape must be constant."""
-        values = [node.results[i]]
+        values = [node.results[position]]
         if node.op.traits.repeats:
-            values += [node.inputs[i], *(region.parameters[i] for region in node.regions), node.regions[1].outputs[i]]
+            values += [node.inputs[position], *(region.parameters[position] for region in node.regions)]
+            values.append(node.regions[1].outputs[position])
         else:
-            values += [region.outputs[i] for region in node.regions]
+            values += [region.outputs[position] for region in node.regions]
         return all(is_ranked_complex(v.type) for v in values) and len({v.shape for v in values}) == 1
 
-    def _new_parameter(self, graph: Graph, value: Value, outer: Value, is_carried: bool, is_loop: bool) -> _SplitValue:
+    def _new_parameter(self, graph: Graph, value: Value, outer: Value, is_in_parts: bool, is_loop: bool) -> _SplitValue:
         """Return the form of a region's parameter.
 
         A loop splits a value before its first iteration; other regions split it where they use the parts.
         """
         if not is_ranked_complex(value.type):
             return _SplitValue(Value(graph, value.type, graph.unique_name(value.name)))
-        if is_carried:
+        if is_in_parts:
             real, imag = (Value(graph, _part_type(value.type), graph.unique_name(value.name)) for _ in range(2))
             return _SplitValue(None, (real, imag))
         if outer.type != value.type or not (is_loop or self.split_values[outer].parts is not None):
             return _SplitValue(Value(graph, value.type, graph.unique_name(value.name)))
-        split = _SplitValue(None)
-        split.forms_read = set()
-        return split
+        split_value = _SplitValue(None)
+        split_value.forms_read = set()
+        return split_value
 
 
-def _region_outputs(writer: _Writer, values: Sequence[Value], are_carried: Sequence[bool]) -> list[Value]:
+def _region_outputs(writer: _Writer, values: Sequence[Value], are_in_parts: Sequence[bool]) -> list[Value]:
     result: list[Value] = []
-    for value, is_in_parts in zip(values, are_carried, strict=True):
+    for value, is_in_parts in zip(values, are_in_parts, strict=True):
         result += writer.parts(value) if is_in_parts else (writer.complex_value(value),)
     return result
 
