@@ -15,6 +15,7 @@ from autoconv.errors import StagingError
 from autoconv.operators.calls.call import call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.region_body import unify_captures
+from autoconv.ops.random.global_generator import GLOBAL
 from autoconv.optimise import optimise
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region, current_region, new_trace, recording, subregion
@@ -65,10 +66,22 @@ class ElementFunction:
         return self._compiled_graph
 
     def runner(self, bindings: Bindings) -> Run:
-        """Return a function from an element's leaves to the result's, with the captures of one iteration."""
+        """Return a function from an element's leaves to the result's, with the captures of one iteration.
+
+        Draws of random numbers with a seed begin anew in each iteration, as in TensorFlow.
+        """
         captures = [bindings.resolve(value) for value in self.values]
         compiled_graph = self._compile_once()
-        return lambda leaves: compiled_graph([*map(_scalar_to_array, leaves), *captures])
+
+        def run(leaves: Sequence[Any]) -> list[Any]:
+            return compiled_graph([*map(_scalar_to_array, leaves), *captures])
+
+        def run_with_draws(leaves: Sequence[Any]) -> list[Any]:
+            with GLOBAL.use_streams(bindings.draw_streams):
+                return run(leaves)
+
+        draws = any(type(node.attributes.get("seed")) is tuple for node in self._graph.walk())
+        return run_with_draws if draws else run
 
 
 def trace_function(function: Callable[..., Any], spec: Any, region: Region, name: str) -> Any:

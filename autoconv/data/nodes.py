@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from autoconv.data.elements import element_type
 from autoconv.errors import EndOfSequenceError, InvalidArgumentError, OutOfRangeError
 from autoconv.forks import new_lock
@@ -27,14 +29,26 @@ Run = Callable[[Element], Element]  # a function of elements, from leaves to lea
 class Bindings:
     """The values, in one run of a graph, of the symbols that a dataset was created with.
 
-    With `on_error`, elements whose functions raise are skipped, and their errors are passed to it.
+    With `on_error`, elements whose functions raise are skipped, and their errors are passed to it. `draw_streams` has
+    the state of the random draws in the functions of elements, by node.
     """
 
-    __slots__ = ("on_error", "values")
+    __slots__ = ("draw_streams", "on_error", "values")
 
     def __init__(self, values: Mapping[Value, Any], on_error: Callable[[Exception], None] | None = None) -> None:
         self.values = values
         self.on_error = on_error
+        self.draw_streams: dict[Any, np.ndarray] = {}
+
+    def with_new_draws(self) -> Bindings:
+        """Return the bindings for another iteration, in which draws with a seed begin anew."""
+        return Bindings(self.values, self.on_error)
+
+    def skipping_errors(self, on_error: Callable[[Exception], None]) -> Bindings:
+        """Return the bindings for a part of the iteration in which `on_error` is given the errors."""
+        result = Bindings(self.values, on_error)
+        result.draw_streams = self.draw_streams
+        return result
 
     def resolve(self, value: Any) -> Any:
         """Return the array of a tensor, or the run-time value of a graph value."""
@@ -135,7 +149,7 @@ class BoundDataset:
         return RunningIterator(self.iterate, self.node.streams())
 
     def iterate(self) -> Iterator[Element]:
-        return self.node.iterate(self.bindings)
+        return self.node.iterate(self.bindings.with_new_draws())
 
     def count(self) -> int:
         return self.node.count(self.bindings)

@@ -106,7 +106,7 @@ class IgnoreErrors(Node):
         super().__init__(source.spec, [source])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        source = self.inputs[0].iterate(Bindings(bindings.values, self._log_error))
+        source = self.inputs[0].iterate(bindings.skipping_errors(self._log_error))
         while True:
             try:
                 element = next(source, None)

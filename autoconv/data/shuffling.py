@@ -11,7 +11,7 @@ from autoconv.data.nodes import INFINITE, Bindings, CountPreservingNode, Element
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
-from autoconv.ops.random.bits import GLOBAL
+from autoconv.ops.random.global_generator import GLOBAL
 from autoconv.ops.random.philox import Philox
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.static_values import static_value

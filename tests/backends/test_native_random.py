@@ -9,7 +9,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends import interpreter, llvm
-from autoconv.ops.random.bits import GLOBAL
+from autoconv.ops.random.global_generator import GLOBAL
 from tests.backends.native import compare_errors, graph_of, op, run_both
 
 SHAPES = [(), (0,), (1,), (3, 5), (513,), (2049,), (70_001,)]

@@ -53,3 +53,17 @@ def test_orders_by_the_global_seed(elements):
         assert elements(Dataset.sample_from_datasets(sources, seed=3)) == [20, 0, 10, 21, 11, 12, 1, 2]
     finally:
         tf.random.set_seed(None)
+
+
+def test_draws_of_functions_begin_anew_in_each_iteration(elements):
+    try:
+        tf.random.set_seed(7)
+        shuffled = Dataset.range(1).map(lambda _: tf.random.shuffle(tf.range(8)))
+        assert [elements(shuffled) for _ in range(2)] == [[[5, 6, 2, 3, 7, 0, 4, 1]]] * 2
+        repeated = [[5, 6, 2, 3, 7, 0, 4, 1], [0, 2, 1, 6, 3, 7, 5, 4], [2, 1, 5, 3, 4, 0, 7, 6]]
+        assert elements(shuffled.repeat(3)) == repeated
+        assert elements(shuffled.prefetch(1).repeat(3)) == repeated
+        drawn = Dataset.range(2).map(lambda _: tf.random.uniform(()))
+        assert [elements(drawn) for _ in range(2)] == [pytest.approx([0.7537285, 0.5875809], abs=5e-5)] * 2
+    finally:
+        tf.random.set_seed(None)

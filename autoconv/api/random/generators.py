@@ -21,7 +21,7 @@ from autoconv.api.random.stateless import (
 )
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.graph.dtypes import float32, float64, int32, int64, uint64
-from autoconv.ops.random.bits import RESERVED_BLOCKS
+from autoconv.ops.random.global_generator import RESERVED_BLOCKS
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.tensors.conversion import convert_to_tensor

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import weakref
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from autoconv.api.tensors.accepted_dtypes import FLOATING, LARGE_INTEGERS, REAL,
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float32, float64, int32, int64
-from autoconv.ops.random.bits import GLOBAL
+from autoconv.graph.graph import Graph
+from autoconv.ops.random.global_generator import GLOBAL
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -33,11 +35,14 @@ def op_seed(seed: int | None) -> Any:
     region = current_region()
     if region is None or region.contract.effects_each_call:
         return seed
-    seeds = GLOBAL.pair(seed, lambda: len(region.graph.parameters) + len(region.graph.nodes))
+    draw_counts = _DRAW_COUNTS.setdefault(region.graph, itertools.count())
+    seeds = GLOBAL.pair(seed, lambda: next(draw_counts))
     return None if seeds is None else (*seeds, next(_NODE_NUMBERS))
 
 
 _NODE_NUMBERS = itertools.count()
+# The draws so far without a seed of their own, in each graph being recorded.
+_DRAW_COUNTS: weakref.WeakKeyDictionary[Graph, itertools.count[int]] = weakref.WeakKeyDictionary()
 
 
 def set_seed(seed: int | None) -> None:

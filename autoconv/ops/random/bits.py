@@ -6,32 +6,26 @@ as in TensorFlow: one seed gives the same uniform numbers and integers, and norm
 
 from __future__ import annotations
 
-import os
-import random
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
-from autoconv.forks import new_lock
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, are_shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.movement.constants import check_shape, static_shape
+from autoconv.ops.random.global_generator import GLOBAL, RESERVED_BLOCKS
 from autoconv.ops.random.philox import Philox
 from autoconv.ops.random.threefry import Threefry
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
-_MODULUS = 2**64  # of keys and counters
 TRUNCATION = 2.0  # standard deviations
 PRECISION = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7}  # random bits of a uniform number
 MIN_UNIFORM = 1e-7  # lower bound of uniform numbers before their logarithm is taken
-RESERVED_BLOCKS = 256  # blocks by which a counter advances for each number of a draw
-_MAX_SEED = 2**31 - 1
-_DEFAULT_SEED = 87654321  # the global seed of draws that have a seed of their own alone
 
 
 class Bits(Protocol):
@@ -42,79 +36,6 @@ class Bits(Protocol):
 
     def words(self, count: int, /) -> np.ndarray:
         """Return the next words, uint32 [count]."""
-
-
-class GlobalGenerator:
-    """The state of the stateful ops: a seed from `set_seed`, and a counter for each stream.
-
-    An op-level seed is None, a number, or the pair that a trace under `function` has made of it, with a number of its
-    own. Each kind of draw with an op-level seed has a stream, and each node of such a trace. Without any seed, all
-    draws share a stream, which differs from run to run.
-    """
-
-    def __init__(self) -> None:
-        self._lock = new_lock()
-        self.seed: int | None = None
-        self._seeds = random.Random()
-        self._streams: dict[Any, np.ndarray] = {}
-
-    def set_seed(self, seed: int | None) -> None:
-        """Restart all streams; None takes fresh keys from the operating system."""
-        with self._lock:
-            self.seed = seed
-            self._seeds = random.Random(seed)
-            self._streams.clear()
-
-    def pair(self, op_seed: int | None, position: Callable[[], int]) -> tuple[int, int] | None:
-        """Return the seeds of a draw, the global one and its own; None if there is none.
-
-        A draw without a seed of its own has that of its position in the program, where there is a global one.
-        """
-        if self.seed is None and op_seed is None:
-            return None
-        global_seed = _DEFAULT_SEED if self.seed is None else self.seed % _MAX_SEED
-        own_seed = position() if op_seed is None else op_seed % _MAX_SEED
-        return (global_seed, own_seed) if global_seed or own_seed else (0, _MAX_SEED)
-
-    def seeds(self, op_seed: int | None) -> tuple[int, int]:
-        """Return the two seeds of a generator object; without any seed, they come from the operating system."""
-        with self._lock:
-            own_seed = self._seeds.randint(0, _MAX_SEED) if op_seed is None and self.seed is not None else op_seed
-            seed_pair = self.pair(own_seed, lambda: 0)
-        return seed_pair or (int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
-
-    def stream(self, kind: str, op_seed: Any = None) -> np.ndarray:
-        """Return key and counter of the next draw, uint64[3]; the draw adds to the counter what it uses."""
-        pair: tuple[int, int] | None
-        with self._lock:
-            if isinstance(op_seed, tuple):
-                result, pair = self._streams.get(op_seed), op_seed[:2]
-            elif op_seed is None and self.seed is not None:
-                pair = self.pair(self._seeds.randint(0, _MAX_SEED), lambda: 0)
-                return _state(*(pair or (0, 0)))
-            else:
-                pair = self.pair(op_seed, lambda: 0)
-                op_seed = None if pair is None else (kind, *pair)
-                result = self._streams.get(op_seed)
-            if result is None:
-                entropy = tuple(int.from_bytes(os.urandom(8), "little") for _ in range(2))
-                result = self._streams[op_seed] = _state(*(pair or entropy))
-            return result
-
-    def next(self, kind: str, count: int, op_seed: Any = None, block_count: int | None = None) -> Philox:
-        """Reserve words for one draw of `count` numbers, or of `block_count` blocks, and return them."""
-        state = self.stream(kind, op_seed)
-        with self._lock:
-            key, low, high = map(int, state)
-            state[1] = (low + (count * RESERVED_BLOCKS if block_count is None else block_count)) % _MODULUS
-        return Philox(key, low, high)
-
-
-def _state(key: int, high: int) -> np.ndarray:
-    return np.array([key % _MODULUS, 0, high % _MODULUS], np.uint64)
-
-
-GLOBAL = GlobalGenerator()
 
 
 def stream_name(op: str, dtype: DType) -> str:

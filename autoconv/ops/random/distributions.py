@@ -19,14 +19,13 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.movement.constants import check_shape, static_shape
 from autoconv.ops.random.bits import (
-    GLOBAL,
-    RESERVED_BLOCKS,
     Bits,
     from_seed,
     to_fractions,
     to_normal_pairs,
     with_seed_operand,
 )
+from autoconv.ops.random.global_generator import GLOBAL, RESERVED_BLOCKS
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 

@@ -13,7 +13,8 @@ from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.movement.constants import check_shape, static_shape
-from autoconv.ops.random.bits import GLOBAL, Bits, from_seed, with_seed_operand
+from autoconv.ops.random.bits import Bits, from_seed, with_seed_operand
+from autoconv.ops.random.global_generator import GLOBAL
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import same_type
 from autoconv.ops.traits import SizeOperand

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.graph.dtypes import resource
 from autoconv.graph.types import TensorType
 from autoconv.operators.regions.layout import Arms, Grown, Instance, Layout, Leaf, Parts, Static
 from autoconv.runtime.support.attributes import HEAP
@@ -141,6 +142,8 @@ def _layout_text(layout: Layout) -> str:
 
 
 def _capture_text(capture: Any) -> str:
+    if getattr(capture, "dtype", None) is resource:  # as TensorFlow writes the handle of a variable
+        return repr(TensorSpec((), resource))
     type_ = getattr(EagerTensor(capture) if isinstance(capture, np.ndarray) else capture, "type", None)
     return repr(TensorSpec.from_type(type_)) if isinstance(type_, TensorType) else str(type_ or capture)
 

@@ -15,8 +15,9 @@ from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.graph.dtypes import DType, float32, float64, int64, uint64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.special import lgamma
-from autoconv.ops.random.bits import RESERVED_BLOCKS, TRUNCATION
+from autoconv.ops.random.bits import TRUNCATION
 from autoconv.ops.random.distributions import BLOCKS_FOR_STEPS, MAX_DIRECT_MEAN, TAILS
+from autoconv.ops.random.global_generator import RESERVED_BLOCKS
 
 
 @lowers("stateless_truncated_normal")

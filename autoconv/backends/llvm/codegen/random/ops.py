@@ -23,7 +23,8 @@ from autoconv.backends.llvm.ir.scalars import ElementWriter, load
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import DType, int64, uint32, uint64
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.random.bits import GLOBAL, RESERVED_BLOCKS, seed_size, stream_name
+from autoconv.ops.random.bits import seed_size, stream_name
+from autoconv.ops.random.global_generator import GLOBAL, RESERVED_BLOCKS
 from autoconv.ops.random.philox import SEED_KEY
 
 

@@ -24,7 +24,8 @@ from autoconv.backends.llvm.schedule.partition import PART_LIMIT, Split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint32, uint64
 from autoconv.ops.elements import ELEMENTS
-from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, RESERVED_BLOCKS, TRUNCATION, words_of_pair
+from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, TRUNCATION, words_of_pair
+from autoconv.ops.random.global_generator import RESERVED_BLOCKS
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
 _CHUNK_NUMBERS = 512  # numbers whose words are drawn at once; a multiple of the four words of a block
