@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from autoconv.backends.llvm.ir.index_arith import is_below, plus, record_counter
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.graph import dimensions
 from autoconv.graph.types import Symbol
+from autoconv.ops.index_spec import Slice
 from tests.backends.native import run_both
 
 SHAPES: list[tuple[int, ...]] = [(5,), (16,), (33,), (254,), (3, 40), (7, 31), (2, 3, 50), (4, 1), (1, 19), (3, 0)]
@@ -96,3 +98,20 @@ def test_positions_where_a_span_is_cut() -> None:
     assert span.is_below(dimensions.plus(i, Symbol("n")), 4) is None
     assert span.is_below(dimensions.times(i, i), 200) is None
     assert span.is_below(dimensions.plus(i, 3), 13) is True
+
+
+@pytest.mark.parametrize("kernel_size", [2, 4, 9])
+@pytest.mark.parametrize("shape", [(5,), (33,), (400,), (3, 40)])
+def test_many_windows_of_a_padded_array(shape: tuple[int, ...], kernel_size: int) -> None:
+    x = numbers(shape)
+    rows, reach = (Slice(None, None, None),) * (len(shape) - 1), kernel_size - 1
+
+    def build(b: Any, x: Any) -> Any:
+        wide = b.pad(x, paddings=((0, 0),) * len(rows) + ((reach, reach),), mode="CONSTANT", constant_values=2)
+        windows = (b.get_item(wide, spec=(*rows, Slice(reach - i, -i or None, None))) for i in range(kernel_size))
+        return functools.reduce(b.add, windows)
+
+    (found,) = run_both(build, x)
+    wide = np.pad(x, ((0, 0),) * len(rows) + ((reach, reach),), constant_values=2)
+    windows = [wide[..., reach - i : -i or None] for i in range(kernel_size)]
+    np.testing.assert_array_equal(found, functools.reduce(np.add, windows))

@@ -1,4 +1,4 @@
-"""argmax and argmin: the first of the best, the first nan, along any axis."""
+"""argmax and argmin: the first of the best, the first nan, along any axis. Positions of numbers in sorted vectors."""
 
 from __future__ import annotations
 
@@ -69,3 +69,15 @@ def test_extremes_of_many_numbers_over_threads() -> None:
         assert run_both(op(name, axis=None, keepdims=False), x)[0] == expected
     x[1_234_567] = np.nan
     assert np.isnan(run_both(op("reduce_max", axis=None, keepdims=False), x)[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+def test_positions_of_nan_among_other_numbers(dtype: Any, side: str, size: int) -> None:
+    random = np.random.default_rng(size)
+    special = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 0.5], dtype)
+    sequence = np.sort(random.choice(special, size))
+    for values in (random.choice(special, 50), random.random(50).astype(dtype), random.choice(special[2:], 3)):
+        (found,) = run_both(op("searchsorted", side=side), sequence, values)
+        np.testing.assert_array_equal(found, np.searchsorted(sequence, values, side))

@@ -35,6 +35,7 @@ class BoundsCheck:
     vector_size: int = 1
 
 
+_MOST_WINDOWS = 3  # windows of a padded array that loops read without storing it
 _SHORTEST_RUN = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
 
 
@@ -257,3 +258,16 @@ def position_from_start(position: int | Symbol, size: Dimension) -> Dimension:
     if isinstance(size, int):
         return position % size if size else 0
     return position if position >= 0 else plus(size, position)
+
+
+def reads_repeat_work(node: Node, readers: Sequence[Node]) -> bool:
+    """Return whether reading a view through its index map repeats work, or cuts loops into many pieces.
+
+    Each window of a padded array cuts the loops that read it at two more positions; a stored array has no pieces.
+    """
+    if is_indexed(node):
+        return len(readers) > 1
+    rank = len(sizes(node.results[0].type))
+    windows = [reader.attributes["spec"] for reader in readers if reader.op.name == "get_item"]
+    return node.op.name == "pad" and len({spec[-1] for spec in windows if len(spec) == rank}) > _MOST_WINDOWS
+

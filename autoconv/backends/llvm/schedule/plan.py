@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.contiguity import is_block, is_contiguous
-from autoconv.backends.llvm.analysis.indexing import is_indexed, part_shape, positions, shares_loop, updates
+from autoconv.backends.llvm.analysis.indexing import (
+    is_indexed,
+    part_shape,
+    positions,
+    reads_repeat_work,
+    shares_loop,
+    updates,
+)
 from autoconv.backends.llvm.analysis.lent_loads import is_blas_matrix, is_lent_load
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import computed_sizes, defined_sizes
@@ -137,7 +144,7 @@ class Plan:
                 self.classes[node] = "pick"
             elif result not in outputs and self._is_alias(node, readers, is_read_through):
                 self.classes[node] = "alias"
-            elif result in outputs or not is_read_through or (len(readers) > 1 and is_indexed(node)):
+            elif result in outputs or not is_read_through or reads_repeat_work(node, readers):
                 self.classes[node] = "place" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)

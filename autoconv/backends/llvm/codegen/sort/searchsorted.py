@@ -7,7 +7,10 @@ check.
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
+from collections.abc import Callable
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify_indexing import shape_of
@@ -191,9 +194,26 @@ class _SearchWriter:
         return self.out.op("sub", 64, self.out.call_c("llvm.ctlz.i64", "i64", "i64, i1", last_position, "false"))
 
     def _write_interleaved(self, row: Position, offsets: list[Position]) -> None:
-        out, b, size = self.out, self.b, self._size
-        start = product(out, row, size)
+        """Write the searches of a group: without the comparisons that order nan, if none of its numbers is nan."""
+        out, b = self.out, self.b
+        start = product(out, row, self._size)
         values = [load(b, self._dtype, "%values", offset) for offset in offsets]
+        if not self._dtype.is_floating:
+            self._write_steps(start, offsets, values, self._is_before)
+            return
+        has_nan = functools.reduce(operator.or_, map(b.is_nan, values))
+        relation = "le" if self._is_right_sided else "lt"
+        out.either(
+            has_nan.ir,
+            lambda: self._write_steps(start, offsets, values, self._is_before),
+            lambda: self._write_steps(start, offsets, values, lambda x, y: b.compare(relation, x, y)),
+        )
+
+    def _write_steps(
+        self, start: Position, offsets: list[Position], values: list[Element],
+        is_before: Callable[[Element, Element], Element],
+    ) -> None:  # fmt: skip
+        out, b, size = self.out, self.b, self._size
         remaining_cell, *low_cells = [out.alloca("i64") for _ in (None, *offsets)]
         store(b, b.wrap(int64, str(max(size, 1) if isinstance(size, int) else size)), remaining_cell, 0)
         for cell in low_cells:
@@ -205,11 +225,11 @@ class _SearchWriter:
             middle = plus(out, start, (half - 1).ir)
             elements = [load(b, self._dtype, "%sequence", plus(out, middle, low.ir)) for low in lows]
             for element, value, low, cell in zip(elements, values, lows, low_cells, strict=True):
-                store(b, b.select(self._is_before(element, value), low + half, low), cell, 0)
+                store(b, b.select(is_before(element, value), low + half, low), cell, 0)
             store(b, remaining_count - half, remaining_cell, 0)
         for offset, value, cell in zip(offsets, values, low_cells, strict=True):
             low = load(b, int64, cell, 0)
             if size:
-                is_past = self._is_before(load(b, self._dtype, "%sequence", plus(out, start, low.ir)), value)
+                is_past = is_before(load(b, self._dtype, "%sequence", plus(out, start, low.ir)), value)
                 low = b.select(is_past, low + 1, low)
             store(b, b.cast(low, self._result_dtype), "%result", offset)
