@@ -150,5 +150,8 @@ class Backend(Protocol):
     def take_float_errors(self) -> int:
         """Return the processor's flags of floating-point errors in this thread, and clear them; 0 if there are none."""
 
+    def entry_of_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a Python function as an entry for native dispatch; the function itself without native dispatch."""
+
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         """Return whether native dispatch can read these ctypes integers and call these entries."""

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.graph import Graph, Node, Value, compute_effects, copy_node, has_recursion
+from autoconv.graph.graph import Graph, Node, Value, clone, compute_effects, copy_node, has_recursion
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import (
     ArrayType,
@@ -35,6 +35,7 @@ from autoconv.graph.types import (
 )
 from autoconv.ops import OPS
 from autoconv.ops.analysis.reads import reads_only_shapes
+from autoconv.ops.index_spec import INPUT, At
 from autoconv.optimise.fold import fold_constants
 from autoconv.optimise.list_elements import narrow_lists
 from autoconv.optimise.symbolic.driver import derive_numbers, derive_types, has_symbols, without_symbols
@@ -269,10 +270,51 @@ def _specialise_control(copy: Graph, node: Node, inputs: list[Value], sizes: Siz
         regions = [_specialise_graph(region, types[1:], sizes, inputs[1:]) for region in node.regions]
     elif name == "call":
         regions = [_specialise_graph(region, types, sizes, inputs) for region in node.regions]
+    elif name == "try":
+        try:
+            regions = _specialise_try(node.regions, types, inputs, sizes)
+        except CannotSpecialise:
+            try:
+                checked_regions = [clone(region, _check_positions) for region in node.regions]
+                regions = _specialise_try(checked_regions, types, inputs, sizes)
+            except CannotSpecialise:  # the handler may catch what an op raises for these sizes
+                return copy_node(copy, node, inputs).results
     else:
         return copy_node(copy, node, inputs).results
     types = _inferred_types(node, inputs, node.attributes, regions)
     return copy.add_replacement(node, node.op, inputs, node.attributes, regions, types).results
+
+
+def _specialise_try(
+    regions: Sequence[Graph], types: Sequence[Type], inputs: Sequence[Value], sizes: Sizes | None
+) -> list[Graph]:
+    body, normal, handler = regions
+    body_copy = _specialise_graph(body, types, sizes, inputs)
+    normal_types = [*(value.type for value in body_copy.outputs), *types]
+    handler_types = [handler.parameters[0].type, *types]
+    return [
+        body_copy,
+        _specialise_graph(normal, normal_types, sizes, inputs),
+        _specialise_graph(handler, handler_types, sizes, inputs),
+    ]
+
+
+def _check_positions(copy: Graph, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+    """Turn known positions of an index into operands: they are checked when the node runs."""
+    if node.op.name != "get_item":
+        return None
+    array, *remaining_operands = inputs
+    spec, operands = [], []
+    for entry in node.attributes["spec"]:
+        count = entry.operand_count
+        entry_operands, remaining_operands = remaining_operands[:count], remaining_operands[count:]
+        if isinstance(entry, At) and not count:
+            position = {"value": np.asarray(entry.index, np.int64), "weak": True}
+            entry_operands = list(copy.add(OPS["constant"], (), position, span=node.span).results)
+            entry = At(INPUT)
+        spec.append(entry)
+        operands += entry_operands
+    return copy.add(node.op, [array, *operands], {**node.attributes, "spec": tuple(spec)}, span=node.span).results
 
 
 def _specialise_loop(node: Node, types: Sequence[Type], inputs: Sequence[Value], sizes: Sizes | None) -> list[Graph]:

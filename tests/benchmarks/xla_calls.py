@@ -51,7 +51,7 @@ def measure(kinds: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple
             call()
         begin = time.perf_counter()
         call()
-        counts[name] = max(int(0.01 / (time.perf_counter() - begin)), 1)
+        counts[name] = max(int(0.001 / (time.perf_counter() - begin)), 1)
     draw = random.Random(0)
     for _ in range(rounds):
         for name, call in draw.sample(list(kinds.items()), len(kinds)):

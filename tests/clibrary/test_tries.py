@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.errors import UnsupportedError
 
 from .calling import Caller, LibraryError
 
@@ -82,9 +81,30 @@ def of_array(values: np.ndarray) -> float:
     total = 0.0
     try:
         total += values[5]
+        if total > 5:
+            raise IndexError
     except IndexError:
         total = total * 2
     return total
+
+
+def int_or_float(n: int, x: float) -> float:
+    total: float = 0
+    try:
+        total = total + x
+        total = total + 7 // (n - 3)
+        total = n
+        total = total + 7 // (n - 4)
+    except ZeroDivisionError:
+        total = total * 2
+    return total * 1.0
+
+
+def element_or_sum(values: np.ndarray, position: int) -> float:
+    try:
+        return values[position] * 2.0
+    except IndexError:
+        return values.sum()
 
 
 def build(function: Any, specs: str, folder: Path) -> Caller:
@@ -127,6 +147,16 @@ def test_constant_positions_in_arrays_of_any_size(size: int, tmp_path: Path) -> 
     np.testing.assert_array_equal(c_array, python_array)
 
 
-def test_numbers_of_python_and_numpy_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="of_array"):
-        build(of_array, "float64[n]", tmp_path)
+def test_handlers_read_numbers_of_several_kinds(tmp_path: Path) -> None:
+    call = build(of_array, "float64[n]", tmp_path)
+    for size in (0, 1, 5, 6, 9):
+        assert call(np.arange(float(size)))["value"] == of_array(np.arange(float(size)))
+    call = build(int_or_float, "int64[] float64[]", tmp_path)
+    for n in range(7):
+        assert call(n, 0.5)["value"] == int_or_float(n, 0.5)
+
+
+def test_arrays_of_any_size_in_bodies_and_handlers(tmp_path: Path) -> None:
+    call = build(element_or_sum, "float64[n] int64[]", tmp_path)
+    for position in (0, 3, 4, 9):
+        assert call(np.arange(4.0), position)["value"] == element_or_sum(np.arange(4.0), position)

@@ -21,6 +21,11 @@ HEAD = """
             return call()
         except Exception as error:
             return f"{type(error).__name__}: {error}"
+    def place_of_refusal(function):
+        try:
+            return function(tf.constant(1.0))
+        except tf.errors.InvalidArgumentError as error:
+            return f"{error.message.partition(': Could')[0]} at {error.place.text.strip()}"
 """
 
 

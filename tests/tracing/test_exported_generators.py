@@ -64,7 +64,7 @@ def test_the_code_of_generators_as_plain_python():
         np.testing.assert_array_equal(draws.permutation(pcg64, state, 40), generator.permutation(40))
         np.testing.assert_array_equal(state, state_of(generator))
         for seed in (0, 5, 2**40 + 3, 2**63 - 1):
-            bits.seed_pcg64(state, seed)
+            bits.seed_pcg64(state, seed, 4)
             np.testing.assert_array_equal(state, state_of(np.random.default_rng(seed)))
 
 

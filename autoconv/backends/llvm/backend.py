@@ -14,6 +14,7 @@ from autoconv.backends.llvm.jit.engine import COMPILATION_ERRORS
 from autoconv.backends.llvm.library.build import library_object
 from autoconv.backends.llvm.runtime.call_dispatch import (
     dispatching_method,
+    entry_of_function,
     is_dispatchable,
     is_readable,
     mark_method_descriptor,
@@ -78,6 +79,12 @@ class NativeBackend:
             return take_float_errors(shared_address)
         except (*COMPILATION_ERRORS, UnknownLayout, ImportError):
             return 0
+
+    def entry_of_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        try:
+            return entry_of_function(shared_address, function)  # type: ignore[no-any-return]
+        except (*COMPILATION_ERRORS, UnknownLayout, ImportError):
+            return function
 
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         return all(map(is_readable, cells)) and all(map(is_dispatchable, entries))

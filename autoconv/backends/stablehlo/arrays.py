@@ -17,8 +17,12 @@ from autoconv.graph.dtypes import DType, bool_, complex64, complex128, int32, in
 from autoconv.graph.graph import Node
 
 _COMPARISONS = {"eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE"}
-
-
+_SHORT_OPS = frozenset({
+    "abs", "add", "and", "atan2", "cbrt", "ceil", "convert", "cosine", "divide", "exponential",
+    "exponential_minus_one", "floor", "log", "log_plus_one", "maximum", "minimum", "multiply", "negate", "not", "or",
+    "power", "remainder", "reshape", "rsqrt", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign",
+    "sine", "sqrt", "subtract", "tanh", "xor",
+})  # fmt: skip
 _COMPLEX_FUNCTIONS = {
     "abs": "abs", "exp": "exponential", "expm1": "exponential_minus_one", "log": "log", "log1p": "log_plus_one",
     "sin": "sine", "cos": "cosine", "tan": "tan", "tanh": "tanh", "sqrt": "sqrt", "rsqrt": "rsqrt", "sign": "sign",
@@ -62,7 +66,7 @@ class ArrayWriter(Control):
         self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], properties: str = "",
         regions: Sequence[list[str]] = (),
     ) -> Term:
-        """Write an operation with one result, in MLIR's generic form."""
+        """Write an operation with one result."""
         (result,) = self.emit_all(op, operands, [(dtype, tuple(shape))], properties, regions)
         return result
 
@@ -70,7 +74,10 @@ class ArrayWriter(Control):
         self, op: str, operands: Sequence[Term], results: Sequence[tuple[DType, tuple[Any, ...]]],
         properties: str = "", regions: Sequence[list[str]] = (),
     ) -> list[Term]:
-        """Write an operation with any number of results; `regions` are their lines."""
+        """Write an operation with any number of results; `regions` are their lines.
+
+        The common ones are in StableHLO's own form, which is half as long, the others in MLIR's generic form.
+        """
         name = self.new_name()
         count = len(results)
         operand_names = ", ".join(x.name for x in operands)
@@ -79,6 +86,11 @@ class ArrayWriter(Control):
         types = ", ".join(tensor_type(x.dtype, x.shape) for x in operands)
         result_types = [tensor_type(*result) for result in results]
         result_text = result_types[0] if count == 1 else f"({', '.join(result_types)})"
+        if op in _SHORT_OPS and not properties:
+            are_equal = {tensor_type(x.dtype, x.shape) for x in operands} == {result_text}
+            type_text = result_text if are_equal else f"({types}) -> {result_text}"
+            self.line(f"{name} = stablehlo.{op} {operand_names} : {type_text}")
+            return [Term(self, name, *results[0])]
         head = f'{assignment}"stablehlo.{op}"({operand_names}){property_text}'
         if not regions:
             self.line(f"{head} : ({types}) -> {result_text}")
@@ -143,11 +155,16 @@ class ArrayWriter(Control):
         return self.emit(name, [x, y], dtype, x.shape)
 
     def emit_comparison(self, test: str, x: Term, y: Term) -> Term:
-        direction = f"comparison_direction = #stablehlo<comparison_direction {_COMPARISONS[test]}>"
-        return self.emit("compare", [x, y], bool_, x.shape, direction)
+        result, type_ = self.new_term(bool_, x.shape), tensor_type(x.dtype, x.shape)
+        types = f"({type_}, {type_}) -> {tensor_type(bool_, x.shape)}"
+        self.line(f"{result.name} = stablehlo.compare {_COMPARISONS[test]}, {x.name}, {y.name} : {types}")
+        return result
 
     def emit_select(self, condition: Term, x: Term, y: Term) -> Term:
-        return self.emit("select", [condition, x, y], x.dtype, x.shape)
+        result = self.new_term(x.dtype, x.shape)
+        types = f"{tensor_type(condition.dtype, condition.shape)}, {tensor_type(x.dtype, x.shape)}"
+        self.line(f"{result.name} = stablehlo.select {condition.name}, {x.name}, {y.name} : {types}")
+        return result
 
     def emit_cast(self, x: Term, dtype: DType) -> Term:
         return self.emit("convert", [x], dtype, x.shape)

@@ -43,6 +43,7 @@ class Module:
 
     text            the module
     results         number of the graph's results; new contents of written parameters follow, then the error word
+    has_error_word  whether there is an error word; with `in_place`, modules in which nothing can fail have none
     written         positions of the parameters (variables, arrays) whose new contents are results
     places          for each error word from 1 on: the op and its place in the program
     shares          whether the module copies a result that is, or is part of, an argument or another result
@@ -63,6 +64,7 @@ class Module:
     types: tuple[TensorType, ...] = ()
     parts: tuple[Part | ChosenPart, ...] = ()
     donated: tuple[int, ...] = ()
+    has_error_word: bool = True
 
 
 def to_stablehlo(
@@ -87,7 +89,11 @@ def to_stablehlo(
             parameters[-1].constant_value = numbers[i]
     lowered = Lowering(writer).lower_graph(graph, parameters, in_place)
     values, operands, parts = _describe_parts(lowered) if lowered.views else (lowered.results, [], ())
-    outputs = [*values, *(term for _, term in lowered.written), *operands, writer.error_word_or_zero(writer.error_word)]
+    outputs = [*values, *(term for _, term in lowered.written), *operands]
+    types = tuple(TensorType(term.dtype, term.shape) for term in outputs)
+    has_error_word = writer.error_word is not None or not in_place
+    if has_error_word:
+        outputs.append(writer.error_word_or_zero(writer.error_word))
     aliases = {
         position: len(values) + i
         for i, (position, term) in enumerate(lowered.written)
@@ -99,9 +105,10 @@ def to_stablehlo(
         tuple(position for position, _ in lowered.written),
         tuple(writer.locations),
         lowered.shares_memory and not parts,
-        tuple(TensorType(term.dtype, term.shape) for term in outputs[:-1]),
+        types,
         parts,
         tuple(aliases),
+        has_error_word,
     )
 
 
@@ -170,7 +177,7 @@ def _module_text(
         "module {",
         f"  func.func public @main({parameter_text}) -> ({types}) {{",
         *lines,
-        f"    func.return {names} : {types}",
+        f"    func.return {names} : {types}" if outputs else "    func.return",
         "  }",
         "}",
         "",

@@ -6,7 +6,6 @@ to the kernel: the native code then runs the same call, and gives the results or
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +20,7 @@ from autoconv.backends.stablehlo import ChosenPart, Module, Part, to_stablehlo
 from autoconv.backends.xla.client import Place, is_installed, place
 from autoconv.backends.xla.entry import make_entry
 from autoconv.backends.xla.executable import DeviceArray, Executable
+from autoconv.forks import generation
 from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import ArrayType, ResourceType, Symbol
 
@@ -41,7 +41,7 @@ class XlaGraph:
         self._graph = graph
         self._make_native = native
         self._native: CompiledGraph | None = None
-        self._process = os.getpid()
+        self._fork_generation = generation()
         self._device = device
         self._size_parameters: tuple[int, ...] = ()
         self._variables = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ResourceType)]
@@ -60,7 +60,7 @@ class XlaGraph:
                 raise
         else:
             if form is not None and device.is_host:
-                self.entry = make_entry(graph, form, self._run_by_xla)
+                self.entry = make_entry(graph, form, self._make_host_run())
 
     @property
     def holds_no_arguments(self) -> bool:
@@ -79,10 +79,28 @@ class XlaGraph:
         results = self._run_by_xla(arguments, keep_on_device)
         return self._run_natively(arguments) if results is None else results
 
+    def _make_host_run(self) -> Callable[[Sequence[Any]], list[Any] | None]:
+        """Return `_run_by_xla`, for a graph without variables and shared results by its few steps that remain."""
+        variant = self._variants[()]
+        assert variant is not None
+        module, executable = variant
+        if self._variables or module.written or module.parts:
+            return self._run_by_xla
+        fork_generation, run_on_host = self._fork_generation, executable.run_on_host
+
+        def run(arguments: Sequence[Any]) -> list[Any] | None:
+            if generation() != fork_generation:
+                return None
+            results, error_word = run_on_host(arguments)
+            return None if error_word else results
+
+        return run
+
     def _run_by_xla(self, arguments: Sequence[Any], keep_on_device: bool = False) -> list[Any] | None:
         """Run the graph by XLA; return None, without any effect, where the native code has to run it."""
-        variant = self._find_variant(tuple(int(arguments[i]) for i in self._size_parameters))
-        if variant is None or os.getpid() != self._process:  # the threads of XLA are not in a forked process
+        sizes = tuple([int(arguments[i]) for i in self._size_parameters])
+        variant = self._find_variant(sizes)
+        if variant is None or generation() != self._fork_generation:  # the threads of XLA are not in a forked process
             return None
         module, run = variant
         argument_values = arguments
@@ -120,7 +138,10 @@ class XlaGraph:
         parameters = [array_type(value.type) for value in self._graph.parameters]
         try:
             aliased = {position: module.results + module.written.index(position) for position in module.donated}
-            return module, Executable(module.text, self._device, parameters, module.types, aliased)
+            executable = Executable(
+                module.text, self._device, parameters, module.types, aliased, module.has_error_word
+            )
+            return module, executable
         except RuntimeError as error:  # XLA's own refusal
             raise GraphUnfit("module", f"XLA refuses it: {str(error).splitlines()[0]}") from None
 
@@ -203,6 +224,9 @@ class XlaBackend:
 
     def take_float_errors(self) -> int:
         return self._native.take_float_errors()
+
+    def entry_of_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return self._native.entry_of_function(function)
 
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         return self._native.can_dispatch(cells, entries)

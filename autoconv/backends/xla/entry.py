@@ -58,24 +58,24 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
     fixed_items = list(fixed.items())
     captured = [parameter.value for parameter in form.parameters if isinstance(parameter, Captured)]
     argument_count, busy = len(varying_readers) + len(fixed), form.busy
-    positions_and_readers = list(zip(positions, varying_readers, strict=False))
     memory_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
     memory_pairs = list(itertools.combinations(memory_positions, 2))
     if len(memory_pairs) > _PAIR_LIMIT:
         return None
 
-    def entry(*call_arguments: Any) -> Any:
+    def entry(*call_arguments: Any) -> Any:  # its steps are few, as they take a third of a call's time
         if len(call_arguments) != argument_count or busy.value:
             return NotImplemented
-        for i, value in fixed_items:
-            if type(call_arguments[i]) is not type(value) or call_arguments[i] != value:
+        if fixed_items:
+            if not _are_equal(fixed_items, call_arguments):
                 return NotImplemented
+            call_arguments = tuple([call_arguments[i] for i in positions])
         for check in guards:
             if not check():
                 return NotImplemented
         arguments = []
-        for i, read_argument in positions_and_readers:
-            argument = read_argument(call_arguments[i])
+        for read_argument, call_argument in zip(varying_readers, call_arguments):  # noqa: B905 - as many
+            argument = read_argument(call_argument)
             if argument is None:
                 return NotImplemented
             arguments.append(argument)
@@ -87,6 +87,11 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
         return NotImplemented if result is None else build(result)
 
     return entry
+
+
+def _are_equal(fixed_items: Sequence[tuple[int, Any]], arguments: Sequence[Any]) -> bool:
+    """Return whether the arguments at these positions have these values."""
+    return all(type(arguments[i]) is type(value) and arguments[i] == value for i, value in fixed_items)
 
 
 # ---- arguments

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -21,32 +21,35 @@ import numpy as np
 from autoconv.backends.llvm.target.cpu import instructions
 from autoconv.backends.xla.client import Place
 from autoconv.code_cache import XLA
+from autoconv.graph.dtypes import int32
 from autoconv.graph.types import TensorType
 from autoconv.ops.values.remote_array import RemoteArray
 
 _ALIGNMENT = 64  # bytes: memory that XLA reads in place
 _SHARED_BYTES = 1 << 16  # bytes: smaller arrays are copied, which takes less time than sharing their memory
+_MAX_KEPT_ADDRESSES = 64  # of results
 _STAGED_BYTES_LIMIT = 1 << 26  # bytes of a staging area that is kept for later calls
 
 
 class Executable:
-    """A compiled module, whose last result is an int32, the error word.
+    """A compiled module. With `has_error_word` its last result is an int32, the error word.
 
     `donated` maps positions of parameters whose memory the module takes to the positions of the results in that memory.
     """
 
     def __init__(
         self, text: str | bytes, place: Place, parameters: Sequence[TensorType], results: Sequence[TensorType],
-        donated: Mapping[int, int] | None = None,
+        donated: Mapping[int, int] | None = None, has_error_word: bool = True,
     ) -> None:
         self._place = place
-        compiled = _compile(text, place)
-        self._run = _runner(compiled, place, results)
+        word_types = [TensorType(int32, ())] if has_error_word else []
+        self._run = _runner(_compile(text, place), place, [*results, *word_types])
         self._parameters = [_ArrayForm(type_) for type_ in parameters]
-        self._results = [_ArrayForm(type_) for type_ in results]
         self._types = list(results)
-        self._areas: list[list[_Area]] = []
+        self._has_error_word = has_error_word
         self._donated = dict(donated or {}) if place.is_host else {}
+        self._idle_areas: list[_Areas] = []  # those of calls that have ended
+        self.run_on_host = self._make_host_run([_ArrayForm(type_) for type_ in results])
 
     def __call__(self, arguments: Sequence[Any], keep_on_device: bool = False) -> tuple[list[Any], int]:
         """Run on arrays of the parameters' dtypes and shapes, or DeviceArrays; return the results and the error word.
@@ -54,36 +57,40 @@ class Executable:
         With `keep_on_device`, results of an accelerator are DeviceArrays. On the processor the new contents of a
         donated array are written into it, if the error word is 0, and its result is None.
         """
-        if not self._place.is_host:
-            return self._run_on_accelerator(arguments, keep_on_device)
-        try:
-            areas = self._areas.pop()  # those of a call that has ended
-        except IndexError:
-            areas = [
-                _DonatedArea(form) if i in self._donated else _Area(form) for i, form in enumerate(self._parameters)
-            ]
-        device = self._place.device
-        results = list(self._run([area.buffer(x, device) for area, x in zip(areas, arguments, strict=True)]))
-        word_buffer = results.pop()  # it has to outlive the read of its memory
-        error_word = ctypes.c_int32.from_address(word_buffer.unsafe_buffer_pointer()).value
-        if self._donated:
-            self._take_donated(areas, arguments, results, not error_word)
-        self._areas.append(areas)
-        if len(results) == 1:
-            (buffer,) = results
-            return [None if buffer is None else _as_array(buffer, self._results[0])], error_word
-        arrays = zip(results, self._results, strict=True)
-        return [None if buffer is None else _as_array(buffer, form) for buffer, form in arrays], error_word
+        if self._place.is_host:
+            return self.run_on_host(arguments)
+        return self._run_on_accelerator(arguments, keep_on_device)
 
-    def _take_donated(
-        self, areas: Sequence[_Area], arguments: Sequence[Any], results: list[Any], has_succeeded: bool
-    ) -> None:
-        """Keep the buffers of donated arrays, and write their new contents into the arguments; they are no results."""
-        for position, result_position in self._donated.items():
-            areas[position].take(results[result_position])
-            if has_succeeded:
-                arguments[position][...] = areas[position].array
-            results[result_position] = None
+    def _make_host_run(self, results: Sequence[_ArrayForm]) -> Callable[[Sequence[Any]], tuple[list[Any], int]]:
+        """Return the function that runs on the processor; warm calls of small arrays take less time than its steps."""
+        run, idle_areas, has_error_word, donated = self._run, self._idle_areas, self._has_error_word, self._donated
+        readers = [_result_reader(form) for form in results]
+        (read_single,) = readers if len(readers) == 1 and not donated else (None,)
+        read_word = ctypes.c_int32.from_address
+
+        def run_on_host(arguments: Sequence[Any]) -> tuple[list[Any], int]:
+            try:
+                areas = idle_areas.pop()
+            except IndexError:
+                areas = _Areas(self._parameters, donated, self._place.device)
+            outputs = run(areas.fill(arguments))
+            error_word = 0
+            if has_error_word:
+                word_buffer = outputs[-1]  # it has to outlive the read of its memory
+                error_word = read_word(word_buffer.unsafe_buffer_pointer()).value
+            if read_single is not None:
+                arrays: list[Any] = [read_single(outputs[0])]
+            else:
+                buffers = list(outputs)[: len(readers)]
+                if donated:
+                    areas.take_donated(donated, arguments, buffers, not error_word)
+                arrays = [
+                    None if buffer is None else read(buffer) for read, buffer in zip(readers, buffers, strict=True)
+                ]  # fmt: skip
+            idle_areas.append(areas)
+            return arrays, error_word
+
+        return run_on_host
 
     def _run_on_accelerator(self, arguments: Sequence[Any], keep_on_device: bool) -> tuple[list[Any], int]:
         buffers = [
@@ -91,9 +98,10 @@ class Executable:
             else _send_to_device(np.asarray(x, form.dtype), self._place.device)
             for x, form in zip(arguments, self._parameters, strict=True)
         ]  # fmt: skip
-        *results, error_word = self._run(buffers)
+        results = list(self._run(buffers))
+        error_word = int(np.asarray(results.pop())) if self._has_error_word else 0
         arrays = [DeviceArray(buffer, type_, self._place) for buffer, type_ in zip(results, self._types, strict=True)]
-        return (arrays if keep_on_device else [array.fetch() for array in arrays]), int(np.asarray(error_word))
+        return (arrays if keep_on_device else [array.fetch() for array in arrays]), error_word
 
 
 class DeviceArray(RemoteArray):
@@ -119,14 +127,44 @@ class DeviceArray(RemoteArray):
 class _ArrayForm:
     """The dtype, shape and size in bytes of an array."""
 
-    __slots__ = ("bytes_from_address", "dtype", "shape", "size")
+    __slots__ = ("dtype", "shape", "size")
 
     def __init__(self, type_: TensorType) -> None:
         self.dtype = np.dtype(type_.dtype.numpy)
         self.shape = tuple(int(size) for size in type_.shape or ())  # type: ignore[arg-type]
         self.size = self.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
-        # Returns the bytes at an address.
-        self.bytes_from_address: Callable[[int], Any] = (ctypes.c_char * self.size).from_address
+
+
+class _Areas:
+    """Memory for copies of the arguments of one call at a time."""
+
+    def __init__(self, parameters: Sequence[_ArrayForm], donated: Container[int], device: Any) -> None:
+        self._device = device
+        self._areas = [_DonatedArea(form) if i in donated else _Area(form) for i, form in enumerate(parameters)]
+        self._copied: list[Any] = []  # the arrays that get copies, if all arguments are small; otherwise none
+        self._buffers: list[Any] = []
+        if not any(i in donated or form.size >= _SHARED_BYTES for i, form in enumerate(parameters)):
+            self._copied = [_aligned_array(form) for form in parameters]
+            self._buffers = [_import_array(array, device) for array in self._copied]
+
+    def fill(self, arguments: Sequence[Any]) -> list[Any]:
+        """Return buffers with the elements of arguments."""
+        if not self._buffers:
+            return [area.buffer(x, self._device) for area, x in zip(self._areas, arguments, strict=True)]
+        for array, argument in zip(self._copied, arguments):  # noqa: B905 - `strict` takes time, and the entry counts
+            array[...] = argument
+        return self._buffers
+
+    def take_donated(
+        self, donated: Mapping[int, int], arguments: Sequence[Any], results: list[Any], has_succeeded: bool
+    ) -> None:
+        """Keep the buffers of donated arrays, and write their new contents into the arguments; they are no results."""
+        for position, result_position in donated.items():
+            area = self._areas[position]
+            area.take(results[result_position])
+            if has_succeeded:
+                arguments[position][...] = area.array
+            results[result_position] = None
 
 
 class _Area:
@@ -228,14 +266,25 @@ class _XlaMemory:
         self.__array_interface__ = {"data": (address, False), "shape": (size,), "typestr": "|u1", "version": 3}
 
 
-def _as_array(buffer: Any, form: _ArrayForm) -> np.ndarray:
-    """Return a result as an array: a small one is copied, a large one stays where it is."""
+def _result_reader(form: _ArrayForm) -> Callable[[Any], np.ndarray]:
+    """Return a function from a result's buffer to an array: a small one is copied, a large one stays where it is."""
     if form.size == 0:
-        return np.empty(form.shape, form.dtype)
-    address = buffer.unsafe_buffer_pointer()
+        return lambda buffer: np.empty(form.shape, form.dtype)
     if form.size >= _SHARED_BYTES:
-        return _array_over(buffer, address, form)
-    return np.ndarray(form.shape, form.dtype, form.bytes_from_address(address)).copy()
+        return lambda buffer: _array_over(buffer, buffer.unsafe_buffer_pointer(), form)
+    arrays: dict[int, np.ndarray] = {}  # over memory that XLA uses again and again, by its address
+    bytes_from_address: Callable[[int], Any] = (ctypes.c_char * form.size).from_address
+
+    def copy(buffer: Any) -> np.ndarray:
+        address = buffer.unsafe_buffer_pointer()
+        array = arrays.get(address)
+        if array is None:
+            array = np.ndarray(form.shape, form.dtype, bytes_from_address(address))
+            if len(arrays) < _MAX_KEPT_ADDRESSES:
+                arrays[address] = array
+        return array.copy()
+
+    return copy
 
 
 def _array_over(buffer: Any, address: int, form: _ArrayForm) -> np.ndarray:
@@ -252,7 +301,6 @@ def _runner(compiled: Any, place: Place, results: Sequence[TensorType]) -> Calla
         core, make_handler = import_module("jax.core"), import_module("jaxlib._jax").array_result_handler
         sharding = import_module("jax.sharding").SingleDeviceSharding(place.device)
         types = [(tuple(type_.shape or ()), np.dtype(type_.dtype.numpy)) for type_ in results]
-        types.append(((), np.dtype("int32")))
         handlers = [
             make_handler(core.ShapedArray(*type_), sharding, committed=True, _skip_checks=True) for type_ in types
         ]  # fmt: skip

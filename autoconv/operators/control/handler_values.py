@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from autoconv.errors import StagingError
-from autoconv.graph.dtypes import int64
+from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.container_promotion import have_same_items
 from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Parts, Static, Variant
-from autoconv.operators.regions.layout_join import join_layouts
+from autoconv.operators.regions.layout_join import join_layouts, number_type
 from autoconv.operators.regions.marshalling import emit, rebuild
 from autoconv.operators.regions.value_layout import home_of, layout_of
 from autoconv.operators.support.protected_names import Undefined
@@ -45,8 +47,16 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 def store_handler_value(value_dict: Any, position: int, value: object, name: str) -> None:
     """Record a store of `value`, of the variable called `name`, into the graph dict `value_dict`."""
+    if type(value) is Variant:  # a store in each arm, whose number has one type
+        stage_arms(value.tag, [partial(_store_arm, value_dict, position, arm, name) for arm in value.values], [], ())
+        return
     boxed_value = box_with_name(_as_boxable(value, name))
     record_without_hook("object_apply", [value_dict, position, boxed_value], function="setitem", keywords=())
+
+
+def _store_arm(value_dict: Any, position: int, value: object, name: str) -> tuple[()]:
+    store_handler_value(value_dict, position, value, name)
+    return ()
 
 
 def load_handler_value(
@@ -64,8 +74,10 @@ def load_handler_value(
     for layout in layouts:
         if isinstance(layout, Static) and region is not None and is_created_by_trace(layout.value, region):
             box(layout.value)  # refuses objects that were not stored
-    stored_value = record_object("object_method", [value_dict, position, _as_boxable(before, name)], name="get")
-    tensor_type = _tensor_type(joined_layout)
+    types_by_class = _number_types(joined_layout) if len(assigned_layouts) == len(layouts) else {}
+    if types_by_class:
+        return _load_number(value_dict, position, list(types_by_class.items()), name, before)
+    stored_value, tensor_type = _load(value_dict, position, before, name), _tensor_type(joined_layout)
     if len(assigned_layouts) == len(layouts):
         return stored_value if tensor_type is None else unbox(stored_value, tensor_type)
     is_unassigned = record_object("object_isinstance", [stored_value], kinds=NotAssigned)
@@ -78,6 +90,41 @@ def load_handler_value(
     else:
         joined_layout = Leaf(ObjectType(), as_object)
     return Variant(tag, [joined_layout, Static(Undefined(name))], [stored_value, Undefined(name)])
+
+
+def _load(value_dict: Any, position: int, before: object, name: str) -> Any:
+    return record_object("object_method", [value_dict, position, _as_boxable(before, name)], name="get")
+
+
+def _load_number(
+    value_dict: Any, position: int, types_by_class: Sequence[tuple[type, TensorType]], name: str, before: object
+) -> Any:
+    """Return a stored number that has one of these types, by its class. Each arm loads it again, from its cell."""
+    load_number = partial(_load_number, value_dict, position)
+    if type(before) is Variant:
+        choices = [lambda arm=arm: (load_number(types_by_class, name, arm),) for arm in before.values]
+        return stage_arms(before.tag, choices, [], (name,))[0]
+    (class_, type_), *others = types_by_class
+    number = lambda: unbox(_load(value_dict, position, before, name), type_)
+    if not others:
+        return number()
+    test = record_object("object_isinstance", [_load(value_dict, position, before, name)], kinds=class_)
+    return stage_arms(test, [lambda: (number(),), lambda: (load_number(others, name, before),)], [], (name,))[0]
+
+
+def _number_types(layout: Layout) -> dict[type, TensorType]:
+    """Return the types of a number of several kinds by the class of the stored object; subclasses come first.
+
+    Empty for other layouts, and where objects of two types have one class.
+    """
+    types = [number_type(arm) for arm in layout.arms] if isinstance(layout, Arms) else []
+    classes = {type_: _CLASSES.get(type_.dtype) if type_.weak else np.ndarray for type_ in types if type_ is not None}
+    if None in types or None in classes.values() or len(set(classes.values())) < len(classes):
+        return {}
+    return {class_: type_ for type_, class_ in sorted(classes.items(), key=lambda item: item[1] is not bool) if class_}
+
+
+_CLASSES: dict[DType, type] = {bool_: bool, int64: int, float64: float, complex128: complex}
 
 
 def as_missing(value: object) -> Any:
@@ -125,7 +172,7 @@ def load_parts(value_dict: Any, position: int, layouts: Sequence[Layout], name: 
 
     value_before = Undefined(name) if before is MISSING else before
     arms: list[Callable[..., tuple[Any, ...]]] = [lambda: (value_before,)]
-    arms += [functools.partial(rebuild_stored, layout) for layout in layouts]
+    arms += [partial(rebuild_stored, layout) for layout in layouts]
     return stage_arms(layout_index + 1, arms, [], (name,))[0]
 
 

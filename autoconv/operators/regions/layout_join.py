@@ -291,6 +291,13 @@ def number_kind(layout: Layout) -> Any:
     return (type_.dtype, type_.weak, layout) if is_known_subclass_number(layout) else (type_.dtype, type_.weak)
 
 
+def number_type(layout: Layout) -> TensorType | None:
+    """Return the type of a number; None for other layouts, and for known numbers of subclasses."""
+    kind = number_kind(layout)
+    type_ = _to_leaf(layout).type if kind is not None and len(kind) == 2 else None
+    return type_ if isinstance(type_, TensorType) else None
+
+
 def is_known_subclass_number(layout: Layout) -> bool:
     """Return whether a layout is a known number of a subclass of Python's classes of numbers."""
     return isinstance(layout, Static) and is_number_subclass(layout.value)

@@ -19,6 +19,7 @@ import numpy as np
 _ONE, _HALF_BITS = np.uint64(1), np.uint64(32)
 _HALF, _FULL = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)
 _MULTIPLIER_HIGH, _MULTIPLIER_LOW = np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645)
+_POOL_STEP, _WORD_STEP = np.uint64(0x931E8875), np.uint64(0x58F38DED)
 _POSITION, _KEPT = 624, 625  # in the state of a Mersenne Twister
 
 
@@ -75,14 +76,22 @@ def next_half_of_pcg64(state: Any) -> Any:
 
 def next_float_of_pcg64(state: Any) -> Any:
     """Return a number in [0, 1) of 53 bits."""
-    return np.float64(next_word_of_pcg64(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return fraction_of_word(next_word_of_pcg64(state))
 
 
-def seed_pcg64(state: Any, seed: Any) -> None:
-    """Write the state for a seed, a nonnegative integer of at most 64 bits, as NumPy's SeedSequence spreads it."""
+def fraction_of_word(word: Any) -> Any:
+    """Return the number in [0, 1) that PCG64 makes of 64 bits."""
+    return np.float64(word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+def seed_pcg64(state: Any, seed: Any, count: Any) -> None:
+    """Write the state for a seed, a nonnegative integer of at most 64 bits, as NumPy's SeedSequence spreads it.
+
+    The words of its pool, a `count` of 4, are an argument so that the loops over them are loops of the graph.
+    """
     if seed < 0:
         raise ValueError("expected non-negative integer")
-    initial_high, initial_low, sequence_high, sequence_low = _spread(np.uint64(seed))
+    initial_high, initial_low, sequence_high, sequence_low = _spread(np.uint64(seed), count)
     state[0] = 0
     state[1] = 0
     state[2] = (sequence_high << np.uint64(1)) | (sequence_low >> np.uint64(63))
@@ -96,31 +105,32 @@ def seed_pcg64(state: Any, seed: Any) -> None:
     _advance_pcg64(state)
 
 
-def _spread(word: Any) -> np.ndarray:
-    """Return four words for one."""
-    multiplier = 0x43B0D7E5
+def _spread(word: Any, count: Any) -> np.ndarray:
+    """Return four words for one; `count` is 4."""
+    multiplier = np.uint64(0x43B0D7E5)
     pool = np.zeros(4, np.uint64)
     pool[0] = word & _HALF
     pool[1] = word >> _HALF_BITS
-    for i in range(4):
-        pool[i] = _hash(pool[i], multiplier, 0x931E8875)
-        multiplier = multiplier * 0x931E8875 & 0xFFFFFFFF
-    for source in range(4):
-        for target in range(4):
-            if source != target:
-                pool[target] = _mix(pool[target], _hash(pool[source], multiplier, 0x931E8875))
-                multiplier = multiplier * 0x931E8875 & 0xFFFFFFFF
-    multiplier = 0x8B51F9DD
+    for i in range(count):
+        pool[i] = _hash(pool[i], multiplier, _POOL_STEP)
+        multiplier = multiplier * _POOL_STEP & _HALF
+    for i in range(3 * count):
+        source, target = i // 3, i % 3
+        if target >= source:
+            target += 1
+        pool[target] = _mix(pool[target], _hash(pool[source], multiplier, _POOL_STEP))
+        multiplier = multiplier * _POOL_STEP & _HALF
+    multiplier = np.uint64(0x8B51F9DD)
     words = np.zeros(4, np.uint64)
-    for i in range(8):
-        half = _hash(pool[i % 4], multiplier, 0x58F38DED)
-        words[i // 2] = words[i // 2] | (half << _HALF_BITS if i % 2 else half)
-        multiplier = multiplier * 0x58F38DED & 0xFFFFFFFF
+    for i in range(2 * count):
+        half = _hash(pool[i % 4], multiplier, _WORD_STEP)
+        words[i // 2] = words[i // 2] | (half << (_HALF_BITS * np.uint64(i % 2)))
+        multiplier = multiplier * _WORD_STEP & _HALF
     return words
 
 
-def _hash(value: Any, multiplier: int, step: int) -> Any:
-    mixed = (value ^ np.uint64(multiplier)) * np.uint64(multiplier * step & 0xFFFFFFFF) & _HALF
+def _hash(value: Any, multiplier: Any, step: Any) -> Any:
+    mixed = (value ^ multiplier) * (multiplier * step & _HALF) & _HALF
     return mixed ^ (mixed >> np.uint64(16))
 
 
@@ -256,5 +266,6 @@ RANDOM_STATE = Bits(next_half_of_mersenne, next_word_of_mersenne, next_float_of_
 PYTHON = Bits(next_half_of_mersenne, next_word_of_mersenne, next_float_of_mersenne, below_by_upper_bits)
 
 __all__ = [
-    "Bits", "PCG64", "PYTHON", "RANDOM_STATE", "masked_below", "next_normal", "seed_mersenne", "seed_pcg64",
+    "Bits", "PCG64", "PYTHON", "RANDOM_STATE", "fraction_of_word", "masked_below", "next_normal", "seed_mersenne",
+    "seed_pcg64",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.ops.random.generator_bits import Bits, masked_below, next_normal
+from autoconv.ops.random.generator_bits import Bits, fraction_of_word, masked_below, next_normal
 
 _ONE = np.uint64(1)
 _NORMAL_TAIL, _EXPONENTIAL_TAIL = 3.6541528853610087963519472518, 7.69711747013104972
@@ -59,49 +59,57 @@ def uniform(bits: Bits, state: Any, low: Any, high: Any) -> Any:
     return low + extent * bits.next_float(state)
 
 
+# Stages of the ziggurat method: each takes one word, so that the code of the bits stands in the graph once.
+_LAYER, _WEDGE, _TAIL, _TAIL_TEST, _DRAWN = range(5)
+
+
 def standard_normal(bits: Bits, state: Any, limits: Any, widths: Any, densities: Any) -> Any:
     """Draw by the ziggurat method."""
-    number, is_drawn = 0.0, False
-    while not is_drawn:
+    number, is_negative, layer, stage = 0.0, False, np.int64(0), _LAYER
+    while stage != _DRAWN:
         word = bits.next_word(state)
-        layer, is_negative = np.int64(word & np.uint64(0xFF)), word & np.uint64(0x100) != 0
-        distance = (word >> np.uint64(9)) & np.uint64(0x000FFFFFFFFFFFFF)
-        number = np.float64(distance) * widths[layer]
-        if distance < limits[layer]:
-            is_drawn = True
-        elif layer == 0:
-            is_negative = (distance >> np.uint64(8)) & _ONE != 0
-            number, is_drawn = _normal_tail(bits, state), True
+        if stage == _LAYER:
+            layer, is_negative = np.int64(word & np.uint64(0xFF)), word & np.uint64(0x100) != 0
+            distance = (word >> np.uint64(9)) & np.uint64(0x000FFFFFFFFFFFFF)
+            number = np.float64(distance) * widths[layer]
+            if distance < limits[layer]:
+                stage = _DRAWN
+            elif layer == 0:
+                is_negative, stage = (distance >> np.uint64(8)) & _ONE != 0, _TAIL
+            else:
+                stage = _WEDGE
+        elif stage == _WEDGE:
+            height = (densities[layer - 1] - densities[layer]) * fraction_of_word(word) + densities[layer]
+            stage = _DRAWN if height < np.exp(-0.5 * number * number) else _LAYER
+        elif stage == _TAIL:
+            number, stage = -_INVERSE_NORMAL_TAIL * np.log1p(-fraction_of_word(word)), _TAIL_TEST
         else:
-            height = (densities[layer - 1] - densities[layer]) * bits.next_float(state) + densities[layer]
-            is_drawn = height < np.exp(-0.5 * number * number)
-        if is_negative:
-            number = -number
-    return number
-
-
-def _normal_tail(bits: Bits, state: Any) -> Any:
-    x, y = 1.0, 0.0
-    while y + y <= x * x:
-        x = -_INVERSE_NORMAL_TAIL * np.log1p(-bits.next_float(state))
-        y = -np.log1p(-bits.next_float(state))
-    return _NORMAL_TAIL + x
+            y = -np.log1p(-fraction_of_word(word))
+            if y + y > number * number:
+                number, stage = _NORMAL_TAIL + number, _DRAWN
+            else:
+                stage = _TAIL
+    return -number if is_negative else number
 
 
 def standard_exponential(bits: Bits, state: Any, limits: Any, widths: Any, densities: Any) -> Any:
     """Draw by the ziggurat method."""
-    number, is_drawn = 0.0, False
-    while not is_drawn:
-        word = bits.next_word(state) >> np.uint64(3)
-        layer, distance = np.int64(word & np.uint64(0xFF)), word >> np.uint64(8)
-        number = np.float64(distance) * widths[layer]
-        if distance < limits[layer]:
-            is_drawn = True
-        elif layer == 0:
-            number, is_drawn = _EXPONENTIAL_TAIL - np.log1p(-bits.next_float(state)), True
+    number, layer, stage = 0.0, np.int64(0), _LAYER
+    while stage != _DRAWN:
+        word = bits.next_word(state)
+        if stage == _LAYER:
+            word = word >> np.uint64(3)
+            layer, distance = np.int64(word & np.uint64(0xFF)), word >> np.uint64(8)
+            number = np.float64(distance) * widths[layer]
+            if distance < limits[layer]:
+                stage = _DRAWN
+            else:
+                stage = _TAIL if layer == 0 else _WEDGE
+        elif stage == _TAIL:
+            number, stage = _EXPONENTIAL_TAIL - np.log1p(-fraction_of_word(word)), _DRAWN
         else:
-            height = (densities[layer - 1] - densities[layer]) * bits.next_float(state) + densities[layer]
-            is_drawn = height < np.exp(-number)
+            height = (densities[layer - 1] - densities[layer]) * fraction_of_word(word) + densities[layer]
+            stage = _DRAWN if height < np.exp(-number) else _LAYER
     return number
 
 

@@ -88,6 +88,7 @@ _METHODS: dict[Type, dict[str, _Draw]] = {
     },
 }  # fmt: skip
 _BITS = {GENERATOR: "PCG64", RANDOM_STATE: "RANDOM_STATE", PYTHON_RANDOM: "PYTHON"}
+_POOL_SIZE = 4  # words of the pool into which a seed is spread
 _PCG64_STATE = ArrayType(uint64, (6,), dense_strides((6,), uint64))
 _MERSENNE_STATE = ArrayType(uint32, (630,), dense_strides((630,), uint32))
 _STATES = {GENERATOR: _PCG64_STATE, RANDOM_STATE: _MERSENNE_STATE, PYTHON_RANDOM: _MERSENNE_STATE}
@@ -169,7 +170,8 @@ class _Generators(Rewriter[None]):
         memory = _STATES[type_]
         (state,) = self._add("array_new", shape=memory.shape, dtype=memory.dtype, fill=0)
         name = "seed_pcg64" if type_ == GENERATOR else "seed_mersenne"
-        self._append(node, _seed_code(name, seed_type.dtype), [state, seed])
+        counts = self._add("constant", value=np.array(_POOL_SIZE), weak=True) if type_ == GENERATOR else ()
+        self._append(node, _seed_code(name, seed_type.dtype), [state, seed, *counts])
         return state
 
     def _draw(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
@@ -265,8 +267,11 @@ def ziggurat(name: str) -> Sequence[np.ndarray]:
 
 @functools.cache
 def _seed_code(name: str, dtype: DType) -> Graph:
-    memory = _PCG64_STATE if name == "seed_pcg64" else _MERSENNE_STATE
-    return _trace(getattr(_sources(), name), [np.zeros(memory.shape, memory.dtype.numpy), dtype.numpy.type(1)])
+    is_pcg64 = name == "seed_pcg64"
+    memory: Any = _PCG64_STATE if is_pcg64 else _MERSENNE_STATE
+    counts = [_POOL_SIZE] if is_pcg64 else []
+    examples = [np.zeros(memory.shape, memory.dtype.numpy), dtype.numpy.type(1), *counts]
+    return _trace(getattr(_sources(), name), examples)
 
 
 @functools.cache

@@ -36,6 +36,7 @@ from autoconv.tracing.execute.donation import find_donated_leaves
 from autoconv.tracing.execute.float_warnings import FloatErrors
 from autoconv.tracing.execute.graph_collection import collect
 from autoconv.tracing.execute.graph_weight import graph_weight
+from autoconv.tracing.execute.native_dispatch import as_native_entry
 from autoconv.tracing.execute.placed_graphs import PlacedGraph, compile_placed
 from autoconv.tracing.execute.recording import PARAMETER_KEYS, Recording
 from autoconv.tracing.execute.rollback import Rollback, can_run_again, make_rollback
@@ -68,10 +69,8 @@ class ConcreteFunction(GraphMember):
     def __init__(self, recording: Recording, owner: Any, name: str) -> None:
         key, contract = recording.key, recording.contract
         self.recorded, self.optimised = recording.graph, recording.optimised
-        self.key = key
-        self.names = list(recording.names)
-        self.captures = list(recording.captures)
-        self.layout, self.guards = recording.layout, recording.guards
+        self.key, self.layout, self.guards = key, recording.layout, recording.guards
+        self.names, self.captures = list(recording.names), list(recording.captures)
         self.function_type = FunctionType.of(
             owner.function_spec, key, self._leaf_names(), recording.layout, recording.captures
         )
@@ -127,7 +126,7 @@ class ConcreteFunction(GraphMember):
         self.can_run_again = can_run_again(optimised)  # whether a failed run has no side effects
         rollback = Rollback() if self.can_run_again or not contract.python_exceptions else make_rollback(optimised)
         form = rollback.add_saved_arrays(form)
-        self._compiled: CompiledGraph = compile_placed(optimised, contract.name, form, owner.backend)
+        self._compiled: CompiledGraph = compile_placed(optimised, self.recorded, contract.name, form, owner.backend)
         self._run: Any = self._compiled
         # The entry for calls with only tensors, arrays and numbers; Python code may have to check its guards first.
         self.entry: Callable[..., Any] | None = self._compiled.entry
@@ -141,6 +140,7 @@ class ConcreteFunction(GraphMember):
             self.entry = pass_locations(self.entry, passed)
         if unpacking is not None and self.entry is not None:
             self.entry = unpacking.wrap_entry(self.entry, self._are_disjoint, containers)
+        self.entry = as_native_entry(self.entry)
 
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:

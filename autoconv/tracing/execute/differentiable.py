@@ -34,7 +34,7 @@ class DifferentiableGraph:
         self.name = name
         self.contract = contract
         self.backend = backend
-        self.run = compile_placed(graph, contract, backend=backend) if run is None else run
+        self.run = compile_placed(graph, graph, contract, backend=backend) if run is None else run
         self._parts_by_request: dict[tuple[tuple[int, ...], int | None], ForwardAndBackward] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:

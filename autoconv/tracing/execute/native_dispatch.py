@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from autoconv.backends import get_backend
@@ -37,6 +38,11 @@ def make_native_slot(
         if _INSTALLED[0] and class_.takes_instances is None:
             class_.takes_instances = get_backend().mark_method_descriptor(class_)
     return (counter, gate, plain, *entries) if _INSTALLED[0] else ()
+
+
+def as_native_entry(entry: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """Return an entry in Python as one that native dispatch can call; other entries, and None, as they are."""
+    return get_backend().entry_of_function(entry) if isinstance(entry, FunctionType) else entry
 
 
 def native_entries(slot: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:

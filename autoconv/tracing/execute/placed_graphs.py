@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.backends import compile_graph
 from autoconv.backends.call_form import CallForm
-from autoconv.backends.interpreter import node_function
+from autoconv.backends.interpreter import locate, node_function
 from autoconv.backends.protocol import CompiledGraph
 from autoconv.config.placement import DEFAULT_DEVICE, is_default, non_default_name, pool_of, task_of
 from autoconv.errors import InvalidArgumentError
@@ -23,14 +23,27 @@ from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
 
 
 def compile_placed(
-    graph: Graph, contract: str, form: CallForm | None = None, backend: str | None = None
+    graph: Graph, recorded: Graph, contract: str, form: CallForm | None = None, backend: str | None = None
 ) -> CompiledGraph:
-    """Compile a graph: by device, by shape, or as it is. `backend` is the name of one, None for the configured one."""
-    if not all(map(is_default, requested_devices(graph))):
-        return PlacedGraph(graph, contract, backend=backend)
+    """Compile an optimised graph: by device, by shape, or as it is.
+
+    `backend` is the name of one, None for the configured one. Calls raise where a node of the recorded graph requests a
+    device that does not exist, even if the optimised graph has no such node.
+    """
+    requests = {node.device: node.span for node in recorded.walk() if not is_default(node.device)}
+    if not all(map(is_default, requested_devices(graph))) or any(map(_is_missing, requests)):
+        return PlacedGraph(graph, contract, backend=backend, requests=requests)
     if needs_shapes(graph, backend):
         return ByShape(graph, contract, form, backend=backend)
     return compile_graph(graph, form, backend=backend)
+
+
+def _is_missing(request: str) -> bool:
+    try:
+        non_default_name(request)
+    except InvalidArgumentError:
+        return True
+    return False
 
 
 class PlacedGraph:
@@ -38,7 +51,8 @@ class PlacedGraph:
 
     A loop or branch whose nodes request several devices is interpreted, and its regions are such graphs. `device` is
     the full name of the device of nodes without a request. Devices are looked up at the first call. With `fetches` the
-    results are arrays of this process, and errors of other processes are raised.
+    results are arrays of this process, and errors of other processes are raised. `requests` are further devices that
+    have to exist, with the places in the program that request them.
     """
 
     entry = None
@@ -48,13 +62,15 @@ class PlacedGraph:
     sizes = None
 
     def __init__(
-        self, graph: Graph, contract: str, device: str = "", backend: str | None = None, fetches: bool = False
+        self, graph: Graph, contract: str, device: str = "", backend: str | None = None, fetches: bool = False,
+        requests: Mapping[str, Span | None] | None = None,
     ) -> None:
         self._graph = graph
         self._fetches = fetches
         self._contract = contract
         self._device = device
         self._backend = backend
+        self._requests = requests or {}
         self._stages: dict[tuple[str, ...], list[list[tuple[Part, Callable[[Sequence[Any]], list[Any]]]]]] = {}
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -63,6 +79,8 @@ class PlacedGraph:
         homes = {value: argument.home for value, argument in variables.items() if hasattr(argument, "home")}
         key = tuple(f"{value.name} {home}" for value, home in homes.items())
         if key not in self._stages:
+            for request, span in self._requests.items():
+                self._device_for(request, span)
             stages = partition(self._graph, lambda node: self._device_of(node, homes), self._is_divided)
             self._stages[key] = [[(part, self._compile_part(part)) for part in stage] for stage in stages]
         for stage in self._stages[key]:
@@ -77,7 +95,7 @@ class PlacedGraph:
 
         `homes` are the devices of variables that other processes hold.
         """
-        device = self._device_for(node.device)
+        device = self._device_for(node.device, node.span)
         runs_here = task_of(device) is not None and (not _can_be_sent(node, device, homes) or self._is_divided(node))
         return DEFAULT_DEVICE if runs_here else device
 
@@ -90,15 +108,18 @@ class PlacedGraph:
         own_device = self._device_for(node.device)
         return any(self._device_for(request) != own_device for request in requests if request)
 
-    def _device_for(self, request: str) -> str:
+    def _device_for(self, request: str, span: Span | None = None) -> str:
+        """Return the full name of the device for a request, which the program makes at `span`."""
         if not request:
             return self._device or DEFAULT_DEVICE
         try:
             return non_default_name(request) or DEFAULT_DEVICE
         except InvalidArgumentError as error:
-            raise InvalidArgumentError(
+            missing = InvalidArgumentError(
                 f"Unable to find any devices for spec {request} [Op:{self._graph.name}]: {error.message}"
-            ) from None
+            )
+            locate(missing, span)
+            raise missing from None
 
     def _compile_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
         if part.is_divided:

@@ -7,14 +7,16 @@
              try(%x, …, %cell)  { body: cell_set(%cell, %x) …
                                   handler: cell_get(%cell, %y) … }
 
-A read yields the last value stored, or the handler's default if there is none.
+A read yields the last value stored, or the handler's default if there is none. A number that may be of several types
+has a cell for each of them, and one for each class for which the handler tests it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ import numpy as np
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.backends.llvm.legalize.dead_nodes import remove_all_dead_nodes
-from autoconv.graph.dtypes import DType, bool_, float64, int64
+from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, has_recursion, node_effects
 from autoconv.graph.region_flow import state_size
@@ -34,6 +36,8 @@ from autoconv.ops.record import Op, no_gradient
 
 _NO_GRADIENT = no_gradient("made by the native backend")
 _DTYPES: dict[type, DType] = {bool: bool_, int: int64, float: float64}
+_CLASSES: dict[DType, type] = {**{dtype: class_ for class_, dtype in _DTYPES.items()}, complex128: complex}
+_TESTED_CLASSES = frozenset({*_CLASSES.values(), np.ndarray})
 _CELL = ObjectType("cell")
 CELL = Op(
     name="cell", graphdef="Cell", result=lambda *, type: _CELL, kernel=None, gradient=_NO_GRADIENT,
@@ -68,15 +72,21 @@ def promote_cells(graph: Graph, is_exported: bool = False) -> Graph:
 
 @dataclass
 class _Uses:
-    """The uses of one key: nodes that store a number, that load one, and that unbox a loaded one.
-
-    `type` is the common type of the numbers, once that is known, or None if none is unboxed.
-    """
+    """The uses of one key: nodes that store a number, that load one, and that unbox or test a loaded one."""
 
     stores: list[Node] = field(default_factory=list)
     loads: list[Node] = field(default_factory=list)
     readers: list[Node] = field(default_factory=list)
-    type: Type | None = None
+
+    @property
+    def types(self) -> list[Type]:
+        """The types of the numbers that are read."""
+        return list(dict.fromkeys(node.attributes["type"] for node in self.readers if node.op.name == "object_unbox"))
+
+    @property
+    def classes(self) -> list[type]:
+        """The classes for which the number is tested, if it may be of several types."""
+        return list(dict.fromkeys(node.attributes["kinds"] for node in self.readers if node.op.name != "object_unbox"))
 
 
 class _HandlerDict:
@@ -94,7 +104,7 @@ class _HandlerDict:
         if not self._collect_uses(self.creation.results[0]):
             return
         for key, uses in self.uses_by_key.items():
-            if key not in self.unpromoted_keys and self._unify_type(uses):
+            if key not in self.unpromoted_keys and self._is_promotable(uses):
                 self._promote_key(uses)
             else:
                 self.unpromoted_keys.add(key)
@@ -145,36 +155,68 @@ class _HandlerDict:
         else:
             uses.loads.append(node)
             uses.readers += readers
-            fits = all(_is_plain_unboxing(reader) for reader in readers)
+            fits = all(_is_plain_unboxing(reader) or reader.op.name == "object_isinstance" for reader in readers)
         if not fits:
             self.unpromoted_keys.add(key)
         return True
 
-    def _unify_type(self, uses: _Uses) -> bool:
-        """Set the type of the uses; return whether all stored and loaded numbers have it, and it fits a register."""
-        types = {reader.attributes["type"] for reader in uses.readers}
-        if not types:
-            return True  # never read
-        uses.type = types.pop()
-        operands = [node.inputs[2] for node in (*uses.stores, *uses.loads)]
-        if types or not (is_scalar(uses.type) or self.is_exported):
+    def _is_promotable(self, uses: _Uses) -> bool:
+        """Return whether all stored and loaded numbers have one of the types that are read, which fit registers."""
+        types, classes = uses.types, uses.classes
+        if not uses.readers:
+            return True
+        may_be_arrays = self.is_exported and not classes
+        if (len(types) > 1 and not classes) or not all(is_scalar(type_) or may_be_arrays for type_ in types):
             return False
-        return all(_has_type(value, uses.type, self.is_exported) for value in operands)
+        return _TESTED_CLASSES.issuperset(classes) and all(
+            (type_ := self._type_of(node, types)) is not None and (not classes or _has_own_class(node, type_))
+            for node in (*uses.stores, *uses.loads)
+        )
+
+    def _type_of(self, node: Node, types: Sequence[Type]) -> Type | None:
+        """Return the type of the number that a node stores, or loads as the default."""
+        ignored = (False, True) if self.is_exported else (False,)
+        return next((x for ignores in ignored for x in types if _has_type(node.inputs[2], x, ignores)), None)
 
     # ---- rewriting
 
     def _promote_key(self, uses: _Uses) -> None:
-        if uses.type is not None:
-            cells = self._new_cell(uses.type)
-            for node in uses.stores:
-                graph = _graph_of(node)
-                _insert(graph, node, SET, (cells[graph], _stored_number(graph, node, uses.type)))
-            for reader in uses.readers:
-                load, graph = _loading_node(reader), _graph_of(reader)
-                reader.inputs = (cells[graph], _stored_number(graph, load, uses.type))
-                reader.op, reader.attributes, reader.effects = GET, {}, Effects.READ
+        """Replace the uses of a key by a cell for each type, and one for each tested class with the test's result."""
+        types, classes = uses.types, uses.classes
+
+        def number(type_: Type, graph: Graph, node: Node) -> Value | None:
+            return _stored_number(graph, node, type_) if self._type_of(node, types) == type_ else None
+
+        def test_result(class_: type, graph: Graph, node: Node) -> Value:
+            return _constant(graph, node, issubclass(_class_of(self._type_of(node, types)), class_))
+
+        for type_ in types:
+            readers = [node for node in uses.readers if node.attributes.get("type") == type_]
+            self._add_cell(uses, type_, readers, partial(number, type_))
+        for class_ in classes:
+            readers = [node for node in uses.readers if node.attributes.get("kinds") is class_]
+            self._add_cell(uses, readers[0].results[0].type, readers, partial(test_result, class_))
         for node in (*uses.stores, *uses.loads):
             _graph_of(node).nodes.remove(node)
+
+    def _add_cell(
+        self, uses: _Uses, type_: Type, readers: Sequence[Node], content: Callable[[Graph, Node], Value | None]
+    ) -> None:
+        """Make a cell of a type for these readers; `content` is what a store sets, None for another type's number."""
+        cells = self._new_cell(type_)
+        for node in uses.stores:
+            graph = _graph_of(node)
+            value = content(graph, node)
+            if value is not None:
+                _insert(graph, node, SET, (cells[graph], value))
+        for reader in readers:
+            load, graph = _loading_node(reader), _graph_of(reader)
+            default = content(graph, load)
+            if default is None:
+                assert isinstance(type_, TensorType)
+                default = _constant(graph, load, np.zeros((), type_.dtype.numpy))
+            reader.inputs = (cells[graph], default)
+            reader.op, reader.attributes, reader.effects = GET, {}, Effects.READ
 
     def _new_cell(self, type_: Type) -> dict[Graph, Value]:
         """Make a cell; return the value that stands for it in each graph."""
@@ -212,6 +254,18 @@ def _is_plain_unboxing(node: Node) -> bool:
     return node.op.name == "object_unbox" and not node.attributes.get("index")
 
 
+def _class_of(type_: Type | None) -> type:
+    """Return the class of a number of this type in the dict, where it is not Python's an array."""
+    return _CLASSES[type_.dtype] if isinstance(type_, TensorType) and type_.weak else np.ndarray
+
+
+def _has_own_class(node: Node, type_: Type) -> bool:
+    """Return whether a stored number of this type has the class that `_class_of` gives."""
+    box = node.inputs[2].node
+    is_weak = isinstance(type_, TensorType) and type_.weak
+    return is_weak or (box is not None and box.attributes.get("how") == "array")
+
+
 def _has_type(value: Value, type_: Type, ignores_weakness: bool) -> bool:
     """Return whether an object has that type; with `ignores_weakness`, a number may be Python's in place of NumPy's."""
     if value.node is not None and value.node.op.name == "object_box":
@@ -233,8 +287,11 @@ def _stored_number(graph: Graph, node: Node, type_: Type) -> Value:
     box = node.inputs[2]
     if box.node is not None and box.node.op.name == "object_box":
         return box.node.inputs[0]
-    array = np.asarray(constant_of(box), type_.dtype.numpy)  # type: ignore[union-attr]
-    return _insert(graph, node, OPS["constant"], (), value=array, weak=True).results[0]
+    return _constant(graph, node, np.asarray(constant_of(box), type_.dtype.numpy))  # type: ignore[union-attr]
+
+
+def _constant(graph: Graph, before: Node, value: Any) -> Value:
+    return _insert(graph, before, OPS["constant"], (), value=np.asarray(value), weak=True).results[0]
 
 
 def _insert(graph: Graph, before: Node, op: Op, inputs: Sequence[Value], **attributes: Any) -> Node:

@@ -39,6 +39,14 @@ define i64 @take_float_errors() nounwind {
   ret i64 %errors
 }
 
+; Calls the Python function of an entry made by `native_entry(address, name, function)`.
+define ptr @call_python_entry(ptr %owner, ptr %arguments, i64 %count) nounwind {
+  %function_at = getelementptr i8, ptr %owner, i64 $KEPT_OBJECTS
+  %function = load ptr, ptr %function_at
+  %result = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
+  ret ptr %result
+}
+
 define ptr @dispatch(ptr %self, ptr %arguments, i64 %count, ptr %names) nounwind {
 entry:
   %class_at = alloca ptr

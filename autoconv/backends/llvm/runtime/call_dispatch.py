@@ -29,20 +29,22 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.backends.llvm.jit.engine import native_entry
 from autoconv.backends.llvm.runtime import float_flags
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.protocol import Dispatch
 
 _DEFINITION_OFFSET, _OWNER_OFFSET = 16, 24  # offsets in bytes in a builtin function object
+_KEPT_OBJECTS_OFFSET = 32  # in the tuple that owns an entry, of its second item
 _BUFFER_OFFSET, _REFERENT_OFFSET, _FLAGS_OFFSET = 16, 16, 168  # in a ctypes object, a weak reference, and a class
 _METHOD_DESCRIPTOR = 1 << 17  # Py_TPFLAGS_METHOD_DESCRIPTOR
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002  # METH_FASTCALL | METH_KEYWORDS
 _STACK_ARGUMENTS = 1024  # arguments that are copied to the stack; more go to the heap
 # The functions and the global variables of the code; `dispatching_method` sets the variables.
 FUNCTIONS = [
-    "dispatch", "take_float_errors", "dispatch_miss_handler", "dispatch_failure_handler", "dispatch_not_implemented",
-    "dispatch_slot", "dispatch_methods", "dispatch_detour", "dispatch_busy", "dispatch_error_variable",
-    "dispatch_default_errors", "dispatch_has_actions", "dispatch_flags_handler",
+    "dispatch", "call_python_entry", "take_float_errors", "dispatch_miss_handler", "dispatch_failure_handler",
+    "dispatch_not_implemented", "dispatch_slot", "dispatch_methods", "dispatch_detour", "dispatch_busy",
+    "dispatch_error_variable", "dispatch_default_errors", "dispatch_has_actions", "dispatch_flags_handler",
 ]  # fmt: skip
 _GATE, _PLAIN, _ENTRIES = range(1, 4)  # positions in the tuple
 _BEYOND_WARNINGS = 0o6766  # bits of actions other than warnings, which are 1; graphs do not warn of underflow
@@ -52,7 +54,7 @@ _BEYOND_WARNINGS = 0o6766  # bits of actions other than warnings, which are 1; g
 def text() -> str:
     dispatch = read(
         "call_dispatch", DEFINITION=_DEFINITION_OFFSET, OWNER=_OWNER_OFFSET, BUFFER=_BUFFER_OFFSET,
-        REFERENT=_REFERENT_OFFSET,
+        REFERENT=_REFERENT_OFFSET, KEPT_OBJECTS=_KEPT_OBJECTS_OFFSET,
         MOST_ON_STACK=_STACK_ARGUMENTS, GATE=_GATE, PLAIN=_PLAIN, ENTRIES=_ENTRIES, BEYOND_WARNINGS=_BEYOND_WARNINGS,
     )  # fmt: skip
     return f"{dispatch}\n{float_flags.text()}"
@@ -117,6 +119,11 @@ def mark_method_descriptor(class_: type) -> bool:
     flags.value |= _METHOD_DESCRIPTOR
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(class_))
     return True
+
+
+def entry_of_function(address: Callable[[str], int], function: Callable[..., Any]) -> Any:
+    """Return a Python function as an entry that the code can call."""
+    return native_entry(address("call_python_entry"), function.__name__, function)
 
 
 def is_readable(cell: Any) -> bool:
