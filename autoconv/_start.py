@@ -26,8 +26,8 @@ def leave_current_folder() -> None:
         return
     inherited_path = os.environ.get("PYTHONPATH", "")
     leading_count = (0 if sys.flags.safe_path else 1) + (inherited_path.count(os.pathsep) + 1 if inherited_path else 0)
-    leading = sys.path[:leading_count]
-    sys.path[:leading_count] = [entry for entry in leading if os.path.realpath(entry or os.curdir) != current_folder]
+    entries = sys.path[:leading_count]
+    sys.path[:leading_count] = [entry for entry in entries if os.path.realpath(entry or os.curdir) != current_folder]
 
 
 _is_quiet = False

@@ -109,7 +109,7 @@ def _upgrade(job: Job) -> _FileResult:
 def _exit_code(result: _FileResult) -> ExitCode:
     if result.upgrade is None:
         return ExitCode.UNREADABLE
-    return ExitCode.DIFFERS if any(note.open for note in result.upgrade.notes) else ExitCode.FINE
+    return ExitCode.DIFFERS if any(note.is_open for note in result.upgrade.notes) else ExitCode.FINE
 
 
 def _write(plan: Plan, results: list[_FileResult], report_path: str | None, report_text: str) -> None:

@@ -41,7 +41,7 @@ def staged_tries(
     """
     traversal = _StagedTries(escapes, reasons, return_reason)
     traversal.visit_block(function.body, False, 0)
-    return traversal.staged
+    return traversal.statements
 
 
 class _StagedTries:
@@ -52,7 +52,7 @@ class _StagedTries:
         self.reasons = reasons
         self.return_reason = return_reason
         self.collector = _ReasonCollector(escapes, "", bool(return_reason))
-        self.staged: list[gast.AST] = []
+        self.statements: list[gast.AST] = []
 
     def visit_block(self, statements: Sequence[gast.AST], is_in_kept_form: bool, depth: int) -> None:
         """Visit statements. `is_in_kept_form`: an enclosing statement keeps its form; `depth`: of enclosing blocks."""
@@ -65,12 +65,12 @@ class _StagedTries:
             inner_in_kept_form, inner_depth = is_in_kept_form, depth
             if isinstance(node, (gast.Try, gast.With)):
                 inner_depth += rounds_depth(node, self.escapes)
-                leaves = self.escapes.statement_exits(node).escapes
-                exits_kept_form = leaves and (is_in_kept_form or self.return_reason)
+                exits = self.escapes.statement_exits(node).escapes
+                exits_kept_form = exits and (is_in_kept_form or self.return_reason)
                 if self.collector.pin_of(node) or exits_kept_form or inner_depth > _MAX_DEPTH:
                     inner_in_kept_form, inner_depth = True, depth + 2  # try and finally
                 else:
-                    self.staged.append(node)
+                    self.statements.append(node)
             elif blocks_of(node):
                 inner_depth += 1
             for part in blocks_of(node):

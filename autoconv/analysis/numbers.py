@@ -65,7 +65,7 @@ def number_names(function: Any) -> set[str]:
     other_names = set(parameter_names(function.args))
     copies_by_name: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
     candidates: set[str] = set()
-    handled_targets: set[int] = set()
+    handled_target_ids: set[int] = set()
     for node in _body_nodes(function):
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             other_names.update(node.names)
@@ -75,14 +75,14 @@ def number_names(function: Any) -> set[str]:
                 copies_by_name[node.value.id].update(names)
             elif may_have_parts(node.value):
                 other_names.update(names)
-            handled_targets.update(map(id, node.targets))
+            handled_target_ids.update(map(id, node.targets))
             candidates.update(names)
         elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
-            handled_targets.add(id(node.target))
+            handled_target_ids.add(id(node.target))
         elif isinstance(node, gast.For) and isinstance(node.target, gast.Name) and _is_range_call(node.iter):
-            handled_targets.add(id(node.target))
+            handled_target_ids.add(id(node.target))
             candidates.add(node.target.id)
-        elif id(node) not in handled_targets:
+        elif id(node) not in handled_target_ids:
             other_names.update(bindings(node))
     return candidates - other_names - _copies_of(other_names | (copies_by_name.keys() - candidates), copies_by_name)
 
@@ -188,9 +188,9 @@ def may_be_text(node: Any, non_text: Container[str]) -> bool:
             return may_be_text(node.left, non_text)
         if isinstance(node.op, gast.Mult):  # text times a count
             operands = [node.left, node.right]
-            non_texts = [operand for operand in operands if not may_be_text(operand, non_text)]
+            non_text_operands = [operand for operand in operands if not may_be_text(operand, non_text)]
             has_other_factor = any(is_number_literal(operand) and not _is_count(operand) for operand in operands)
-            return len(non_texts) < 2 and not has_other_factor
+            return len(non_text_operands) < 2 and not has_other_factor
         return isinstance(node.op, gast.Add) and may_be_text(node.left, non_text) and may_be_text(node.right, non_text)
     if isinstance(node, gast.Name):
         return node.id not in non_text
@@ -223,7 +223,7 @@ def may_change_in_place(node: Any, non_sets: Container[str], numbers: Container[
     return isinstance(node.value, gast.JoinedStr) or may_have_parts(node.value, numbers)
 
 
-def shared_names(function: Any) -> set[str]:
+def possibly_aliased_names(function: Any) -> set[str]:
     """Return the names that may hold an aliased array, which `x += y` would change for its aliases.
 
     These are parameters, and names assigned from attributes, items and calls, except names used where only a single
@@ -233,7 +233,7 @@ def shared_names(function: Any) -> set[str]:
     possibly_aliased = set(parameter_names(function.args))
     copies_by_name: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
     bound_names: set[str] = set()
-    handled_targets: set[int] = set()
+    handled_target_ids: set[int] = set()
     for node in nodes:
         bound_names.update(bindings(node))
         if isinstance(node, (gast.Global, gast.Nonlocal)):
@@ -242,14 +242,14 @@ def shared_names(function: Any) -> set[str]:
             for target, value in [pair for assigned in node.targets for pair in _pairs(assigned, node.value)]:
                 if not isinstance(target, gast.Name):
                     continue
-                handled_targets.add(id(target))
+                handled_target_ids.add(id(target))
                 if isinstance(value, gast.Name):
                     copies_by_name[value.id].add(target.id)
                 elif not _makes_new_value(value):
                     possibly_aliased.add(target.id)
         elif isinstance(node, gast.AugAssign) or (isinstance(node, gast.For) and _is_range_call(node.iter)):
-            handled_targets.add(id(node.target))
-        elif id(node) not in handled_targets:
+            handled_target_ids.add(id(node.target))
+        elif id(node) not in handled_target_ids:
             possibly_aliased.update(bindings(node))
     possibly_aliased |= _copies_of(possibly_aliased | (copies_by_name.keys() - bound_names), copies_by_name)
     return possibly_aliased - _scalar_names(nodes)
@@ -257,8 +257,8 @@ def shared_names(function: Any) -> set[str]:
 
 def _pairs(target: Any, value: Any) -> list[tuple[Any, Any]]:
     """Return (target, value) pairs of an assignment, element by element where both sides are tuples."""
-    both_tuples = isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple)
-    if not both_tuples or len(target.elts) != len(value.elts):
+    are_tuples = isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple)
+    if not are_tuples or len(target.elts) != len(value.elts):
         return [(target, value)]
     if any(isinstance(part, gast.Starred) for part in (*target.elts, *value.elts)):
         return [(target, value)]

@@ -23,15 +23,15 @@ class Region(NamedTuple):
     """The names through which one region exchanges values with the code around it.
 
     `inputs` and `outputs` are explicit state (the same for a loop); `cells` are names that other functions see too.
-    `exit` is the name of the exit code in a loop's state, "" if there is no early exit. `reset` are names that the
-    rounds of a try change and that nothing reads after them.
+    `exit` is the name of the exit code in a loop's state, "" if there is no early exit. `round_locals` are names that
+    the rounds of a try change and that nothing reads after them.
     """
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     cells: tuple[str, ...]
     exit: str = ""
-    reset: tuple[str, ...] = ()
+    round_locals: tuple[str, ...] = ()
 
 
 class RegionPlan:
@@ -55,15 +55,15 @@ def plan_regions(
     kept_forms: dict[int, Any],
     exit_names: set[str],
     is_exit_check: Callable[[Any], bool],
-    thunks: Container[int] = (),
-    tries: Container[int] = (),
+    thunk_ids: Container[int] = (),
+    try_ids: Container[int] = (),
 ) -> RegionPlan:
     """Return the plan of one function whose exits have been lowered.
 
-    The containers hold ids: `kept_forms` of statements that do not become regions, `thunks` of generated lambdas, and
-    `tries` of the try and with statements recorded in rounds.
+    The containers hold ids: `kept_forms` of statements that do not become regions, `thunk_ids` of generated lambdas,
+    and `try_ids` of the try and with statements recorded in rounds.
     """
-    planner = _Planner(scope, kept_forms, exit_names, is_exit_check, thunks, _deletes_names(function), tries)
+    planner = _Planner(scope, kept_forms, exit_names, is_exit_check, thunk_ids, _deletes_names(function), try_ids)
     parameters = frozenset(scope.parameters)
     planner.visit_block(function.body, NOTHING, NOTHING, DefinedNames(parameters, parameters))
     plan = planner.plan
@@ -115,16 +115,16 @@ class _Planner:
         kept_forms: dict[int, Any],
         exit_names: set[str],
         is_exit_check: Callable[[Any], bool],
-        thunks: Container[int],
+        thunk_ids: Container[int],
         deletes_names: bool,
-        tries: Container[int] = (),
+        try_ids: Container[int] = (),
     ) -> None:
-        self.tries = tries
+        self.try_ids = try_ids
         self.scope = scope
         self.kept_forms = kept_forms
         self.exit_names = exit_names
         self.is_exit_check = is_exit_check
-        self.thunks = thunks
+        self.thunk_ids = thunk_ids
         self.liveness = Liveness()
         self.liveness_without_exit = Liveness(_sets_exit)
         self.plan = RegionPlan()
@@ -142,21 +142,20 @@ class _Planner:
         self,
         statements: Sequence[Any],
         live_after: frozenset[str],
-        protected: frozenset[str],
+        live_on_raise: frozenset[str],
         defined: DefinedNames,
     ) -> None:
-        """Plan the regions of a block; `protected` names are live where an exception may lead."""
+        """Plan the regions of a block; `live_on_raise` are the names that are live where an exception may lead."""
         live_sets = self.liveness.live_after_each(statements, live_after)
         for statement, live in zip(statements, live_sets, strict=True):
-            self.visit_statement(statement, live | self.live_at_jump_target, protected, defined)
-            deleted = self._deleted_names(statement)
+            self.visit_statement(statement, live | self.live_at_jump_target, live_on_raise, defined)
             defined = DefinedNames(
-                (defined.always | self.liveness.statement_activity(statement).killed) - deleted,
-                (defined.without_exit | self.liveness_without_exit.statement_activity(statement).killed) - deleted,
-            )
+                defined.always | self.liveness.statement_activity(statement).killed,
+                defined.without_exit | self.liveness_without_exit.statement_activity(statement).killed,
+            ).minus(self._deleted_names(statement))
 
     def visit_statement(
-        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames
+        self, node: Any, live: frozenset[str], live_on_raise: frozenset[str], defined: DefinedNames
     ) -> None:
         is_region = id(node) not in self.kept_forms
         if isinstance(node, (*LOOPS, *TRIES)):
@@ -165,48 +164,48 @@ class _Planner:
             self._note_reads(node.test, defined)
             inner_live = live
             if is_region:
-                region = self._if_region(node, live, protected)
+                region = self._if_region(node, live, live_on_raise)
                 self._record_region(node, region, defined)
                 inner_live = frozenset(region.outputs)
             self.region_depth += is_region
             body_defined = defined
             if build.is_operation(node.test, "no_exit"):
                 body_defined = DefinedNames(defined.without_exit, defined.without_exit)
-            self.visit_block(node.body, inner_live, protected, body_defined)
-            self.visit_block(node.orelse, inner_live, protected, defined)
+            self.visit_block(node.body, inner_live, live_on_raise, body_defined)
+            self.visit_block(node.orelse, inner_live, live_on_raise, defined)
             self.region_depth -= is_region
         elif isinstance(node, LOOPS):
-            self._visit_loop(node, live, protected, defined, is_region)
+            self._visit_loop(node, live, live_on_raise, defined, is_region)
         elif isinstance(node, (gast.With, gast.AsyncWith)):
-            if id(node) in self.tries:
+            if id(node) in self.try_ids:
                 modified = self.liveness.statement_activity(node).modified
-                self.plan.regions[id(node)] = self._rounds_region(modified, live | protected)
+                self.plan.regions[id(node)] = self._rounds_region(modified, live | live_on_raise)
             for item in node.items:
                 self._note_reads(item, defined)
                 defined = defined.plus(expression_activity(item).killed)
-            self.visit_block(node.body, live, protected | live, defined)
+            self.visit_block(node.body, live, live_on_raise | live, defined)
         elif isinstance(node, TRIES):
-            self._visit_try(node, live, protected, defined)
+            self._visit_try(node, live, live_on_raise, defined)
         elif isinstance(node, gast.Match):
             self._note_reads(node.subject, defined)
             for case in node.cases:
                 defined_in_case = defined.plus(expression_activity(case.pattern).killed)
                 if case.guard is not None:
                     self._note_reads(case.guard, defined_in_case)
-                self.visit_block(case.body, live, protected, defined_in_case)
+                self.visit_block(case.body, live, live_on_raise, defined_in_case)
         else:
             self._note_reads(node, defined)
 
-    def _if_region(self, node: Any, live: frozenset[str], protected: frozenset[str]) -> Region:
+    def _if_region(self, node: Any, live: frozenset[str], live_on_raise: frozenset[str]) -> Region:
         arms_activity = self.liveness.join_blocks(node.body, node.orelse)
-        cells = self._cells_of(arms_activity.modified, protected)
+        cells = self._cells_of(arms_activity.modified, live_on_raise)
         outputs = (arms_activity.modified & live) - cells
         inputs = outputs - arms_activity.killed
         inputs |= (arms_activity.modified & arms_activity.exposed) - cells
         return Region(tuple(sorted(inputs)), tuple(sorted(outputs)), tuple(sorted(cells)))
 
     def _visit_loop(
-        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames, is_region: bool
+        self, node: Any, live: frozenset[str], live_on_raise: frozenset[str], defined: DefinedNames, is_region: bool
     ) -> None:
         is_for = not isinstance(node, gast.While)
         head = expression_activity(node.target) if is_for else expression_activity(node.test)
@@ -215,68 +214,68 @@ class _Planner:
         self._note_reads(node.iter if is_for else node.test, defined, in_region=is_region and not is_for)
         outer_jump_names = self.live_at_jump_target
         if is_region:
-            region = self._loop_region(node, iteration, carried_names, protected)
+            region = self._loop_region(node, iteration, carried_names, live_on_raise)
             self._record_region(node, region, defined)
             carried_names = frozenset(region.outputs)
             self.live_at_jump_target = NOTHING
         elif has_loop_exit(node.body):
             self.live_at_jump_target = carried_names
         self.region_depth += is_region
-        self.visit_block(node.body, carried_names, protected, defined.plus(head.killed))
+        self.visit_block(node.body, carried_names, live_on_raise, defined.plus(head.killed))
         self.region_depth -= is_region
         self.live_at_jump_target = outer_jump_names
-        self.visit_block(node.orelse, live, protected, defined)
+        self.visit_block(node.orelse, live, live_on_raise, defined)
 
     def _loop_region(
-        self, node: Any, iteration: Activity, carried_names: frozenset[str], protected: frozenset[str]
+        self, node: Any, iteration: Activity, carried_names: frozenset[str], live_on_raise: frozenset[str]
     ) -> Region:
         last_statement = node.body[-1]
         exit_code = last_statement.test.args[0].id if self.is_exit_check(last_statement) else ""
-        cells = self._cells_of(iteration.modified, protected)
+        cells = self._cells_of(iteration.modified, live_on_raise)
         state = (iteration.modified & carried_names) - cells
         if exit_code:
             state |= {exit_code}
         names = tuple(sorted(state))
         return Region(names, names, tuple(sorted(cells)), exit_code)
 
-    def _visit_try(self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames) -> None:
+    def _visit_try(self, node: Any, live: frozenset[str], live_on_raise: frozenset[str], defined: DefinedNames) -> None:
         final_activity = self.liveness.block_activity(node.finalbody)
         live_before_final = final_activity.live_before(live)
         if node.finalbody:
-            protected |= final_activity.exposed
+            live_on_raise |= final_activity.exposed
         read_in_handlers = NOTHING
         for handler in node.handlers:
             read_in_handlers |= self.liveness.block_activity(handler.body).exposed - handler_name(handler)
-        if id(node) in self.tries:
+        if id(node) in self.try_ids:
             parts = [node.body, *(handler.body for handler in node.handlers), node.finalbody]
             modified = NOTHING.union(*(self.liveness.block_activity(part).modified for part in parts))
-            live_outside = live | read_in_handlers | final_activity.exposed | protected
-            unbound = NOTHING.union(*map(handler_name, node.handlers)) & live_outside
-            self.plan.regions[id(node)] = self._rounds_region(modified | unbound, live_outside)
+            live_outside = live | read_in_handlers | final_activity.exposed | live_on_raise
+            unbound_names = NOTHING.union(*map(handler_name, node.handlers)) & live_outside
+            self.plan.regions[id(node)] = self._rounds_region(modified | unbound_names, live_outside)
             self.assigned_in_try |= self.scope.locals.intersection(self.plan.regions[id(node)].cells)
-        protected_in_body = protected
+        live_on_raise_in_body = live_on_raise
         if node.handlers:
-            protected_in_body |= read_in_handlers | live_before_final
+            live_on_raise_in_body |= read_in_handlers | live_before_final
         live_after_body = self.liveness.block_activity(node.orelse).live_before(live_before_final)
-        self.visit_block(node.body, live_after_body | read_in_handlers, protected_in_body, defined)
+        self.visit_block(node.body, live_after_body | read_in_handlers, live_on_raise_in_body, defined)
         defined_after_body = DefinedNames(
             defined.always | self.liveness.block_activity(node.body).killed,
             defined.without_exit | self.liveness_without_exit.block_activity(node.body).killed,
         )
-        self.visit_block(node.orelse, live_before_final, protected, defined_after_body)
+        self.visit_block(node.orelse, live_before_final, live_on_raise, defined_after_body)
         for handler in node.handlers:
             if handler.type is not None:
                 self._note_reads(handler.type, defined)
-            self.visit_block(handler.body, live_before_final, protected, defined.plus(handler_name(handler)))
-        self.visit_block(node.finalbody, live, protected, defined)
+            self.visit_block(handler.body, live_before_final, live_on_raise, defined.plus(handler_name(handler)))
+        self.visit_block(node.finalbody, live, live_on_raise, defined)
 
     def _rounds_region(self, modified: frozenset[str], live: frozenset[str]) -> Region:
         live |= self.cell_names
         round_locals = (modified - live) & self.scope.locals
-        return Region((), (), tuple(sorted(modified & live)), reset=tuple(sorted(round_locals)))
+        return Region((), (), tuple(sorted(modified & live)), round_locals=tuple(sorted(round_locals)))
 
-    def _cells_of(self, modified: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
-        return modified & (self.cell_names | (protected - self.exit_names))
+    def _cells_of(self, modified: frozenset[str], live_on_raise: frozenset[str]) -> frozenset[str]:
+        return modified & (self.cell_names | (live_on_raise - self.exit_names))
 
     def _record_region(self, node: Any, region: Region, defined: DefinedNames) -> None:
         self.plan.regions[id(node)] = region
@@ -297,11 +296,11 @@ class _Planner:
                 elif isinstance(child, gast.AugAssign) and isinstance(child.target, gast.Name):
                     if child.target.id not in bound_names:
                         self.unsure_reads.append((child.target.id, id(child)))
-                elif isinstance(child, gast.Lambda) and id(child) in self.thunks:
+                elif isinstance(child, gast.Lambda) and id(child) in self.thunk_ids:
                     pending.append((child.body, True, bound_names))
                 elif isinstance(child, INLINED_COMPREHENSIONS):
-                    inner = bound_names | clause_names(child)
-                    pending += [(inner_part, in_function, inner) for inner_part in inner_parts(child)]
+                    names_bound_inside = bound_names | clause_names(child)
+                    pending += [(inner_part, in_function, names_bound_inside) for inner_part in inner_parts(child)]
 
     def _deleted_names(self, node: Any) -> frozenset[str]:
         """Return the names that a statement, or one nested in it, may delete."""

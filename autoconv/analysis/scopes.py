@@ -133,9 +133,9 @@ def _find_free_names(scope: Any, cache: _FreeNamesById) -> set[str]:
         return _names_read(children(scope), cache) - clause_names(scope)
     if isinstance(scope, gast.ClassDef):
         return _names_read(scope.body, cache)
-    inner = _scope_of(scope, (), cache)
+    inner_scope = _scope_of(scope, (), cache)
     body = scope.body if isinstance(scope.body, list) else [scope.body]
-    return (_names_read(body, cache) - inner.locals) | inner.nonlocals
+    return (_names_read(body, cache) - inner_scope.locals) | inner_scope.nonlocals
 
 
 def clause_names(comprehension: Any) -> frozenset[str]:
@@ -147,8 +147,8 @@ def clause_names(comprehension: Any) -> frozenset[str]:
 def _names_read(nodes: list[gast.AST], cache: _FreeNamesById) -> set[str]:
     """Return the names read (or declared nonlocal) below the nodes, including the free names of nested scopes."""
     result: set[str] = set()
-    for top in nodes:
-        for node in walk_scope(top):
+    for root in nodes:
+        for node in walk_scope(root):
             if isinstance(node, gast.Name):
                 result.add(node.id)
             elif isinstance(node, gast.Nonlocal):

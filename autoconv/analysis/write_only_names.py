@@ -18,14 +18,14 @@ def write_only_names(function: ast.AST) -> frozenset[str]:
     """
     mutated_uses = set(map(id, _mutated_uses(function)))
     written_names: set[str] = set()
-    read: set[str] = set()
+    names_read: set[str] = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Name):
             is_write = id(node) in mutated_uses or not isinstance(node.ctx, ast.Load)
-            (written_names if is_write else read).add(node.id)
+            (written_names if is_write else names_read).add(node.id)
         elif isinstance(node, ast.AugAssign):  # the target is both read and written
-            read |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
-    return frozenset(written_names - read)
+            names_read |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
+    return frozenset(written_names - names_read)
 
 
 def _mutated_uses(function: ast.AST) -> Iterator[ast.Name]:

@@ -85,8 +85,8 @@ class Dispatch:
 
     `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, and the entries.
     `methods` is the offset of a mapping from instances to their methods. `handle_miss` runs calls that no entry
-    accepts, and `handle_failure` handles an entry's exceptions. `handle_flagged` computes the result of a call that
-    raised flags of floating-point errors. Native dispatch is off while `detour` is not 0; `busy` is the number of
+    accepts, and `handle_failure` handles an entry's exceptions. `handle_raised_flags` computes the result of a call
+    that raised flags of floating-point errors. Native dispatch is off while `detour` is not 0; `busy` is the number of
     graphs being recorded. `error_variable` holds NumPy's error state, by default `default_errors`. `has_actions` is
     true if error states are capsules that hold the actions.
     """
@@ -96,7 +96,7 @@ class Dispatch:
     methods: int
     handle_miss: Callable[..., Any]
     handle_failure: Callable[..., Any]
-    handle_flagged: Callable[..., Any]
+    handle_raised_flags: Callable[..., Any]
     detour: ctypes.c_int64
     busy: ctypes.c_int64
     error_variable: Any

@@ -13,7 +13,7 @@ from autoconv.backends.library_form import Argument, Fields, FixedParameter, Lib
 from autoconv.errors import UnsupportedError
 from autoconv.graph.dtypes import DTYPES
 from autoconv.graph.types import ArrayType, Dimension, TensorType
-from autoconv.operators.regions.layout import Grown, Instance, Layout, Leaf, Parts, Static
+from autoconv.operators.regions.layout import Instance, Layout, Leaf, Parts, RunTimeList, Static
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.api.declared_arguments import Trace
@@ -125,7 +125,7 @@ def _result_tree(
         constants.append(("the result", repr(layout.value)))
         return Fields(())
     description = "one of several structures"
-    if isinstance(layout, Grown):
+    if isinstance(layout, RunTimeList):
         description = "a list whose length is known only at run time"
     raise UnsupportedError(
         f"{function} returns {description}, which has no form in C",

@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.api.scopes import device
 from autoconv.config.placement import DEFAULT_DEVICE, full_name
 from autoconv.distribute.contexts import current_context
-from autoconv.distribute.mirrored import Replicated
+from autoconv.distribute.mirrored import ReplicatedStrategy
 from autoconv.distribute.variables import DistributedVariable
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.objects.variable_updates import VariableAggregation
@@ -32,7 +32,7 @@ class AggregatingVariable(DistributedVariable):
         return super()._update(op, value, read_value)
 
 
-class CentralStorageStrategy(Replicated):
+class CentralStorageStrategy(ReplicatedStrategy):
     """A strategy with a replica on each compute device; each variable is on the parameter device.
 
     There is by default one compute device, the first of the processor. The parameter device is by default the only

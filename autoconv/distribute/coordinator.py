@@ -17,7 +17,7 @@ from autoconv.runtime.support.structure import map_structure
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 
-_MAX_LOSSES = 10  # workers that one function may lose
+_MAX_LOST_WORKERS = 10  # by one function
 
 
 class RemoteValue:
@@ -95,7 +95,7 @@ class _ScheduledFunction:
     def __init__(self, function: Any, args: Any, kwargs: Any) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
         self.result = RemoteValue(is_ready=False)
-        self.losses = 0
+        self.lost_worker_count = 0
 
     def run(self, task_index: int, worker_position: int) -> Any:
         """Run the function in a worker, and return its result when it is there."""
@@ -138,12 +138,12 @@ class _Queue:
             self._running_count += 1
             return self._functions.popleft()
 
-    def finish(self, error: BaseException | None = None, rescheduled: _ScheduledFunction | None = None) -> None:
-        """Record the end of a function, with its error; put `rescheduled`, whose worker was lost, at the front."""
+    def finish(self, error: BaseException | None = None, function_to_repeat: _ScheduledFunction | None = None) -> None:
+        """Record the end of a function, and its error; a `function_to_repeat`, whose worker was lost, runs next."""
         with self._changed:
             self._running_count -= 1
-            if rescheduled is not None:
-                self._functions.appendleft(rescheduled)
+            if function_to_repeat is not None:
+                self._functions.appendleft(function_to_repeat)
             if error is not None and self._error is None:
                 self._error = error
                 self._cancel()
@@ -248,9 +248,9 @@ def _run_scheduled_functions(
             with strategy.scope():
                 result = work.run(task_index, worker_position)
         except UnavailableError as error:
-            work.losses += 1
-            if task.name in str(error) and work.losses < _MAX_LOSSES:
-                queue.finish(rescheduled=work)
+            work.lost_worker_count += 1
+            if task.name in str(error) and work.lost_worker_count < _MAX_LOST_WORKERS:
+                queue.finish(function_to_repeat=work)
             else:
                 work.result._set(None, error)
                 queue.finish(error)

@@ -35,7 +35,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 
-class Replicated(Strategy):
+class ReplicatedStrategy(Strategy):
     """A strategy with several replicas, `local_replicas` of them in this process."""
 
     def __init__(self, devices: Sequence[str]) -> None:
@@ -187,8 +187,8 @@ class Replicated(Strategy):
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         count = self.num_replicas_in_sync
-        first = self.first_replica
-        values = [value_fn(ValueContext(first + number, count)) for number in range(self.local_replicas)]
+        first_replica = self.first_replica
+        values = [value_fn(ValueContext(first_replica + number, count)) for number in range(self.local_replicas)]
         return PerReplica(values) if not isinstance(values[0], (tuple, list, dict)) else regroup(values)
 
     def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
@@ -221,7 +221,7 @@ def _call_at_run_time(function: Callable[[Any], Any], value: Any) -> Any:
     return result
 
 
-class MirroredStrategy(Replicated):
+class MirroredStrategy(ReplicatedStrategy):
     """A strategy with a replica on each device of this process, by default on all of them; variables have a copy each.
 
     `run` calls the function in a thread for each replica; replicas meet in `merge_call`, `all_reduce`, and where they

@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.config.placement import DEFAULT_DEVICE
 from autoconv.distribute.datasets import InputContext, group_elements, split_batches
-from autoconv.distribute.mirrored import Replicated
+from autoconv.distribute.mirrored import ReplicatedStrategy
 from autoconv.distribute.mpi_group import MpiGroup, is_started_by_mpi
 from autoconv.distribute.process_group import ProcessGroup
 from autoconv.distribute.reduction import ReduceOp
@@ -23,7 +23,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 
-class MultiWorkerMirroredStrategy(Replicated):
+class MultiWorkerMirroredStrategy(ReplicatedStrategy):
     """A strategy with a replica in each of several processes, whose variables are equal.
 
     Each process runs the same program. The variable `TF_CONFIG` has the addresses of the workers and the number of the

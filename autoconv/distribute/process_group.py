@@ -48,7 +48,7 @@ class ProcessGroup:
         self._is_local = all(host in _LOCAL_HOSTS or host == socket.gethostname() for host in hosts)
         self._group_name = hashlib.sha256("\0".join(addresses).encode()).hexdigest()[:16]
         self._blocks: dict[str, shared_memory.SharedMemory] = {}
-        self._block_indices: dict[int, int] = {}  # by the size of blocks
+        self._block_indices: dict[int, int] = {}  # the exponent of a block size -> the block used last, 0 or 1
         self._connections: dict[int, socket.socket] = {}
         self._finalizer = weakref.finalize(self, _release_resources, self._connections, self._blocks, rank)
         if self.size > 1:
@@ -167,23 +167,23 @@ class ProcessGroup:
             server = socket.create_server((host if host in _LOCAL_HOSTS else "", int(port)))
         except OSError as error:
             raise UnavailableError(f"{self._worker_name(0)} cannot listen there: {error}") from None
-        result: dict[int, socket.socket] = {}
+        connections: dict[int, socket.socket] = {}
         deadline = time.monotonic() + _START_TIMEOUT
         with server:
-            while len(result) < self.size - 1:
+            while len(connections) < self.size - 1:
                 server.settimeout(max(deadline - time.monotonic(), 0.001))
                 try:
                     connection, _ = server.accept()
                 except TimeoutError:
-                    missing_workers = [self._worker_name(rank) for rank in range(1, self.size) if rank not in result]
-                    text = f"no connection came within {_START_TIMEOUT:.0f} s from {missing_workers[0]}"
+                    missing = next(rank for rank in range(1, self.size) if rank not in connections)
+                    text = f"no connection came within {_START_TIMEOUT:.0f} s from {self._worker_name(missing)}"
                     raise UnavailableError(text) from None
                 rank = self._accept_worker(connection)
-                if rank is None or rank in result:
+                if rank is None or rank in connections:
                     connection.close()
                 else:
-                    result[rank] = connection
-        return result
+                    connections[rank] = connection
+        return connections
 
     def _accept_worker(self, connection: socket.socket) -> int | None:
         """Return the number of the worker that connected; None if another program did."""
@@ -224,9 +224,9 @@ class ProcessGroup:
         When all workers have written to one block, all have read the other.
         """
         vector = array.reshape(-1)
-        power = max(array.nbytes - 1, 1).bit_length()
-        block_index = self._block_indices[power] = 1 - self._block_indices.get(power, 1)
-        blocks = [self._block(rank, power, block_index) for rank in range(self.size)]
+        size_exponent = max(array.nbytes - 1, 1).bit_length()
+        block_index = self._block_indices[size_exponent] = 1 - self._block_indices.get(size_exponent, 1)
+        blocks = [self._block(rank, size_exponent, block_index) for rank in range(self.size)]
         parts = [np.ndarray(vector.shape, vector.dtype, block.buf) for block in blocks]
         parts[self.rank][...] = vector
         self._synchronize({**description, "part": "written"})
@@ -238,13 +238,13 @@ class ProcessGroup:
         self._synchronize({**description, "part": "added"})
         return parts[0].copy().reshape(array.shape)
 
-    def _block(self, rank: int, power: int, block_index: int) -> shared_memory.SharedMemory:
+    def _block(self, rank: int, size_exponent: int, block_index: int) -> shared_memory.SharedMemory:
         """Return the block of a worker, of `1 << power` bytes; all workers create a larger block in the same call."""
-        name = f"autoconv-{self._group_name}-{power}-{block_index}-{rank}"
+        name = f"autoconv-{self._group_name}-{size_exponent}-{block_index}-{rank}"
         if name not in self._blocks:
             if rank == self.rank:
-                self._blocks[name] = _create_block(name, 1 << power)
-            self._synchronize({"call": "block", "name": f"{power}-{block_index}-{rank}"})
+                self._blocks[name] = _create_block(name, 1 << size_exponent)
+            self._synchronize({"call": "block", "name": f"{size_exponent}-{block_index}-{rank}"})
             if rank != self.rank:
                 self._blocks[name] = _attach_block(name)
         return self._blocks[name]

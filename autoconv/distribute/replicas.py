@@ -52,7 +52,7 @@ class _ReplicaStopped(BaseException):
 
 
 class Replica:
-    """One replica of a run: its thread, the requests that it sends, and the answers."""
+    """One replica of a run: its thread, the messages that it sends, and the answers."""
 
     def __init__(self, strategy: Any, number: int, call: Callable[[], Any]) -> None:
         self.number = number
@@ -100,15 +100,15 @@ class Replica:
             )
         self.messages.put(Merge(function, args, kwargs))
         with release(LOCK):
-            continues, result = self._answers.get()
-        if not continues:
+            may_continue, result = self._answers.get()
+        if not may_continue:
             raise _ReplicaStopped
         if self.region is not None:
             self.region.trace.device = merge_requests(self.device, "")
         return result
 
-    def send_answer(self, continues: bool, result: Any = None) -> None:
-        self._answers.put((continues, result))
+    def send_answer(self, may_continue: bool, result: Any = None) -> None:
+        self._answers.put((may_continue, result))
 
 
 class _CurrentReplica(threading.local):
@@ -142,10 +142,10 @@ def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs:
     region = current_region()
     target = convert_callee(function, region) if region is not None and region.trace.converts else function
 
-    def call_of(number: int) -> Callable[[], Any]:
+    def make_call(number: int) -> Callable[[], Any]:
         return lambda: target(*of_replica(list(args), number), **of_replica(kwargs, number))
 
-    replicas = [Replica(strategy, number, call_of(number)) for number in range(strategy.local_replicas)]
+    replicas = [Replica(strategy, number, make_call(number)) for number in range(strategy.local_replicas)]
     resumptions: list[Callable[[], None]] = [replica.thread.start for replica in replicas]
     while True:
         messages = _next_messages(replicas, resumptions)
@@ -168,7 +168,7 @@ def _answer_function(replica: Replica, results: Any) -> Callable[[], None]:
 def _next_messages(
     replicas: Sequence[Replica], resumptions: Sequence[Callable[[], None]]
 ) -> list[Merge | ReplicaResult | ReplicaFailure]:
-    """Resume the replicas and return the request of each: one by one while a graph is recorded, else all at once."""
+    """Resume the replicas and return the message of each: one by one while a graph is recorded, else all at once."""
     region = replicas[0].region
     if region is None:
         for resume in resumptions:

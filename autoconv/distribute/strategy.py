@@ -156,16 +156,17 @@ class Strategy:
         return value
 
     @contextlib.contextmanager
-    def on_device(self, number: int) -> Iterator[None]:
+    def on_device(self, replica_index: int) -> Iterator[None]:
         """Place the operations of the block on the device of a replica of this process."""
-        with place_on(current_region(), self.worker_devices[number]):
+        with place_on(current_region(), self.worker_devices[replica_index]):
             yield
 
     @contextlib.contextmanager
-    def updating(self, number: int) -> Iterator[None]:
+    def updating(self, replica_index: int) -> Iterator[None]:
         """Update the copies of one replica in the block."""
         # Negative numbers keep traces of updates apart from those of replicas.
-        with push_context(Context(self, None, number)), self.on_device(number), run_as_replica(-1 - number):
+        context = push_context(Context(self, None, replica_index))
+        with context, self.on_device(replica_index), run_as_replica(-1 - replica_index):
             yield
 
 

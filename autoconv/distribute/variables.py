@@ -94,9 +94,9 @@ class DistributedVariable(DistributedValues, Variable):
 
     def _update_all(self, op: str, value: Any, read_value: bool) -> Any:
         results = []
-        for number, copy in enumerate(self._copies):
-            with self._strategy.updating(number):
-                results.append(copy._update(op, of_replica(value, number), read_value))
+        for replica_index, copy in enumerate(self._copies):
+            with self._strategy.updating(replica_index):
+                results.append(copy._update(op, of_replica(value, replica_index), read_value))
         return results[0]
 
     def _aggregate(self, strategy: Any, value: Any) -> Any:
@@ -114,7 +114,7 @@ class DistributedVariable(DistributedValues, Variable):
         return self.primary.__reduce__()
 
     def __repr__(self) -> str:
-        lines = ",\n".join(f"  {number}: {copy!r}" for number, copy in enumerate(self._copies))
+        lines = ",\n".join(f"  {replica_index}: {copy!r}" for replica_index, copy in enumerate(self._copies))
         return f"{type(self).__name__}:{{\n{lines}\n}}"
 
 
@@ -168,12 +168,12 @@ def distribute_variable(strategy: Any, make: Callable[..., Variable], arguments:
             f"`synchronization` for variable: {arguments.get('name')}"
         )
     copies: list[Variable] = []
-    for number in range(strategy.local_replicas):
+    for replica_index in range(strategy.local_replicas):
         options = dict(arguments)
         if copies:
             options["initial_value"] = np.array(copies[0].storage.value)
-            options["name"] = f"{arguments.get('name') or 'Variable'}/replica_{number}"
-        with strategy.on_device(number):
+            options["name"] = f"{arguments.get('name') or 'Variable'}/replica_{replica_index}"
+        with strategy.on_device(replica_index):
             copies.append(make(**options))
     synchronizes_on_read = arguments.get("synchronization") is VariableSynchronization.ON_READ
     class_ = SyncOnReadVariable if synchronizes_on_read else MirroredVariable

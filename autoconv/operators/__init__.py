@@ -74,13 +74,13 @@ from autoconv.operators.support.protected_names import (
     users_names,
 )
 from autoconv.operators.support.traceback_filter import (
-    quiet,
-    quiet_1,
-    quiet_2,
-    quiet_3,
-    quiet_branch,
-    quiet_logic,
-    quiet_loop,
+    hide_frames,
+    hide_frames_1,
+    hide_frames_2,
+    hide_frames_3,
+    hide_frames_of_branch,
+    hide_frames_of_logic,
+    hide_frames_of_loop,
 )
 from autoconv.operators.values import list_methods as _list_methods  # registers the methods of graph lists
 from autoconv.operators.values import ordering as _ordering  # noqa: F401 - registers max, min and sorted
@@ -105,7 +105,7 @@ from autoconv.operators.values.membership import in_, not_in
 from autoconv.runtime.recording.activity import register_listener
 
 # Operators with a cheaper version for use while this thread records nothing: it runs the function as written.
-_QUIET_OPERATORS = {_name: quiet_2(getattr(_set_operators, _name)) for _name in _set_operators.PYTHON_FUNCTIONS}
+_QUIET_OPERATORS = {_name: hide_frames_2(getattr(_set_operators, _name)) for _name in _set_operators.PYTHON_FUNCTIONS}
 _TRACED = {"call": call, **_QUIET_OPERATORS}
 _UNTRACED = {"call": call_untraced, **_set_operators.PYTHON_FUNCTIONS}
 bitand, bitor, bitxor, sub = map(_set_operators.PYTHON_FUNCTIONS.__getitem__, ("bitand", "bitor", "bitxor", "sub"))
@@ -242,13 +242,13 @@ __all__ = [
 
 # Operators that may raise on plain values, by the wrapper that removes their frames from the traceback.
 _QUIET = {
-    quiet_1: "class_of ld ld_outer ld_inlined not_",
-    quiet_2: "eq ne lt le gt ge get_item del_item del_attr in_ not_in iadd isub imul iand ior ixor",
-    quiet_3: "if_exp set_item set_item_in set_attr",
-    quiet_logic: "and_ or_",
-    quiet_branch: "if_stmt switch_stmt",
-    quiet_loop: "while_stmt for_stmt",
-    quiet: "raising list_of set_of dict_of generator assertion set_item_of augment_item_of",
+    hide_frames_1: "class_of ld ld_outer ld_inlined not_",
+    hide_frames_2: "eq ne lt le gt ge get_item del_item del_attr in_ not_in iadd isub imul iand ior ixor",
+    hide_frames_3: "if_exp set_item set_item_in set_attr",
+    hide_frames_of_logic: "and_ or_",
+    hide_frames_of_branch: "if_stmt switch_stmt",
+    hide_frames_of_loop: "while_stmt for_stmt",
+    hide_frames: "raising list_of set_of dict_of generator assertion set_item_of augment_item_of",
 }
 for _quiet, _names in _QUIET.items():
     globals().update({_name: _quiet(globals()[_name]) for _name in _names.split()})

@@ -11,7 +11,7 @@ import gast
 
 from autoconv.errors import Place, UnsupportedError
 from autoconv.syntax.names import Namer
-from autoconv.syntax.tree import FUNCTIONS, Rewritten, Transformer, Untraced
+from autoconv.syntax.tree import FUNCTIONS, RewrittenStatements, Transformer, UntracedStatements
 
 
 class Note(NamedTuple):
@@ -100,7 +100,7 @@ class Context:
         return UnsupportedError(message, self.place(node), remedy)
 
 
-_ENTERED_KINDS = (*FUNCTIONS, gast.ClassDef, gast.Module, Untraced, Rewritten)
+_ENTERED_KINDS = (*FUNCTIONS, gast.ClassDef, gast.Module, UntracedStatements, RewrittenStatements)
 
 
 class FunctionPass(Transformer):
@@ -182,7 +182,7 @@ class FunctionPass(Transformer):
         if hasattr(node, "decorator_list"):
             node.decorator_list = self.visit_list(node.decorator_list)
 
-    def visit_Untraced(self, node: Any) -> Any:
+    def visit_UntracedStatements(self, node: Any) -> Any:
         """Rewrite only functions inside, without notes: they are made for the traced copy."""
         in_function, records_notes = self.in_function, self.context.records_notes
         self.in_function = self.context.records_notes = False
@@ -190,7 +190,7 @@ class FunctionPass(Transformer):
         self.in_function, self.context.records_notes = in_function, records_notes
         return node
 
-    def visit_Rewritten(self, node: Any) -> Any:
+    def visit_RewrittenStatements(self, node: Any) -> Any:
         in_function, self.in_function = self.in_function, True
         node.statements = self.visit_list(node.statements)
         self.in_function = in_function

@@ -172,7 +172,7 @@ class _Regions:
     def _accesses_of_rounds(self, region: Region, statement: Any) -> list[Any]:
         """Return the arguments by which the rounds access the variables that the statement changes."""
         written_names = names_written_in(statement, self.context)
-        names = (*region.cells, *(name for name in region.reset if name in written_names))
+        names = (*region.cells, *(name for name in region.round_locals if name in written_names))
         if not names:
             return []
         return [self.context.mark(build.thunk(build.loads(names))), build.strings(region.cells)]

@@ -36,7 +36,15 @@ from autoconv.passes.subscripts import is_static
 from autoconv.passes.texts import is_formatted
 from autoconv.passes.writes import PlainWrites, has_item_target
 from autoconv.syntax import build
-from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_start, copy_tree, walk, walk_scope
+from autoconv.syntax.tree import (
+    COMPREHENSIONS,
+    Transformer,
+    UntracedStatements,
+    body_start,
+    copy_tree,
+    walk,
+    walk_scope,
+)
 
 _BRANCHING = (gast.If, gast.With, gast.AsyncWith, gast.Match, *LOOPS, *TRIES)
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
@@ -88,7 +96,8 @@ class _SaveStatements(FunctionPass, statements_only=True):
 
     def _save_from(self, node: Any, start: int) -> None:
         statements = node.body[start:]
-        untraced_block = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copy_tree(statements)))
+        plain_writes = PlainWrites(self.context, node, self.namer)
+        untraced_block = UntracedStatements(plain_writes.visit_list(copy_tree(statements)))
         _wrap_calls_with_stacklevel(untraced_block.statements)
         if ExitAnalysis().falls_through(statements):
             untraced_block.statements.append(build.place(gast.Return(None), statements[-1]))
@@ -98,11 +107,11 @@ class _SaveStatements(FunctionPass, statements_only=True):
 class _InsertSaved(Transformer, statements_only=True):
     """Insert the saved statements under their test."""
 
-    def visit_Untraced(self, node: Any) -> Any:
+    def visit_UntracedStatements(self, node: Any) -> Any:
         test = build.operator("untraced")
         return build.place(gast.If(test, self.visit_list(node.statements), []), node)
 
-    def visit_Rewritten(self, node: Any) -> Any:
+    def visit_RewrittenStatements(self, node: Any) -> Any:
         return node.statements
 
 
@@ -169,4 +178,4 @@ def _is_untraced_test(statement: Any) -> bool:
 
 
 def _as_untraced(statement: Any) -> Any:
-    return build.place(Untraced(statement.body), statement) if _is_untraced_test(statement) else statement
+    return build.place(UntracedStatements(statement.body), statement) if _is_untraced_test(statement) else statement

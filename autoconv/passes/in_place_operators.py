@@ -33,7 +33,7 @@ from autoconv.analysis.numbers import (
     may_change_in_place,
     non_list_names,
     non_set_names,
-    shared_names,
+    possibly_aliased_names,
 )
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.normalise import INPLACE
@@ -81,6 +81,6 @@ class InPlaceOperators(FunctionPass):
         """Return the function's names that hold no sets, those that hold no lists, and possible aliases of arrays."""
         function = self.function_node
         if id(function) not in self._names_by_function:
-            names = non_set_names(function), non_list_names(function), shared_names(function)
+            names = non_set_names(function), non_list_names(function), possibly_aliased_names(function)
             self._names_by_function[id(function)] = function, names
         return self._names_by_function[id(function)][1]

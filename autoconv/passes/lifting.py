@@ -134,13 +134,13 @@ class _CheckReads(Transformer):
             node.body = self.visit_list(node.body)
         return node
 
-    def visit_Untraced(self, node: Any) -> Any:
+    def visit_UntracedStatements(self, node: Any) -> Any:
         """Check only reads of free variables: without a trace, Python itself checks a function's own names."""
         if self.inner_check:
             node.statements = self.visit_list(node.statements)
         return node
 
-    visit_Rewritten = visit_Untraced
+    visit_RewrittenStatements = visit_UntracedStatements
 
     def visit_ListComp(self, node: Any) -> Any:
         first_clause = node.generators[0]

@@ -22,7 +22,7 @@ from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import (
     COMPREHENSIONS,
     FUNCTIONS,
-    Rewritten,
+    RewrittenStatements,
     Transformer,
     contains,
     copy_tree,
@@ -132,7 +132,7 @@ class PlainWrites(Transformer, statements_only=True):
     def _try_write(self, attempt: Any, alternative: Any) -> Any:
         """Return a `try` of `attempt`; the handler for tensors is `alternative`, which the passes rewrite."""
         error = build.operator("ItemAssignmentError")
-        return gast.Try([attempt], [gast.ExceptHandler(error, None, [Rewritten([alternative])])], [], [])
+        return gast.Try([attempt], [gast.ExceptHandler(error, None, [RewrittenStatements([alternative])])], [], [])
 
     def _is_container(self, target: Any) -> bool:
         return isinstance(target.value, gast.Name) and target.value.id in self.containers

@@ -21,22 +21,22 @@ def own_line_comments(source: str) -> dict[int, tuple[str, ...]]:
         return {}
     comments: dict[int, tuple[str, ...]] = {}
     pending_comments: list[str] = []
-    inside_statement = False
+    is_inside_statement = False
     try:
         for kind, text, (line, column), _, physical_line in tokenize.generate_tokens(
             io.StringIO(source, newline=None).readline
         ):
             if kind == tokenize.NEWLINE:
-                inside_statement = False
+                is_inside_statement = False
             elif kind == tokenize.ERRORTOKEN:
                 return {}
-            elif inside_statement or kind in _LAYOUT_TOKENS:
+            elif is_inside_statement or kind in _LAYOUT_TOKENS:
                 continue
             elif kind == tokenize.COMMENT:
                 if not physical_line[:column].strip():
                     pending_comments.append(text)
             elif text not in _BARE_CLAUSE_TOKENS:
-                inside_statement = True
+                is_inside_statement = True
                 if pending_comments:
                     comments[line] = tuple(pending_comments)
                     pending_comments.clear()

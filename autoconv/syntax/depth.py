@@ -9,12 +9,12 @@ import tokenize
 
 def deepest_node(tree: ast.AST) -> tuple[int, int]:
     """Return (depth, line) of the deepest node in a tree."""
-    level, line, depth = [(tree, getattr(tree, "lineno", 0))], 0, 0
-    while level:
-        depth, line = depth + 1, level[0][1]
-        level = [
+    nodes_at_depth, line, depth = [(tree, getattr(tree, "lineno", 0))], 0, 0
+    while nodes_at_depth:
+        depth, line = depth + 1, nodes_at_depth[0][1]
+        nodes_at_depth = [
             (child, getattr(child, "lineno", parent_line))
-            for node, parent_line in level
+            for node, parent_line in nodes_at_depth
             for child in ast.iter_child_nodes(node)
         ]
     return depth, line

@@ -191,7 +191,7 @@ class Transformer:
         return result
 
 
-class _Unvisited(gast.stmt):  # type: ignore[misc]
+class _UnvisitedStatements(gast.stmt):  # type: ignore[misc]
     """Statements that tree traversals do not visit."""
 
     _fields = ()
@@ -201,18 +201,18 @@ class _Unvisited(gast.stmt):  # type: ignore[misc]
         self.statements = statements
 
 
-class Untraced(_Unvisited):
+class UntracedStatements(_UnvisitedStatements):
     """The statements that a function runs while nothing is traced, instead of all statements after them."""
 
 
-class Rewritten(_Unvisited):
-    """Statements inside an `Untraced` that passes rewrite as they rewrite traced code."""
+class RewrittenStatements(_UnvisitedStatements):
+    """Statements inside an `UntracedStatements` that passes rewrite as they rewrite traced code."""
 
 
 def body_start(body: list[Any]) -> int:
     """Return the index for new statements of a function: after its docstring, declarations and untraced copy."""
     for index, statement in enumerate(body):
-        if isinstance(statement, Untraced):
+        if isinstance(statement, UntracedStatements):
             return index + 1
     index = 0
     if body and isinstance(body[0], gast.Expr) and isinstance(body[0].value, gast.Constant):

@@ -61,7 +61,7 @@ def _keep_sessions(text: str, filename: str, error: CannotUpgrade) -> UpgradedFi
     start = sum(map(len, source.lines[: line - 1]))
     indent = source.lines[line - 1][: len(source.lines[line - 1]) - len(source.lines[line - 1].lstrip())]
     source.replace_range(start, start, f"{indent}# autoconv upgrade: sessions stay, because of {error.reason}\n")
-    notes.append(Note(line, f"sessions stay, because of {error.reason}", open=True))
+    notes.append(Note(line, f"sessions stay, because of {error.reason}", is_open=True))
     return UpgradedFile(source.text(), notes, "kept")
 
 
@@ -82,7 +82,7 @@ def _replace_imports(source: Source, aliases: Aliases, module: str) -> list[Note
         if not isinstance(part, ast.ImportFrom) or part in aliases.values():
             continue
         if (part.module or "").startswith("tensorflow."):
-            notes.append(Note(part.lineno, f"{part.module} is part of TensorFlow's package", open=True))
+            notes.append(Note(part.lineno, f"{part.module} is part of TensorFlow's package", is_open=True))
     return notes
 
 

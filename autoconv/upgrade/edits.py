@@ -54,10 +54,10 @@ class Source:
 
     def line_range(self, node: ast.stmt) -> tuple[int, int]:
         """Return the offsets of the lines of a statement, comments directly above included."""
-        first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))]) - 1
-        while first > 0 and self.lines[first - 1].lstrip().startswith("#") and self._has_indent_of(first - 1, node):
-            first -= 1
-        return self._line_starts[first], self._line_starts[node.end_lineno or node.lineno]
+        line = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))]) - 1
+        while line > 0 and self.lines[line - 1].lstrip().startswith("#") and self._has_indent_of(line - 1, node):
+            line -= 1
+        return self._line_starts[line], self._line_starts[node.end_lineno or node.lineno]
 
     def shares_lines(self, node: ast.stmt) -> bool:
         """Return whether the first or last line of a statement contains another statement."""

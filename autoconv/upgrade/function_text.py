@@ -27,7 +27,7 @@ class FunctionWriter:
         self.program = program
         self.aliases = aliases
         self.builders = builders
-        self.tf = next(iter(aliases))
+        self.tf_alias = next(iter(aliases))
 
     def write_function(self, name: str, run: Run, statements: Sequence[Statement], store: str) -> str:
         """Return the text of a function for a run, of the statements that it needs."""
@@ -47,9 +47,10 @@ class FunctionWriter:
             placeholder = self.program.placeholders.get(name)
             dtype = self._dtype(placeholder) if placeholder is not None else None
             if placeholder is None or dtype is None:
-                return f"@{self.tf}.function"
-            specs.append(f"{self.tf}.TensorSpec({self._shape(placeholder)}, {dtype})")
-        return f"@{self.tf}.function(input_signature=[{', '.join(specs)}])" if specs else f"@{self.tf}.function"
+                return f"@{self.tf_alias}.function"
+            specs.append(f"{self.tf_alias}.TensorSpec({self._shape(placeholder)}, {dtype})")
+        arguments = f"(input_signature=[{', '.join(specs)}])" if specs else ""
+        return f"@{self.tf_alias}.function{arguments}"
 
     def _dtype(self, call: ast.Call) -> str | None:
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -57,7 +58,7 @@ class FunctionWriter:
             return None
         dtype_node = call.args[0] if call.args else keywords.get("dtype")
         if isinstance(dtype_node, ast.Constant) and isinstance(dtype_node.value, str):
-            return f"{self.tf}.{dtype_node.value}"
+            return f"{self.tf_alias}.{dtype_node.value}"
         return None if dtype_node is None else self.source.edited_text(dtype_node)
 
     def _shape(self, call: ast.Call) -> str:
@@ -135,15 +136,16 @@ class FunctionWriter:
         """Return whether a statement makes variables, itself or by a function of the file."""
         return self._has_call_with_prefix(node, _VARIABLE_MAKER_PREFIXES, set())
 
-    def _has_call_with_prefix(self, node: ast.AST, prefixes: tuple[str, ...], seen: set[str]) -> bool:
+    def _has_call_with_prefix(self, node: ast.AST, prefixes: tuple[str, ...], seen_builders: set[str]) -> bool:
         for inner in ast.walk(node):
             if isinstance(inner, ast.Call):
                 function = dotted_name(inner.func, self.aliases)
                 if function is not None and function.startswith(prefixes) and function != "VariableScope":
                     return True
-                if isinstance(inner.func, ast.Name) and inner.func.id in self.builders and inner.func.id not in seen:
-                    seen.add(inner.func.id)
-                    if self._has_call_with_prefix(self.builders[inner.func.id], prefixes, seen):
+                name = inner.func.id if isinstance(inner.func, ast.Name) else ""
+                if name in self.builders and name not in seen_builders:
+                    seen_builders.add(name)
+                    if self._has_call_with_prefix(self.builders[name], prefixes, seen_builders):
                         return True
         return False
 
@@ -165,7 +167,7 @@ class FunctionWriter:
         if placeholder is None or isinstance(value, ast.Constant):
             return text
         dtype = self._dtype(placeholder)
-        return text if dtype is None or dtype.endswith(".string") else f"{self.tf}.cast({text}, {dtype})"
+        return text if dtype is None or dtype.endswith(".string") else f"{self.tf_alias}.cast({text}, {dtype})"
 
 
 def _indent(text: str, depth: int) -> str:

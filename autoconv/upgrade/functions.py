@@ -13,10 +13,10 @@ from autoconv.upgrade.function_text import FunctionWriter
 from autoconv.upgrade.names import dotted_name
 from autoconv.upgrade.program import Aliases, CannotUpgrade, Kind, Program, Statement, classify, is_run_call, names_in
 from autoconv.upgrade.report import Note
-from autoconv.upgrade.runs import Run, run_of
-from autoconv.upgrade.slicing import select_needed
+from autoconv.upgrade.runs import Run, parse_run
+from autoconv.upgrade.slicing import select_needed_statements
 
-_GRAPH_ONLY_NAMES = (
+_GRAPH_ONLY_PREFIXES = (
     "get_collection", "add_to_collection", "losses.get_total_loss", "losses.get_losses", "trainable_variables",
     "global_variables", "losses.get_regularization", "layers.batch_normalization", "import_graph_def", "gradients_",
     "train.start_queue_runners", "train.Coordinator", "train.MonitoredTrainingSession", "train.Supervisor",
@@ -45,10 +45,10 @@ class _ScopeRewriter:
         self.source = source
         self.aliases = aliases
         self.builders = builders
-        self.tf = next(iter(aliases))
+        self.tf_alias = next(iter(aliases))
         self.body = body
         self.notes: list[Note] = []
-        self.function_names: dict[Any, str] = {}  # functions by what they fetch, feed and may use
+        self.function_names: dict[Any, str] = {}  # (fetches, feeds, statements needed) -> the name of the function
         self.added_names: set[str] = set()
         self.renamed_feeds: set[str] = set()  # dicts of feeds whose keys became names of parameters
         self.store_name = ""  # of the variable that holds a VariableStore; "" without one
@@ -73,7 +73,7 @@ class _ScopeRewriter:
 
     def _rename_feeds(self, statement: Statement) -> None:
         for call in self._run_calls(statement):
-            run = run_of(call, self.program, self.aliases)
+            run = parse_run(call, self.program, self.aliases)
             if run is not None and run.feed_dict_name and run.feed_dict_name not in self.renamed_feeds:
                 self.renamed_feeds.add(run.feed_dict_name)
                 self._rename_feed_keys(run)
@@ -127,7 +127,8 @@ class _ScopeRewriter:
                 textwrap.indent(line, "    " * len(scopes), lambda text: bool(text.strip())) for line in lines
             ]
         if self.store_name:
-            creation = f"{self.store_name} = {self.tf}.compat.v1.VariableStore()  # owns the variables that layers make"
+            comment = "# owns the variables that layers make"
+            creation = f"{self.store_name} = {self.tf_alias}.compat.v1.VariableStore()  {comment}"
             lines_written[:0] = [creation, ""]
         max_blank_count = 2 if self.body[0].col_offset == 0 else 1
         return re.sub(
@@ -185,7 +186,7 @@ class _ScopeRewriter:
             if name.startswith("summary."):
                 return []
             reason = "this statement reads the graph, which no longer exists"
-            self.notes.append(Note(statement.node.lineno, reason, open=True))
+            self.notes.append(Note(statement.node.lineno, reason, is_open=True))
             commented_text = textwrap.indent(self.writer.statement_text(statement.node), "# ")
             return [f"# autoconv upgrade: there is no graph any more\n{commented_text}"]
         return []
@@ -197,7 +198,7 @@ class _ScopeRewriter:
             if isinstance(receiver, ast.Call):
                 name = dotted_name(receiver.func, self.aliases) or ""
                 if name.startswith("train.") and name.endswith("Optimizer"):
-                    return None if names_in(receiver, ast.Load) & self.program.graph else receiver
+                    return None if names_in(receiver, ast.Load) & self.program.graph_names else receiver
         return None
 
     def _free_name(self, *candidates: str) -> str:
@@ -227,7 +228,7 @@ class _ScopeRewriter:
     def _run_statement(self, statement: Statement, position: int) -> list[str]:
         function_lines: list[str] = []
         calls = self._run_calls(statement)
-        runs_by_call = [(call, run_of(call, self.program, self.aliases)) for call in calls]
+        runs_by_call = [(call, parse_run(call, self.program, self.aliases)) for call in calls]
         for call, run in runs_by_call:
             if run is not None and self.program.schedules & set().union(*(names_in(f, ast.Load) for f in run.fetches)):
                 raise CannotUpgrade(call, "a scheduled learning rate among the fetches")
@@ -310,11 +311,11 @@ class _ScopeRewriter:
 
     def _make_function(self, run: Run, position: int, function_lines: list[str]) -> str:
         """Return the name of the function for a run; append its text to `function_lines` if it is new."""
-        preceding = [s for s in self.program.statements[:position] if s.kind in (Kind.GRAPH, Kind.PLAIN)]
+        preceding_statements = [s for s in self.program.statements[:position] if s.kind in (Kind.GRAPH, Kind.PLAIN)]
         parameters = [name for name, _ in run.feeds]
         names = set().union(*(names_in(fetch, ast.Load) for fetch in run.fetches))
-        needed_statements = select_needed(
-            preceding, names, set(parameters), self.writer.makes_variables, self.program.graph
+        needed_statements = select_needed_statements(
+            preceding_statements, names, set(parameters), self.writer.makes_variables, self.program.graph_names
         )
         key = (
             tuple(ast.dump(fetch) for fetch in run.fetches),
@@ -349,7 +350,7 @@ class _ScopeRewriter:
                 if isinstance(node, ast.Attribute) and node.attr in _GRAPH_ONLY_METHODS:
                     raise CannotUpgrade(node, f"{node.attr}, which needs a graph")
                 name = dotted_name(node.func, self.aliases) if isinstance(node, ast.Call) else None
-                if name is not None and name.startswith(_GRAPH_ONLY_NAMES) and not name.endswith("_initializer"):
+                if name is not None and name.startswith(_GRAPH_ONLY_PREFIXES) and not name.endswith("_initializer"):
                     raise CannotUpgrade(node, f"tf.{name}, which needs a graph")
 
 

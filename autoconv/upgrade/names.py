@@ -38,7 +38,7 @@ def dotted_name(node: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) 
 
 
 def rename_names(source: Source, aliases: dict[str, ast.Import | ast.ImportFrom]) -> list[Note]:
-    """Note the replacements of names, keywords and calls in the source; return the changes."""
+    """Replace names, keywords and calls in the source; return notes on the changes."""
     notes: list[Note] = []
     handled_nodes: set[ast.AST] = set()
     for node in ast.walk(source.tree):
@@ -70,7 +70,7 @@ def _replace_attribute(
     assert name is not None
     remedy_text = vocabulary.remedy(name)
     if remedy_text is not None:
-        notes.append(Note(node.lineno, f"tf.{name} is gone: {remedy_text}", open=True))
+        notes.append(Note(node.lineno, f"tf.{name} is gone: {remedy_text}", is_open=True))
         return
     replacement = vocabulary.new_name(name)
     alias = source.original(node).split(".", 1)[0]

@@ -43,7 +43,7 @@ class Program:
     placeholders: dict[str, ast.Call] = field(default_factory=dict)
     operations: set[str] = field(default_factory=set)
     initializers: set[str] = field(default_factory=set)
-    graph: set[str] = field(default_factory=set)
+    graph_names: set[str] = field(default_factory=set)
     variables: set[str] = field(default_factory=set)
     schedules: set[str] = field(default_factory=set)
     configurations: set[str] = field(default_factory=set)
@@ -65,7 +65,7 @@ INITIALIZERS = (
     "global_variables_initializer", "local_variables_initializer", "initialize_all_variables", "tables_initializer",
     "initialize_local_variables", "variables_initializer",
 )  # fmt: skip
-_SESSION_KINDS = ("Session", "InteractiveSession")
+_SESSION_CLASSES = ("Session", "InteractiveSession")
 _NON_BUILDING_PREFIXES = (
     "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "string", "complex64",
     "complex128", "AUTO_REUSE", "Graph", "errors", "app", "flags", "logging", "gfile", "GraphKeys", "ConfigProto",
@@ -89,7 +89,7 @@ def classify(body: Sequence[ast.stmt], aliases: Aliases, builders: set[str]) -> 
     program = Program()
     _classify(body, (), program, aliases, builders)
     for statement in program.statements:  # a function that reads tensors of the graph belongs to it
-        if isinstance(statement.node, ast.FunctionDef) and _free_names(statement.node) & program.graph:
+        if isinstance(statement.node, ast.FunctionDef) and _free_names(statement.node) & program.graph_names:
             statement.kind, statement.uses = Kind.GRAPH, frozenset(_free_names(statement.node))
     return program
 
@@ -128,7 +128,7 @@ def _classify(
 def _role_of_with(node: ast.With, aliases: Aliases) -> str:
     calls = [item.context_expr for item in node.items]
     names = [dotted_name(call.func, aliases) if isinstance(call, ast.Call) else None for call in calls]
-    if any(name in _SESSION_KINDS for name in names):
+    if any(name in _SESSION_CLASSES for name in names):
         return "session"
     methods = [c.func.attr for c in calls if isinstance(c, ast.Call) and isinstance(c.func, ast.Attribute)]
     if "as_default" in methods:
@@ -149,7 +149,7 @@ def _classify_statement(node: ast.stmt, program: Program, aliases: Aliases, buil
     if isinstance(value, ast.Call):
         name = dotted_name(value.func, aliases) or ""
         kind = _kind_of_call(node, value, name, defines, program)
-    if kind is Kind.STATE and defines <= program.variables and uses & program.graph:
+    if kind is Kind.STATE and defines <= program.variables and uses & program.graph_names:
         kind = Kind.GRAPH  # its size or value depends on the graph
         program.variables -= defines
     if kind is Kind.PLAIN and any(is_run_call(inner, program.sessions, aliases) for inner in ast.walk(node)):
@@ -158,7 +158,7 @@ def _classify_statement(node: ast.stmt, program: Program, aliases: Aliases, buil
         _closes_session(node, program.sessions) or _configures_session(node, program.configurations)
     ):
         kind = Kind.SESSION
-    if kind is Kind.PLAIN and builds_graph(node, program.graph | program.variables, aliases, builders):
+    if kind is Kind.PLAIN and builds_graph(node, program.graph_names | program.variables, aliases, builders):
         kind = Kind.GRAPH
         called_names = {dotted_name(inner.func, aliases) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
         if called_names & {"placeholder", "Session"}:
@@ -178,7 +178,7 @@ def _record_graph_names(
     elif name.startswith("summary.") and name != "summary.merge":
         defines = defines or {f"summary_{len(program.summaries) + 1}"}
         program.summaries += sorted(defines)
-    program.graph |= defines
+    program.graph_names |= defines
     if _is_operation(value, program, aliases):
         program.operations |= defines
     else:
@@ -192,12 +192,12 @@ def _kind_of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], 
         if len(defines) != 1 or not isinstance(node, ast.Assign):
             raise CannotUpgrade(node, "a placeholder that is not given to one name")
         program.placeholders[next(iter(defines))] = call
-        program.graph |= defines
+        program.graph_names |= defines
         return Kind.PLACEHOLDER
     if name in INITIALIZERS:
         program.initializers |= defines
         return Kind.SESSION
-    if name in _SESSION_KINDS:
+    if name in _SESSION_CLASSES:
         program.sessions |= defines
         return Kind.SESSION
     if name in _DROPPED_CALLS:
@@ -211,7 +211,7 @@ def _kind_of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], 
     if name.startswith("train.") and (last_part.endswith("Optimizer") or last_part == "Saver"):
         return Kind.STATE
     if name.startswith("train.") and last_part.endswith(("_decay", "_constant")):
-        if program.graph & names_in(call, ast.Load):
+        if program.graph_names & names_in(call, ast.Load):
             return Kind.GRAPH
         program.schedules |= defines
         return Kind.STATE
@@ -230,11 +230,11 @@ def _is_operation(value: ast.expr | None, program: Program, aliases: Aliases) ->
     return name in _OPERATION_MAKERS or method in ("minimize", "apply_gradients")
 
 
-def builds_graph(node: ast.AST, graph: set[str], aliases: Aliases, builders: set[str]) -> bool:
+def builds_graph(node: ast.AST, graph_names: set[str], aliases: Aliases, builders: set[str]) -> bool:
     """Return whether a statement computes with tensors."""
     for inner in ast.walk(node):
         used_name = inner.id if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) else None
-        if used_name in graph or used_name in builders:
+        if used_name in graph_names or used_name in builders:
             return True
         if isinstance(inner, ast.Call):
             name = dotted_name(inner.func, aliases)
@@ -298,7 +298,8 @@ def scopes_with_sessions(tree: ast.Module, aliases: Aliases) -> Iterator[Sequenc
         scope = worklist.pop()
         own_nodes = list(_own_nodes(scope))
         worklist += [node for node in own_nodes if isinstance(node, ast.FunctionDef)]
-        if any(isinstance(node, ast.Call) and dotted_name(node.func, aliases) in _SESSION_KINDS for node in own_nodes):
+        calls = (node for node in own_nodes if isinstance(node, ast.Call))
+        if any(dotted_name(call.func, aliases) in _SESSION_CLASSES for call in calls):
             yield scope.body
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, order=True)
 class Note:
-    """A change at a line of the original file, or with `open` what is left to do there."""
+    """A change at a line of the original file, or what is left to do there."""
 
     line: int
     text: str
-    open: bool = False
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class UpgradedFile:
 
     def report(self, filename: str) -> str:
         """Return the notes as lines `file:line: text`, and a line with their number."""
-        lines = [f"{filename}:{note.line}: {'left: ' if note.open else ''}{note.text}" for note in sorted(self.notes)]
-        change_count = sum(not note.open for note in self.notes)
+        prefixes = {True: "left: ", False: ""}
+        lines = [f"{filename}:{note.line}: {prefixes[note.is_open]}{note.text}" for note in sorted(self.notes)]
+        change_count = sum(not note.is_open for note in self.notes)
         open_count = len(self.notes) - change_count
         return "\n".join([*lines, f"{filename}: {change_count} changes, {open_count} left to do"])

@@ -28,53 +28,53 @@ class Run:
     feed_dict_name: str = ""
 
 
-def run_of(call: ast.Call, program: Program, aliases: Aliases) -> Run | None:
+def parse_run(call: ast.Call, program: Program, aliases: Aliases) -> Run | None:
     """Parse a call that runs a session; None if it only initialises variables; raise CannotUpgrade for other forms."""
     assert isinstance(call.func, ast.Attribute)
     owner = call.func.value
     arguments = {keyword.arg: keyword.value for keyword in call.keywords}
     if isinstance(owner, ast.Name) and owner.id in program.sessions:
-        fetched = call.args[0] if call.args else arguments.get("fetches")
-        fed = call.args[1] if len(call.args) > 1 else arguments.get("feed_dict")
+        fetch_node = call.args[0] if call.args else arguments.get("fetches")
+        feed_node = call.args[1] if len(call.args) > 1 else arguments.get("feed_dict")
         if "options" in arguments or "run_metadata" in arguments or len(call.args) > 2:
             raise CannotUpgrade(call, "options of a run")
     else:
-        fetched, fed = owner, call.args[0] if call.args else arguments.get("feed_dict")
-    if fetched is None:
+        fetch_node, feed_node = owner, call.args[0] if call.args else arguments.get("feed_dict")
+    if fetch_node is None:
         raise CannotUpgrade(call, "a run without fetches")
-    result = _make_run(call, _resolve_literal(fetched, program))
-    initialises = [_is_initializer(fetch, program, aliases) for fetch in result.fetches]
-    if all(initialises):
+    result = _make_run(call, _resolve_literal(fetch_node, program))
+    are_initializers = [_is_initializer(fetch, program, aliases) for fetch in result.fetches]
+    if all(are_initializers):
         return None
-    if any(initialises):
+    if any(are_initializers):
         raise CannotUpgrade(call, "a run that initialises variables and fetches others")
     for fetch in result.fetches:
         if isinstance(fetch, ast.Constant | ast.Starred):
             raise CannotUpgrade(call, "a fetch by the name of a node")
     result.operations = [_is_operation(fetch, program, aliases) for fetch in result.fetches]
-    if fed is not None:
-        result.feeds, result.feed_dict_name = _parse_feeds(call, fed, program)
+    if feed_node is not None:
+        result.feeds, result.feed_dict_name = _parse_feeds(call, feed_node, program)
     return result
 
 
-def _resolve_literal(fetched: ast.expr, program: Program) -> ast.expr:
+def _resolve_literal(fetch_node: ast.expr, program: Program) -> ast.expr:
     """Return the list, tuple or dict assigned to a name of the graph, or the expression itself."""
-    if isinstance(fetched, ast.Name):
+    if isinstance(fetch_node, ast.Name):
         for statement in reversed(program.statements):
             value = statement.node.value if isinstance(statement.node, ast.Assign) else None
-            if fetched.id in statement.defines:
-                return value if isinstance(value, ast.List | ast.Tuple | ast.Dict) else fetched
-    return fetched
+            if fetch_node.id in statement.defines:
+                return value if isinstance(value, ast.List | ast.Tuple | ast.Dict) else fetch_node
+    return fetch_node
 
 
-def _make_run(call: ast.Call, fetched: ast.expr) -> Run:
-    if isinstance(fetched, ast.Dict):
-        return Run(call, list(fetched.values), "dict", list(fetched.keys))
-    if isinstance(fetched, ast.List | ast.Tuple):
-        if any(isinstance(element, ast.List | ast.Tuple | ast.Dict) for element in fetched.elts):
+def _make_run(call: ast.Call, fetch_node: ast.expr) -> Run:
+    if isinstance(fetch_node, ast.Dict):
+        return Run(call, list(fetch_node.values), "dict", list(fetch_node.keys))
+    if isinstance(fetch_node, ast.List | ast.Tuple):
+        if any(isinstance(element, ast.List | ast.Tuple | ast.Dict) for element in fetch_node.elts):
             raise CannotUpgrade(call, "fetches in nested structures")
-        return Run(call, list(fetched.elts), "tuple" if isinstance(fetched, ast.Tuple) else "list")
-    return Run(call, [fetched], "one")
+        return Run(call, list(fetch_node.elts), "tuple" if isinstance(fetch_node, ast.Tuple) else "list")
+    return Run(call, [fetch_node], "one")
 
 
 def _is_initializer(fetch: ast.expr, program: Program, aliases: Aliases) -> bool:
@@ -94,30 +94,30 @@ def _is_operation(fetch: ast.expr, program: Program, aliases: Aliases) -> bool:
     return isinstance(fetch, ast.Attribute) and fetch.attr == "op"
 
 
-def _parse_feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[tuple[str, ast.expr]], str]:
+def _parse_feeds(call: ast.Call, feeds: ast.expr, program: Program) -> tuple[list[tuple[str, ast.expr]], str]:
     feed_dict_name = ""
-    if isinstance(fed, ast.Name):
-        feed_dict_name = fed.id
+    if isinstance(feeds, ast.Name):
+        feed_dict_name = feeds.id
         values = [
             statement.node.value for statement in program.statements
             if statement.kind in (Kind.PLAIN, Kind.GRAPH) and isinstance(statement.node, ast.Assign)
-            and fed.id in statement.defines
+            and feeds.id in statement.defines
         ]  # fmt: skip
         nested_values = [
             node.value for statement in program.statements for node in ast.walk(statement.node)
-            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == fed.id for t in node.targets)
+            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == feeds.id for t in node.targets)
         ]  # fmt: skip
         literals = [value for value in {*values, *nested_values} if isinstance(value, ast.Dict)]
         if len(literals) != 1 or len({*values, *nested_values}) != 1:
-            raise CannotUpgrade(call, f"feeds by the dict {fed.id!r}, which is not written once in the same scope")
-        fed = literals[0]
-    if not isinstance(fed, ast.Dict):
+            raise CannotUpgrade(call, f"feeds by the dict {feeds.id!r}, which is not written once in the same scope")
+        feeds = literals[0]
+    if not isinstance(feeds, ast.Dict):
         raise CannotUpgrade(call, "feeds that are not written as a dict")
     pairs = []
-    for key, value in zip(fed.keys, fed.values, strict=True):
+    for key, value in zip(feeds.keys, feeds.values, strict=True):
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             pairs.append((_placeholder_of_node(call, key.value, program), value))
-        elif isinstance(key, ast.Name) and key.id in program.graph:
+        elif isinstance(key, ast.Name) and key.id in program.graph_names:
             pairs.append((key.id, value))
         else:
             raise CannotUpgrade(call, "a feed whose key is not a name of the graph")

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from autoconv.upgrade.program import Kind, Statement
 
 
-def select_needed(
+def select_needed_statements(
     statements: Sequence[Statement], fetched_names: set[str], parameters: set[str],
-    makes_variables: Callable[[ast.AST], bool], graph: set[str],
+    makes_variables: Callable[[ast.AST], bool], graph_names: set[str],
 ) -> list[Statement]:  # fmt: skip
     """Return the statements, in order, that compute the names in `fetched_names` from those in `parameters`.
 

@@ -18,7 +18,7 @@ import numpy as np
 from differential.counting import load_program, parse_options
 
 import autoconv as ac
-from autoconv.tracing.execute.symbolic_shapes import ByShape
+from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph
 
 UNARY_STATEMENTS = [
     "{a} * 2.0 + 1.0", "ac.tanh({a})", "ac.sin({a})", "-{a}", "ac.square({a})", "ac.exp(-ac.abs({a}))",
@@ -275,7 +275,7 @@ def compilation_kind(compiled: Any, counts: collections.Counter[str] | None) -> 
         by_shape = compiled.get_concrete_function()._compiled
     except Exception:
         return "raises"
-    if not isinstance(by_shape, ByShape):
+    if not isinstance(by_shape, MultiShapeGraph):
         return "no shapes"
     kernel_ops = {name for code in by_shape._code_by_pattern.values() if code is not None for name in code.kernel_ops}
     has_failed = any(code is None for code in by_shape._code_by_pattern.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import autoconv
-from autoconv.tracing.execute.symbolic_shapes import ByShape
+from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph
 
 LENGTHS = (7, 2, 3, 100, 16, 17, 5, 64, 1000, 33, 8, 4, 31, 250, 9, 12, 6, 77, 128, 19)
 
@@ -18,9 +18,9 @@ def random_floats(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-def by_shape(function) -> ByShape:
+def by_shape(function) -> MultiShapeGraph:
     run = function.get_concrete_function()._compiled
-    assert isinstance(run, ByShape)
+    assert isinstance(run, MultiShapeGraph)
     return run
 
 

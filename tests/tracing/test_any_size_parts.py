@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.tracing.execute.symbolic_shapes import ByShape
+from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph
 from tests.tracing.open_shapes import assert_close, assert_compiled_once, random_floats, spec
 
 INTS = autoconv.int32
@@ -112,7 +112,7 @@ def test_writes_to_parts_of_any_size():
         expected[0] += row
         assert_close(f(autoconv.constant(x), autoconv.constant(row)), expected, 1e-4)
     run = f.get_concrete_function()._compiled
-    assert isinstance(run, ByShape)
+    assert isinstance(run, MultiShapeGraph)
     assert not f.get_concrete_function().kernels
 
 

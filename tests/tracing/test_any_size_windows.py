@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.tracing.execute.symbolic_shapes import ByShape
+from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph
 
 SIZES = ((9, 12), (8, 8), (11, 7), (13, 14))
 
@@ -52,7 +52,7 @@ def convolved(x, w, steps, gaps, pads):
 
 def assert_compiled(f, max_compilations=1):
     run = f.get_concrete_function()._compiled
-    assert isinstance(run, ByShape)
+    assert isinstance(run, MultiShapeGraph)
     assert run.compilations <= max_compilations
     assert not f.get_concrete_function().kernels
 

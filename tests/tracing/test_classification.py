@@ -20,7 +20,7 @@ import pytest
 
 import autoconv.numpy  # noqa: F401 - with the whole table of NumPy's functions
 from autoconv.operators.calls.call import convert_callee
-from autoconv.operators.numpy.calls import is_harmless
+from autoconv.operators.numpy.calls import is_harmless_context
 from autoconv.runtime.objects.symbolic_generators import drawing_methods
 from autoconv.runtime.recording.regions import new_trace, recording
 from autoconv.tracing.guards import trace_restrictions
@@ -71,7 +71,7 @@ def _classify(function):
             return "checked"
     if contract.checked:
         return "pure"
-    return "unchecked" if found is function and not is_harmless(function) else "known"
+    return "unchecked" if found is function and not is_harmless_context(function) else "known"
 
 
 def _callables(module):

@@ -212,3 +212,25 @@ def test_keys_that_write_are_called_for_mappings_under_a_condition(make):
         N = 0
         counts.append([(function(x), N) for x in (1.5, 2.5, -1.0)])
     assert counts[0] == counts[1]
+
+
+class Multiplies:
+    def __mul__(self, other):
+        return other * bump()
+
+
+def count_and_multiply(items, position, x):
+    global N
+    items.append(1)
+    N += 1
+    return items[position] * x + N
+
+
+def test_special_method_of_an_item_of_a_list_argument_writes_a_name_that_the_function_writes():
+    global N
+    compiled = autoconv.compile(count_and_multiply)
+    results = []
+    for function in (count_and_multiply, compiled):
+        N = 0
+        results.append([function([Multiplies(), Multiplies()], i, 3.0) for i in (0, 0, 1)] + [N])
+    assert results[0] == results[1] == [8.0, 16.0, 24.0, 6]

@@ -158,7 +158,7 @@ def test_the_header_has_the_state_of_a_generator_from_outside(by_c, tmp_path):
     (lambda x: x * np.random.rand(), "whole process shares"),
     (lambda x: x * random.random(), "whole process shares"),
     (lambda x: np.random.default_rng(1).beta(1, 2) + x, "a draw by 'beta'"),
-    (lambda x: np.random.default_rng(1).integers(3, size=int(x[0])), "as many numbers as a value says"),
+    (lambda x: np.random.default_rng(1).integers(3, size=int(x[0])), "a number of values known only at run time"),
     (lambda x: np.random.default_rng(x > 1).random(), "a seed that is no integer"),
 ])  # fmt: skip
 def test_what_has_no_form_is_refused_with_its_line(function, words):

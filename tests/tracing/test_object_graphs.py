@@ -309,7 +309,7 @@ def test_restarts_of_a_call_take_a_bounded_time(monkeypatch):
     from autoconv.tracing.api import trace_maker
 
     monkeypatch.setattr(SETTINGS, "tiers", "measured")
-    monkeypatch.setattr(trace_maker, "_RESTART_LIMIT", 0.0)
+    monkeypatch.setattr(trace_maker, "_MAX_RESTART_SECONDS", 0.0)
     head = chain(4)
     compiled = ac.compile(cut)
     assert values(compiled(head, 1)) == [3, 4]

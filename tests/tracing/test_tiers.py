@@ -15,7 +15,7 @@ import autoconv as ac
 from autoconv.config import SETTINGS
 from autoconv.tracing.api import call_paths
 from autoconv.tracing.specialise import tiers
-from autoconv.tracing.specialise.presumed_plain import PlainPresumption
+from autoconv.tracing.specialise.plain_presumption import PlainPresumption
 from autoconv.tracing.specialise.trace_cache import TraceCache
 
 
@@ -158,24 +158,24 @@ def test_calls_of_a_new_kind_run_plain_until_they_have_cost_a_trace():
 def test_a_graph_for_other_types_does_not_cause_a_trace():
     presumption, arrays, texts = PlainPresumption(), ((np.ndarray, 1, 3),), ((list, 2),)
     presumption.record_choice(arrays, 1e-6, is_plain=False)
-    assert presumption.presumes_plain(texts, traces=2, trace_seconds=0.01)
-    assert not presumption.presumes_plain(((np.ndarray, 1, 2),), traces=2, trace_seconds=0.01)
-    presumption.record_calls(texts, 0.001, calls=20)  # together they take longer than a trace
-    assert not presumption.presumes_plain(texts, traces=2, trace_seconds=0.01)
+    assert presumption.presumes_plain(texts, trace_count=2, trace_seconds=0.01)
+    assert not presumption.presumes_plain(((np.ndarray, 1, 2),), trace_count=2, trace_seconds=0.01)
+    presumption.record_calls(texts, 0.001, call_count=20)  # together they take longer than a trace
+    assert not presumption.presumes_plain(texts, trace_count=2, trace_seconds=0.01)
 
 
 def test_a_further_trace_of_a_known_kind_waits_until_plain_calls_have_cost_one():
     presumption, kind = PlainPresumption(), ((list, 2),)
     presumption.record_trace(kind)
-    assert presumption.runs_without_trace(kind, traces=2, trace_seconds=0.01)
-    assert not presumption.runs_without_trace(kind, traces=1, trace_seconds=0.01)
-    assert not presumption.presumes_plain(kind, traces=2, trace_seconds=0.01)  # the trace may serve the next call
+    assert presumption.runs_without_trace(kind, trace_count=2, trace_seconds=0.01)
+    assert not presumption.runs_without_trace(kind, trace_count=1, trace_seconds=0.01)
+    assert not presumption.presumes_plain(kind, trace_count=2, trace_seconds=0.01)  # the trace may serve the next call
     presumption.record_deferred_call(kind, "of 8", 0.001)
-    assert presumption.presumes_plain(kind, traces=2, trace_seconds=0.01)
+    assert presumption.presumes_plain(kind, trace_count=2, trace_seconds=0.01)
     presumption.record_deferred_call(kind, "of 8", 0.01)
-    assert not presumption.runs_without_trace(kind, traces=2, trace_seconds=0.01)
+    assert not presumption.runs_without_trace(kind, trace_count=2, trace_seconds=0.01)
     presumption.record_trace(kind)
-    assert presumption.runs_without_trace(kind, traces=2, trace_seconds=0.01)
+    assert presumption.runs_without_trace(kind, trace_count=2, trace_seconds=0.01)
 
 
 def test_short_calls_of_many_lengths_make_few_traces():

@@ -47,7 +47,7 @@ def test_programs_run_with_the_import_changed(name, tmp_path):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_run_as_functions(name, tmp_path):
     upgraded = upgrade((FIXTURES / f"{name}.py").read_text(), f"{name}.py")
-    assert upgraded.sessions == "functions" and not any(note.open for note in upgraded.notes)
+    assert upgraded.sessions == "functions" and not any(note.is_open for note in upgraded.notes)
     assert "Session" not in upgraded.text and "placeholder" not in upgraded.text
     (tmp_path / "program.py").write_text(upgraded.text)
     assert run_program(tmp_path / "program.py") == (FIXTURES / f"{name}.txt").read_text()
@@ -113,7 +113,7 @@ def test_sessions_that_are_kept(program, reason):
     """The file runs on `compat.v1` as it was; a comment and the report have the reason by line."""
     upgraded = upgrade(f"import tensorflow as tf\n{program}\n", "program.py")
     assert upgraded.sessions == "kept"
-    (note,) = [note for note in upgraded.notes if note.open]
+    (note,) = [note for note in upgraded.notes if note.is_open]
     assert reason in note.text and f"program.py:{note.line}: left: sessions stay" in upgraded.report("program.py")
     lines = upgraded.text.splitlines()
     assert lines[:3] == ["import autoconv.compat.v1 as tf", "", "tf.disable_v2_behavior()"]

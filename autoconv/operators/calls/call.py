@@ -22,8 +22,8 @@ from autoconv.operators.calls.dataclass_fields import call_factories, trace_defa
 from autoconv.operators.calls.iterable_consumers import wrap_extend
 from autoconv.operators.calls.known_containers import find_copy_function
 from autoconv.operators.calls.methods_by_name import refuse_graph_values, refuse_special
-from autoconv.operators.calls.object_calls import graph_call, on_objects
-from autoconv.operators.calls.operator_functions import AS_STATEMENTS
+from autoconv.operators.calls.object_calls import graph_call, wrap_for_objects
+from autoconv.operators.calls.operator_functions import STATEMENT_OVERRIDES
 from autoconv.operators.calls.special_methods import convert_special_methods
 from autoconv.operators.control.coroutines import refuse_coroutine
 from autoconv.operators.control.generators import wrap_generator_function
@@ -88,7 +88,7 @@ def convert_callee(function: Any, region: Any = None) -> Any:
     contract = EAGER if region is None else region.contract
     if isinstance(function, types.FunctionType):
         is_in_library = contract.objects_in_graph and function in LIBRARY
-        return on_objects(function) if is_in_library else _convert_and_track(function, contract, region)
+        return wrap_for_objects(function) if is_in_library else _convert_and_track(function, contract, region)
     if isinstance(function, types.MethodType):
         return _convert_method(function, contract, region)
     if type(function) is functools.partial:
@@ -122,11 +122,11 @@ def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
         return array_form
     override = override_for(function)
     if override is not None:
-        graph_form = on_objects(function, override) if is_compiled else _distribute_over_arms(function, override)
+        graph_form = wrap_for_objects(function, override) if is_compiled else _distribute_over_arms(function, override)
         return require_fitting_arguments(function, graph_form)
     copy_form = find_copy_function(function, region.contract.before_call) if is_compiled else None
     callback_form = convert_callback_function(function, _convert_source) if is_compiled else None
-    library_form = convert_library_function(function, _convert_source, on_objects) if is_compiled else None
+    library_form = convert_library_function(function, _convert_source, wrap_for_objects) if is_compiled else None
     return copy_form or callback_form or library_form or (warn if function is WARN else numpy_call(function, region))
 
 
@@ -164,15 +164,15 @@ def _wrap_builtin(function: Callable[..., Any], contract: Contract, region: Any)
     record_method_call(function)
     contract.before_call(function)
     if contract.numpy_arrays and isinstance(getattr(function, "__self__", None), np.ndarray):
-        return on_objects(function, refuse_array_writes(function))
+        return wrap_for_objects(function, refuse_array_writes(function))
     if region is None:
         return function
-    return on_objects(function) if contract.objects_in_graph else _refuse_staged_lists(function)
+    return wrap_for_objects(function) if contract.objects_in_graph else _refuse_staged_lists(function)
 
 
 def _distribute_over_arms(function: Callable[..., Any], override: Callable[..., Any]) -> Callable[..., Any]:
     """Distribute a builtin over the alternatives of variant arguments."""
-    if function in AS_STATEMENTS or function in (builtins.print, builtins.isinstance):
+    if function in STATEMENT_OVERRIDES or function in (builtins.print, builtins.isinstance):
         return override
 
     def apply(*args: Any, **kwargs: Any) -> Any:
@@ -266,40 +266,40 @@ _ITERATING_MODULES = frozenset({"builtins", "array", "collections", "itertools"}
 def _make_class_constructor(cls: type, contract: Contract) -> Any:
     """Return the constructor of a class; a user-defined `__init__` is converted."""
     init: Any = getattr(cls, "__init__", None)
-    is_error, has_plain_type = issubclass(cls, BaseException), type(cls) in (type, abc.ABCMeta)
-    is_plain = has_plain_type and not is_error and cls.__new__ is object.__new__
+    is_error, has_usual_metaclass = issubclass(cls, BaseException), type(cls) in (type, abc.ABCMeta)
+    uses_object_new = has_usual_metaclass and not is_error and cls.__new__ is object.__new__
     has_user_init = isinstance(init, types.FunctionType) and is_user_code(init)
-    has_written_init = has_user_init and not (dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>")
+    is_generated = dataclasses.is_dataclass(cls) and has_user_init and init.__code__.co_filename == "<string>"
     if contract.effects_each_call and is_user_defined(getattr(cls, "__del__", None)):
         raise StagingError(
             f"a {cls.__name__} is made, whose __del__ Python calls once nothing refers to it", current_place(),
             "a with statement, or a method with a name of its own",
         )  # fmt: skip
-    is_exception = is_error and has_plain_type and has_user_init and not is_user_defined(cls.__new__)
-    if is_exception or (is_plain and (has_user_init or (init is object.__init__ and is_user_code(cls)))):
-        allocate = cls.__new__ if is_exception else lambda cls, *args, **kwargs: object.__new__(cls)
-        return _construct_by(cls, allocate, init if has_user_init else None, contract if has_written_init else None)
+    is_user_exception = is_error and has_usual_metaclass and has_user_init and not is_user_defined(cls.__new__)
+    if is_user_exception or (uses_object_new and (has_user_init or (init is object.__init__ and is_user_code(cls)))):
+        allocate = cls.__new__ if is_user_exception else lambda cls, *args, **kwargs: object.__new__(cls)
+        return _construct_by(cls, allocate, init if has_user_init else None, None if is_generated else contract)
     return _make_unconverted_constructor(cls, contract)
 
 
 def _make_unconverted_constructor(cls: type, contract: Contract) -> Any:
     """Return the callable for a class whose instances Python creates itself."""
     if contract.objects_in_graph and cls in LIBRARY:
-        return on_objects(cls)
+        return wrap_for_objects(cls)
     contract.before_call(cls)
     if cls.__module__ in ("builtins", "itertools") and contract.objects_in_graph and not issubclass(cls, BaseException):
-        return on_objects(cls)
+        return wrap_for_objects(cls)
     if cls.__module__ in _ITERATING_MODULES and current_region() is not None and not contract.objects_in_graph:
         return cls if issubclass(cls, BaseException) else _refuse_staged_lists(cls)
     return cls
 
 
-def _construct_by(cls: Any, new: Callable[..., Any], init: Any, contract: Contract | None) -> Callable[..., Any]:
+def _construct_by(cls: Any, allocate: Callable[..., Any], init: Any, contract: Contract | None) -> Callable[..., Any]:
     """Return a constructor that registers new objects with the trace; without a contract, `init` is a generated one."""
     is_generated = init is not None and contract is None
 
     def construct(*args: Any, **kwargs: Any) -> Any:
-        result: Any = new(cls, *args, **kwargs)
+        result: Any = allocate(cls, *args, **kwargs)
         _register_created_object(result)
         if is_generated:
             kwargs = {**call_factories(cls, args, kwargs, call), **kwargs}

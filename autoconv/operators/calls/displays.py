@@ -52,7 +52,7 @@ def spread(iterable: object) -> Any:
 
 
 class _SpreadElements:
-    """Placeholder for the elements of a set or the keys of a dict, which a set takes over by their table."""
+    """Placeholder for the elements of a set, or the keys of a dict, which are added to a set without hashing them."""
 
     __slots__ = ("items",)
 
@@ -66,10 +66,10 @@ def spread_in_set(iterable: object) -> Any:
     if region is None or not region.contract.objects_in_graph or type(iterable) is Variant:
         return spread(iterable)
     if type(iterable) is SymbolicObject:
-        is_item_by_item = getattr(iterable.value_in_graph.type, "kind", "") in ("list", "tuple", "str", "range")
+        adds_items_one_by_one = getattr(iterable.value_in_graph.type, "kind", "") in ("list", "tuple", "str", "range")
     else:
-        is_item_by_item = not isinstance(iterable, (set, frozenset, dict))
-    return spread(iterable) if is_item_by_item else (_SpreadElements(iterable),)
+        adds_items_one_by_one = not isinstance(iterable, (set, frozenset, dict))
+    return spread(iterable) if adds_items_one_by_one else (_SpreadElements(iterable),)
 
 
 def _as_growing_list(iterable: Any) -> Any:
@@ -128,8 +128,8 @@ def new_set(*parts: Any) -> Any:
         if any(type(part) is _SpreadElements for part in parts):
             return _build_set(parts)
         if any(type(part) is Spread for part in parts):
-            in_graph = region.contract.objects_in_graph
-            return apply_object("set", _join_parts(parts)) if in_graph else set(_concatenate(parts))
+            builds_in_graph = region.contract.objects_in_graph
+            return apply_object("set", _join_parts(parts)) if builds_in_graph else set(_concatenate(parts))
         if holds_symbols(parts):
             return build_object("set", parts)
     return items.new(set(parts))
@@ -151,8 +151,8 @@ def new_dict(*parts: Any) -> Any:
     keys, values = parts[::2], parts[1::2]
     if current_region() is None:
         return dict(zip(keys, values, strict=True)) if not any(key is SPREAD for key in keys) else _merge(keys, values)
-    spreads = (position for position, key in enumerate(keys) if key is SPREAD)
-    variant_position = next((position for position in spreads if type(values[position]) is Variant), None)
+    spread_positions = (position for position, key in enumerate(keys) if key is SPREAD)
+    variant_position = next((position for position in spread_positions if type(values[position]) is Variant), None)
     if variant_position is not None:
         before, after = parts[: 2 * variant_position + 1], parts[2 * variant_position + 2 :]
         return distribute(lambda mapping: new_dict(*before, mapping, *after), values[variant_position])

@@ -56,13 +56,13 @@ class EnumerateLoop:
 
 
 class ZipLoop:
-    """The loop of `zip(*before, generator, *after)`, where all but the generator expression are read by position.
+    """The loop of `zip(*parts_before, generator, *parts_after)`; the parts are read by position.
 
-    As in Python, once a part of `before` ends, neither the parts after it nor the generator are advanced.
+    As in Python, once a part of `parts_before` ends, neither the parts after it nor the generator are advanced.
     """
 
-    def __init__(self, before: Sequence[Any], generator: GeneratorExpression, after: Sequence[Any]) -> None:
-        self.before, self.generator, self.after = before, generator, after
+    def __init__(self, parts_before: Sequence[Any], generator: GeneratorExpression, parts_after: Sequence[Any]) -> None:
+        self.parts_before, self.generator, self.parts_after = parts_before, generator, parts_after
 
     def extend_body(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
         """Return the body of the loop over `generator`, and the initial values of its additional variables."""
@@ -70,17 +70,17 @@ class ZipLoop:
 
         def step(item: object, position: int, end: object, *values: Any) -> Any:
             def run_body(end: object, *values: Any) -> Any:
-                items_before = [get_item(part, position) for part in self.before]
-                items_after = [get_item(part, position) for part in self.after]
+                items_before = [get_item(part, position) for part in self.parts_before]
+                items_after = [get_item(part, position) for part in self.parts_after]
                 state = body.step((*items_before, item, *items_after), values)
-                is_exhausted = _has_ended(self.before, position + 1)
+                is_exhausted = _has_ended(self.parts_before, position + 1)
                 is_left = or_(is_exhausted, lambda: body.exit_code(state) >= BREAK) if body.exit else is_exhausted
                 return (_exit_code(is_left), *state)
 
             def stop(end: object, *values: Any) -> Any:
                 return (BREAK, *values)
 
-            after_has_ended = _has_ended(self.after, position)
+            after_has_ended = _has_ended(self.parts_after, position)
             state = if_stmt(after_has_ended, stop, run_body, (end, *values), state_names[1:], cells=body.cells)
             return (position + 1, *state)
 
@@ -88,18 +88,18 @@ class ZipLoop:
 
     def is_over(self) -> Any:
         """Return whether the zip ends before the generator expression is first advanced."""
-        return _has_ended(self.before, 0)
+        return _has_ended(self.parts_before, 0)
 
     def iterate_from(self, position: int) -> Iterator[Any]:
         """Return an iterator for Python from that position on."""
-        if any(map(is_in_graph, (*self.before, *self.after))):
+        if any(map(is_in_graph, (*self.parts_before, *self.parts_after))):
             return _refuse_python_iteration()
-        iterators_before = [itertools.islice(part, position, None) for part in self.before]
-        iterators_after = [itertools.islice(part, position, None) for part in self.after]
+        iterators_before = [itertools.islice(part, position, None) for part in self.parts_before]
+        iterators_after = [itertools.islice(part, position, None) for part in self.parts_after]
         return builtins.zip(*iterators_before, self.generator, *iterators_after, strict=False)
 
 
-def enumerate_lazy(iterable: object, start: Any = 0) -> HeldIterator | None:
+def lazy_enumerate(iterable: object, start: Any = 0) -> HeldIterator | None:
     """`enumerate(iterable, start)` of a generator expression; None for other iterables."""
     if type(iterable) is not GeneratorExpression or current_region() is None:
         return None
@@ -107,7 +107,7 @@ def enumerate_lazy(iterable: object, start: Any = 0) -> HeldIterator | None:
     return HeldIterator(loop.iterate_from(start), loop)
 
 
-def zip_lazy(*iterables: Any) -> HeldIterator | None:
+def lazy_zip(*iterables: Any) -> HeldIterator | None:
     """`zip(*iterables)` of one generator expression and iterables read by position; None for others."""
     generator_positions = [n for n, iterable in enumerate(iterables) if type(iterable) is GeneratorExpression]
     if len(generator_positions) != 1 or current_region() is None:
@@ -150,4 +150,4 @@ def _exit_code(is_left: Any) -> Any:
     return if_exp(is_left, lambda: BREAK, lambda: NORMAL)
 
 
-__all__ = ["enumerate_lazy", "zip_lazy"]
+__all__ = ["lazy_enumerate", "lazy_zip"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.operators.calls.in_place_operators import imod as change
 from autoconv.operators.calls.object_calls import graph_call
-from autoconv.operators.calls.operator_functions import AS_STATEMENTS
+from autoconv.operators.calls.operator_functions import STATEMENT_OVERRIDES
 from autoconv.operators.control.iterables import StagedRange
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
@@ -37,7 +37,7 @@ def text(*parts: Any) -> Any:
 
 def formatted(value: object, spec: Any, conversion: str = "") -> Any:
     """`f'{value!conversion:spec}'`"""
-    if not _waits_for_run_time(value, spec):
+    if not _is_formatted_at_run_time(value, spec):
         return format(_CONVERSIONS[conversion](value) if conversion else value, spec)
     if type(value) is Variant or type(spec) is Variant:
         return distribute(lambda v, s: formatted(v, s, conversion), value, spec)
@@ -47,7 +47,7 @@ def formatted(value: object, spec: Any, conversion: str = "") -> Any:
 
 def percent(template: Any, values: object) -> Any:
     """`template % values`, where the template is most likely a string."""
-    if not isinstance(template, (str, bytes)) or not _waits_for_run_time(values):
+    if not isinstance(template, (str, bytes)) or not _is_formatted_at_run_time(values):
         return template % values
     if type(values) is Variant:
         return distribute(lambda v: percent(template, v), values)
@@ -66,12 +66,12 @@ def _percent_method(text_class: Any) -> Any:
     return lambda template, values: (percent if isinstance(template, text_class) else python_operator)(template, values)
 
 
-for _functions in (AS_STATEMENTS, OVERRIDES):
+for _functions in (STATEMENT_OVERRIDES, OVERRIDES):
     _functions.update({operator.mod: percent, operator.imod: ipercent})
     _functions.update({str.__mod__: _percent_method(str), bytes.__mod__: _percent_method(bytes)})
 
 
-def _waits_for_run_time(*values: Any) -> bool:
+def _is_formatted_at_run_time(*values: Any) -> bool:
     """Return whether formatting has to wait for run time: under `compile`, for values known only then."""
     region = current_region()
     if region is None or not region.contract.objects_in_graph:

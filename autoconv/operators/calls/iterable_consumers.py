@@ -13,18 +13,18 @@ from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.calls.comprehensions import collect_list, collect_set, generator
-from autoconv.operators.calls.enumerate_zip import enumerate_lazy, zip_lazy
-from autoconv.operators.calls.object_operators import ITEMWISE
-from autoconv.operators.calls.operator_functions import AS_STATEMENTS
+from autoconv.operators.calls.enumerate_zip import lazy_enumerate, lazy_zip
+from autoconv.operators.calls.object_operators import ITEMWISE_FUNCTIONS
+from autoconv.operators.calls.operator_functions import STATEMENT_OVERRIDES
 from autoconv.operators.control.conditionals import if_stmt
-from autoconv.operators.control.iterables import Staged, StagedRange, as_staged
+from autoconv.operators.control.iterables import StagedIterable, StagedRange, as_staged
 from autoconv.operators.control.loops import for_source, is_symbolic_iterable
 from autoconv.operators.support.dataset_protocol import CLASS_DISPATCHED, dispatch_by_class, is_stream
 from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator, bind_iterator
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.support.protected_names import BREAK, NORMAL, Undefined, ld
-from autoconv.operators.support.signature_check import passed_program
+from autoconv.operators.support.signature_check import passed_through_program
 from autoconv.operators.support.speculation import Attempt
 from autoconv.operators.values import ordering as _ordering  # noqa: F401 - its replacements are wrapped here
 from autoconv.operators.values.builtins import convert_callback
@@ -50,7 +50,7 @@ def is_deferred(iterable: object) -> bool:
         return True
     if type(iterable) is HeldIterator and iterable.has_loop:
         return True
-    return isinstance(iterable, Staged) and is_symbolic_iterable(iterable)
+    return isinstance(iterable, StagedIterable) and is_symbolic_iterable(iterable)
 
 
 def _is_deferred_for(function: Callable[..., Any], iterable: object) -> bool:
@@ -97,26 +97,26 @@ def _sum(iterable: object, start: object = 0) -> Any:
     return for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))[0]
 
 
-ITEMWISE["sum"] = _sum
+ITEMWISE_FUNCTIONS["sum"] = _sum
 
 
-def _quantifier(decisive: bool) -> Callable[[Any], Any]:
-    """Return any() or all(), which end at the first element whose truth is `decisive`."""
+def _quantifier(deciding_truth: bool) -> Callable[[Any], Any]:
+    """Return any() or all(), which end at the first element whose truth is `deciding_truth`."""
 
     def quantify(iterable: object) -> Any:
         def body(item: object, result: object, _: Any) -> Any:
             return if_stmt(_nonzero_test(item), on_true, on_false, (result, NORMAL), names)
 
         def decide(*_: Any) -> Any:
-            return decisive, BREAK
+            return deciding_truth, BREAK
 
         def keep_state(*state: Any) -> Any:
             return state
 
-        on_true, on_false = (decide, keep_state) if decisive else (keep_state, decide)
+        on_true, on_false = (decide, keep_state) if deciding_truth else (keep_state, decide)
 
-        names = ("any" if decisive else "all", "its end")
-        return for_source(iterable, body, (not decisive, NORMAL), names, exit="its end")[0]
+        names = ("any" if deciding_truth else "all", "its end")
+        return for_source(iterable, body, (not deciding_truth, NORMAL), names, exit="its end")[0]
 
     return quantify
 
@@ -129,8 +129,8 @@ def _nonzero_test(item: object) -> Any:
     return tensor != 0
 
 
-ITEMWISE["any"] = _consumer(builtins.any)(_quantifier(True))
-ITEMWISE["all"] = _consumer(builtins.all)(_quantifier(False))
+ITEMWISE_FUNCTIONS["any"] = _consumer(builtins.any)(_quantifier(True))
+ITEMWISE_FUNCTIONS["all"] = _consumer(builtins.all)(_quantifier(False))
 
 
 def _apply_to_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any] | None = None) -> Any:
@@ -150,7 +150,7 @@ def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
         return bind_iterator(traced_result(function(*args, **kwargs)))
     except Exception as error:
         is_known = not holds_symbols((*args, *kwargs.values()))
-        if is_known and not isinstance(error, AutoconvError) and not passed_program(error):
+        if is_known and not isinstance(error, AutoconvError) and not passed_through_program(error):
             error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise
 
@@ -184,8 +184,8 @@ _consumer(builtins.set)(lambda iterable: collect_set(iterable))
 def _next(iterator: object, *default: Any) -> Any:
     """next() of a generator: a loop that is left after its first value."""
     if type(iterator) is not GeneratorExpression:
-        return AS_STATEMENTS[builtins.next](iterator, *default)
-    if iterator.is_generated:
+        return STATEMENT_OVERRIDES[builtins.next](iterator, *default)
+    if iterator.is_generator_call:
         result = _next_in_python(iterator, default)
         if result is not _TENSOR_DECIDES:
             return result
@@ -289,13 +289,13 @@ _previous_zip = OVERRIDES[builtins.zip]
 
 def _zip(*iterables: Any, strict: bool = False) -> Any:
     """zip() of a staged range with an iterable that has no items by position: a zip object of the graph."""
-    zip_loop = None if strict else zip_lazy(*iterables)
+    zip_loop = None if strict else lazy_zip(*iterables)
     if zip_loop is not None:
         return zip_loop
     staged_ranges = [iterable for iterable in iterables if type(iterable) is StagedRange]
-    others = [iterable for iterable in iterables if type(iterable) is not StagedRange]
-    can_be_boxed = all(map(_can_be_boxed, others))
-    if staged_ranges and has_objects_in_graph() and can_be_boxed and any(as_staged(x) is None for x in others):
+    other_iterables = [iterable for iterable in iterables if type(iterable) is not StagedRange]
+    can_be_boxed = all(map(_can_be_boxed, other_iterables))
+    if staged_ranges and has_objects_in_graph() and can_be_boxed and any(as_staged(x) is None for x in other_iterables):
         return apply_object("zip", *iterables, strict, keywords=("strict",))
     return _previous_zip(*iterables, strict=strict)
 
@@ -309,11 +309,11 @@ _previous_enumerate = OVERRIDES[builtins.enumerate]
 
 
 def _enumerate(iterable: object, start: object = 0) -> Any:
-    return enumerate_lazy(iterable, start) or _previous_enumerate(iterable, start)
+    return lazy_enumerate(iterable, start) or _previous_enumerate(iterable, start)
 
 
 def _zip_in_graph(*iterables: Any) -> Any:
-    return zip_lazy(*iterables) or apply_object("zip", *map(_reverse_in_graph, iterables))
+    return lazy_zip(*iterables) or apply_object("zip", *map(_reverse_in_graph, iterables))
 
 
 def _reverse_in_graph(iterable: object) -> Any:
@@ -334,7 +334,7 @@ def _map(function: Callable[..., Any], *iterables: Any) -> Any:
 
 OVERRIDES[builtins.map] = _map
 OVERRIDES[builtins.filter] = _filter
-OVERRIDES.update({known: dispatch_by_class(known, OVERRIDES[known]) for known in CLASS_DISPATCHED})
+OVERRIDES.update({builtin: dispatch_by_class(builtin, OVERRIDES[builtin]) for builtin in CLASS_DISPATCHED})
 # Builtins for graph objects that the graph does not implement under their own names.
 GRAPH_ONLY_BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.map: _map, builtins.filter: _filter, builtins.zip: _zip_in_graph,

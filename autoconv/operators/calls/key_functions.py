@@ -61,10 +61,10 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
         key_function = convert_callback(key)
         best = key_function(items[0]), items[0]
         for item in items[1:]:
-            best = better(best, (key_function(item), item))
+            best = choose(best, (key_function(item), item))
         return best[1]
 
-    def better(best: Any, other: Any) -> Any:
+    def choose(best: Any, other: Any) -> Any:
         is_better = compare(other[0], best[0])
         if not is_staged(is_better):
             return other if is_better else best
@@ -73,8 +73,8 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
     return extreme
 
 
-BY_KEY: dict[Any, Callable[..., Any]] = {
+KEY_FUNCTION_OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.sorted: sort_by_key, builtins.min: _extreme_by_key("min"), builtins.max: _extreme_by_key("max"),
 }  # fmt: skip
 
-__all__ = ["BY_KEY"]
+__all__ = ["KEY_FUNCTION_OVERRIDES"]

@@ -25,10 +25,10 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 _KEY_CLASSES = (str, bytes, int, type(None))
 
 
-def construct_known(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def construct_known_container(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the new list, tuple or dict; NotImplemented for another function, or items that only the graph has.
 
-    >>> construct_known(dict, ([("a", 1)],), {"b": 2})
+    >>> construct_known_container(dict, ([("a", 1)],), {"b": 2})
     {'a': 1, 'b': 2}
     """
     if function not in (list, tuple, dict) or len(args) != 1:
@@ -86,7 +86,7 @@ class _UnknownPartError(Exception):
 
 
 def _require_items(value: Any) -> list[Any]:
-    """Return the items of a tracked list, or the (key, value) pairs of a dict; raise _UnknownPartError for None."""
+    """Return the items of a tracked list, or the pairs of a dict; raise _UnknownPartError if they are not known."""
     items = _known_items(DictView(value, "items") if type(value) is TracedDict else value)
     if items is None:
         raise _UnknownPartError
@@ -156,4 +156,4 @@ def _copy_leaf(value: Any) -> Any:
 
 _ARRAY_CLASSES = (SymbolicTensor, SymbolicArray)
 
-__all__ = ["construct_known", "find_copy_function"]
+__all__ = ["construct_known_container", "find_copy_function"]

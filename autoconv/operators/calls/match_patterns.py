@@ -26,7 +26,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.tensor import Tensor
 
 # Classes whose single positional pattern matches the whole subject.
-_SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+_SELF_MATCHING_CLASSES = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 _TEXT_CLASSES = (str, bytes, bytearray)
 
 
@@ -50,7 +50,7 @@ def is_instance(subject: object, cls: Any, attributes: tuple[str, ...] = (), pos
 
     Raises TypeError for too many positional patterns.
     """
-    if positional and cls not in _SELF_MATCHING:
+    if positional and cls not in _SELF_MATCHING_CLASSES:
         names = getattr(cls, "__match_args__", ())
         if positional > len(names):
             raise TypeError(f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({positional} given)")
@@ -92,7 +92,7 @@ def _computes_with_effects(kind: type, name: str) -> bool:
 
 def match_argument(subject: object, cls: Any, position: int) -> Any:
     """Return the value that the positional pattern at that position is matched against."""
-    return subject if cls in _SELF_MATCHING else getattr(subject, cls.__match_args__[position])
+    return subject if cls in _SELF_MATCHING_CLASSES else getattr(subject, cls.__match_args__[position])
 
 
 def rest_of(subject: object, keys: tuple[Any, ...]) -> Any:

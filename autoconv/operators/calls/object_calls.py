@@ -14,9 +14,9 @@ from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.calls.comprehensions import collect_list
 from autoconv.operators.calls.iterable_consumers import GRAPH_ONLY_BUILTINS, extend, is_deferred, plain_call
-from autoconv.operators.calls.key_functions import BY_KEY
-from autoconv.operators.calls.known_containers import construct_known
-from autoconv.operators.calls.operator_functions import AS_STATEMENTS
+from autoconv.operators.calls.key_functions import KEY_FUNCTION_OVERRIDES
+from autoconv.operators.calls.known_containers import construct_known_container
+from autoconv.operators.calls.operator_functions import STATEMENT_OVERRIDES
 from autoconv.operators.control.iterables import StagedRange
 from autoconv.operators.control.shared_numbers import extreme_of_numbers
 from autoconv.operators.control.variants import defined_value, distribute_call
@@ -37,13 +37,13 @@ _INTEGER = TensorType(int64, (), True)
 _FLOAT = TensorType(float64, (), True)
 
 
-def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[..., Any]:
+def wrap_for_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[..., Any]:
     """Wrap a builtin function, method or class to record a graph op for arguments known only at run time.
 
     For other arguments it calls `otherwise`, or the builtin.
     """
     otherwise = otherwise or function
-    if function in AS_STATEMENTS or function is builtins.print:
+    if function in STATEMENT_OVERRIDES or function is builtins.print:
         return otherwise
     is_always_recorded = _in_library(function)
     owner = getattr(function, "__self__", None)
@@ -57,7 +57,7 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
             return distribute_call(apply, *args, **kwargs) if number is NotImplemented else number
         if function in _EXHAUSTING_FUNCTIONS and _is_one_iterator(args):
             args = (list(args[0]),)
-        new_container = construct_known(function, args, kwargs)
+        new_container = construct_known_container(function, args, kwargs)
         if new_container is not NotImplemented:
             return new_container
         if is_always_recorded:
@@ -66,8 +66,8 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
             result = _method_call(function, otherwise, args, kwargs)
             if result is not NotImplemented:
                 return result
-        if function in BY_KEY and callable(kwargs.get("key")):
-            return BY_KEY[function](*args, **kwargs)
+        if function in KEY_FUNCTION_OVERRIDES and callable(kwargs.get("key")):
+            return KEY_FUNCTION_OVERRIDES[function](*args, **kwargs)
         if type(owner) in PLAIN_OF or _is_plain_call(function, args, kwargs, has_override=otherwise is not function):
             return plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
@@ -144,9 +144,9 @@ _RECORDED_CONVERSIONS = frozenset({str, repr, ascii, format, hash, chr, ord, hex
 
 def graph_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Record the builtin on graph objects; raise StagingError if there is no op for it."""
-    special = _SPECIAL_FORMS.get(function) or GRAPH_ONLY_BUILTINS.get(function)
-    if special is not None and not kwargs:
-        return special(*args)
+    special_form = _SPECIAL_FORMS.get(function) or GRAPH_ONLY_BUILTINS.get(function)
+    if special_form is not None and not kwargs:
+        return special_form(*args)
     name = LIBRARY[function] if _in_library(function) else getattr(function, "__name__", "")
     module = getattr(function, "__module__", "")
     if module in ("math", "cmath"):
@@ -194,4 +194,4 @@ _SPECIAL_FORMS: dict[Any, Callable[..., Any]] = {
     builtins.float: lambda x: record_object("object_unbox", [apply_object("float", x)], type=_FLOAT),
 }
 
-__all__ = ["graph_call", "on_objects"]
+__all__ = ["graph_call", "wrap_for_objects"]

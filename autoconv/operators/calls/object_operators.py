@@ -26,7 +26,7 @@ from autoconv.operators.values.class_inference import (
     record_stores,
 )
 from autoconv.operators.values.instances import dispatch_on_class, is_user_defined
-from autoconv.operators.values.not_implemented import resolve_not_implemented, unwrap_undecided
+from autoconv.operators.values.not_implemented import resolve_not_implemented, unwrap_undecided_method
 from autoconv.runtime.objects import symbolic_objects
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, record_without_hook
 from autoconv.runtime.recording.journal import MISSING
@@ -73,7 +73,7 @@ _CONTAINER_KINDS = frozenset(
 )
 
 # Functions that evaluate items one after the other in a graph loop; filled in by `iterable_consumers`.
-ITEMWISE: dict[str, Callable[..., Any]] = {}
+ITEMWISE_FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 
 def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any]) -> Any:
@@ -102,10 +102,10 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if op in ("object_iterate", "object_unpack"):
         items = _as_items(operands[0], False)
         return NotImplemented if items is operands[0] else record_without_hook(op, [items], **attributes)
-    others = [operand for operand in operands if not _is_user_iterable(operand)]
-    item_class = _item_class_with_effects(trace, name, others)
-    if item_class is not None and function in ITEMWISE and not attributes.get("keywords"):
-        return ITEMWISE[function](*operands)
+    non_iterable_operands = [operand for operand in operands if not _is_user_iterable(operand)]
+    item_class = _item_class_with_effects(trace, name, non_iterable_operands)
+    if item_class is not None and function in ITEMWISE_FUNCTIONS and not attributes.get("keywords"):
+        return ITEMWISE_FUNCTIONS[function](*operands)
     if item_class is not None:
         raise StagingError(
             f"a value known only at run time is searched, sorted or compared, and {item_class.__name__} defines "
@@ -217,8 +217,8 @@ def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str
         return dispatch_on_class(operands[1], overriding_classes, call_override, try_forward)
 
     first_has_method = bool(kinds_of(operands[0], _FORWARD_METHODS[function]))
-    is_reflected = reflected_method is not None and len(operands) > 1 and kinds_of(operands[1], (reflected_method,))
-    if not first_has_method and not is_reflected:
+    second_kinds = kinds_of(operands[1], (reflected_method,)) if reflected_method and len(operands) > 1 else []
+    if not first_has_method and not second_kinds:
         return NotImplemented
     return _dispatch_by_methods(operands[0], _FORWARD_METHODS[function], apply_to_first, apply_reflected)
 
@@ -232,8 +232,8 @@ def _call_first_method(
     method = getattr(type(instance), names[0], None)
     if not isinstance(method, FunctionType):
         return try_next()
-    result = unwrap_undecided(method)(instance, *arguments)
-    if unwrap_undecided(method) is not method or result is NotImplemented:
+    result = unwrap_undecided_method(method)(instance, *arguments)
+    if unwrap_undecided_method(method) is not method or result is NotImplemented:
         result = resolve_not_implemented(result, try_next)
     return _truth_or_bool(result) if function == "contains" else result
 
@@ -329,4 +329,4 @@ def _may_be_container(operand: object) -> bool:
 
 symbolic_objects.register_operation_hook(operation_by_class)
 
-__all__ = ["ITEMWISE", "apply_to_second_operand", "operation_by_class"]
+__all__ = ["ITEMWISE_FUNCTIONS", "apply_to_second_operand", "operation_by_class"]

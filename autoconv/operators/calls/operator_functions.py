@@ -78,7 +78,7 @@ def _next(iterator: Any, *default: Any) -> Any:
 
 
 # Functions that are overridden by the operators of the equivalent statements, for symbolic and for other values.
-AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
+STATEMENT_OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.setattr: _set_attribute, builtins.delattr: _delete_attribute,
     operator.attrgetter: _attribute_getter, operator.methodcaller: _method_caller,
     builtins.iter: _iter, builtins.next: _next,
@@ -88,9 +88,9 @@ AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
     **{function: getattr(set_operators, name) for name, function in set_operators.PYTHON_FUNCTIONS.items()},
 }  # fmt: skip
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not")
-AS_STATEMENTS.update({getattr(operator, name): getattr(comparisons, name) for name in _COMPARISONS})
-AS_STATEMENTS[operator.contains] = lambda container, item: in_(item, container)
-AS_STATEMENTS.update({operator.not_: not_, operator.truth: truth})
-OVERRIDES.update(AS_STATEMENTS)
+STATEMENT_OVERRIDES.update({getattr(operator, name): getattr(comparisons, name) for name in _COMPARISONS})
+STATEMENT_OVERRIDES[operator.contains] = lambda container, item: in_(item, container)
+STATEMENT_OVERRIDES.update({operator.not_: not_, operator.truth: truth})
+OVERRIDES.update(STATEMENT_OVERRIDES)
 
-__all__ = ["AS_STATEMENTS"]
+__all__ = ["STATEMENT_OVERRIDES"]

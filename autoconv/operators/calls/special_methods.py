@@ -16,7 +16,7 @@ from autoconv.operators.control.conditionals import is_staged, not_
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.read_only_methods import only_reads, only_returns_iter, writes
 from autoconv.operators.values.instances import is_user_defined
-from autoconv.operators.values.not_implemented import wrap_undecided
+from autoconv.operators.values.not_implemented import wrap_undecided_method
 from autoconv.runtime.recording.deferred_stores import is_catchable
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Trace, current_region
@@ -33,13 +33,13 @@ _SYNTAX_METHODS = frozenset(
 )
 # Methods that Python calls for a builtin and whose result must be known at trace time.
 _KNOWN_RESULT_NAMES = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
-_NEEDED_AT_TRACE_TIME = frozenset(f"__{name}__" for name in _KNOWN_RESULT_NAMES.split())
+_METHODS_WITH_KNOWN_RESULTS = frozenset(f"__{name}__" for name in _KNOWN_RESULT_NAMES.split())
 # Methods whose exceptions their callers may handle as a result.
 _METHODS_THAT_RAISE = frozenset({"__next__", "__getattr__"})
 # Methods called when objects are created and classes defined, and those that other modules handle.
 _NAMES_ELSEWHERE = "init new del init_subclass set_name prepare getattribute setattr delattr enter exit aenter aexit"
-_HANDLED_ELSEWHERE = frozenset(f"__{name}__" for name in _NAMES_ELSEWHERE.split())
-_CALLED_BY_NAME = frozenset({"keys"})  # called by name for `dict(x)` and `**x`
+_METHODS_HANDLED_ELSEWHERE = frozenset(f"__{name}__" for name in _NAMES_ELSEWHERE.split())
+_METHODS_CALLED_BY_NAME = frozenset({"keys"})  # called by name for `dict(x)` and `**x`
 
 
 def convert_special_methods(
@@ -102,7 +102,7 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
         finally:
             region.trace.called_by_python = was_called_by_python
         may_raise = name in _METHODS_THAT_RAISE and any(map(is_catchable, region.graph.nodes_since(start)))
-        if may_raise or (name in _NEEDED_AT_TRACE_TIME and is_staged(result)):
+        if may_raise or (name in _METHODS_WITH_KNOWN_RESULTS and is_staged(result)):
             error = StagingError(
                 f"the result of {type(self).__name__}.{name} depends on a tensor, and Python itself calls it",
                 current_place(), "a method with a name of its own",
@@ -126,7 +126,8 @@ def _register_refusal(error: StagingError) -> None:
 
 def _is_called_by_python(name: str) -> bool:
     """Return whether Python itself calls methods of that name and this module handles them."""
-    return (name.startswith("__") and name.endswith("__") and name not in _HANDLED_ELSEWHERE) or name in _CALLED_BY_NAME
+    is_special = name.startswith("__") and name.endswith("__")
+    return name in _METHODS_CALLED_BY_NAME or (is_special and name not in _METHODS_HANDLED_ELSEWHERE)
 
 
 def _convert_lazily(method: Callable[..., Any], convert: Callable[[Any], Any]) -> Any:
@@ -204,7 +205,7 @@ def _convert_class_attribute(name: str, value: Any, convert: Callable[[Any], Any
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
         return _refuse_iteration(value, convert)
     if isinstance(value, types.FunctionType) and name in _SYNTAX_METHODS and is_user_defined(value):
-        return wrap_undecided(name, value, _convert_lazily(value, convert), apply_to_second_operand)
+        return wrap_undecided_method(name, value, _convert_lazily(value, convert), apply_to_second_operand)
     if isinstance(value, types.FunctionType) and _is_called_by_python(name) and is_user_defined(value):
         is_trivial = name == "__iter__" and only_returns_iter(value)
         return value if is_trivial else _convert_special_method(name, value, convert)

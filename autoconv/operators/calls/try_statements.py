@@ -184,7 +184,7 @@ class _ManagedRound:
             return False
         if recorder.state == "failed":
             return True
-        if recorder.is_settled:
+        if recorder.is_finished:
             result = exit_manager(self.manager, error_class, error, trace)
         else:
             raised = exception(error)

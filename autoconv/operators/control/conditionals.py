@@ -105,15 +105,16 @@ def _add_test(index: Any, test: Thunk, position: int) -> Any:
     assert region is not None
     trial = Attempt()
     try:
-        probe = record_body(region, "cond_test", lambda _: [_evaluate_condition(test())], 1)
+        test_record = record_body(region, "cond_test", lambda _: [_evaluate_condition(test())], 1)
     except BaseException:
         trial.keep()
         raise
     trial.undo()
-    value = probe.results[0]
-    if not is_staged(value) and not probe.diverges and not probe.region.graph.nodes and not probe.locations:
+    value = test_record.results[0]
+    graph, writes_or_raises = test_record.region.graph, bool(test_record.locations) or test_record.diverges
+    if not is_staged(value) and not graph.nodes and not writes_or_raises:
         return bool(value)
-    if not probe.region.graph.effects and not probe.locations and not probe.diverges:  # may be evaluated in any case
+    if not graph.effects and not writes_or_raises:  # may be evaluated in any case
         return dispatch.apply("select", (index < 0) & truth(test()), position, index)
     add_index = lambda: (dispatch.apply("select", truth(test()), position, -1),)
     (result,) = stage_arms(index < 0, [add_index, lambda: (index,)], [], ("elif",))
@@ -212,10 +213,10 @@ def assertion(condition: TensorLike, message: Thunk | None = None) -> Any:
         return condition
 
     region = current_region()
-    raises_python = region is not None and region.contract.python_exceptions
+    raises_python_errors = region is not None and region.contract.python_exceptions
 
     def fail() -> tuple[()]:
-        if raises_python:
+        if raises_python_errors:
             error = evaluate_exception(lambda: AssertionError(message())) if message else AssertionError()
             raise mark_program_error(error)
         make_error = lambda: AssertionFailedError(f"assertion failed: [{message()}]")  # type: ignore[misc]

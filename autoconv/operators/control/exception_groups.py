@@ -22,16 +22,17 @@ def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
     return first, rest
 
 
-def exception_to_raise(error: Any, rest: Any, raised: Any, handled: Any) -> Any:
+def exception_to_raise(error: Any, rest: Any, raised_errors: Any, handled_parts: Any) -> Any:
     """Return the exception to raise after the clauses that handled parts of `error`, or None.
 
-    `handled` are these parts, `rest` the part that no clause caught, and `raised` the errors of the clauses.
+    `handled_parts` are these parts, `rest` the part that no clause caught, and `raised_errors` the errors of the
+    clauses.
     """
-    is_deferred = any(map(_is_deferred, (error, rest, raised, handled)))
-    if is_deferred or any(map(_is_deferred, (*raised, *handled))):  # deferred lists cannot be unpacked
+    is_deferred = any(map(_is_deferred, (error, rest, raised_errors, handled_parts)))
+    if is_deferred or any(map(_is_deferred, (*raised_errors, *handled_parts))):  # deferred lists cannot be unpacked
         refuse_graph_values_in_group(error, current_place())  # built anew, its parts would be others
-        return apply_object("exception_to_raise", error, rest, raised, handled)
-    return exception_to_raise_now(error, rest, raised, handled)
+        return apply_object("exception_to_raise", error, rest, raised_errors, handled_parts)
+    return exception_to_raise_now(error, rest, raised_errors, handled_parts)
 
 
 def _is_deferred(value: object) -> bool:

@@ -16,7 +16,7 @@ from autoconv.operators.regions.container_promotion import have_same_items
 from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Parts, Static, Variant
 from autoconv.operators.regions.layout_join import join_layouts, number_type
 from autoconv.operators.regions.marshalling import emit, rebuild
-from autoconv.operators.regions.value_layout import home_of, layout_of
+from autoconv.operators.regions.value_layout import creating_region_of, layout_of
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
@@ -187,9 +187,9 @@ def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
         seen_ids.add(id(part))
         if type(part) in PLAIN_OF and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
             result.append((part, contents(part)))
-        creating_region = home_of(part, body)
-        is_of_body = creating_region is not None and creating_region.is_inside(body)
-        if is_of_body and has_attributes(part) and graph_object(part) is None:
+        creating_region = creating_region_of(part, body)
+        is_created_in_body = creating_region is not None and creating_region.is_inside(body)
+        if is_created_in_body and has_attributes(part) and graph_object(part) is None:
             result.append((part, tuple(attributes_of(part).items())))
             pending_values += attributes_of(part).values()
         elif is_structure(part):
@@ -203,7 +203,7 @@ def is_changed(part: object, before: object) -> bool:
     return not have_same_items(current_contents, before)
 
 
-def refuse_changed(contents_before: Sequence[tuple[Any, Any]], name: str) -> None:
+def refuse_changed_parts(contents_before: Sequence[tuple[Any, Any]], name: str) -> None:
     """Raise StagingError if a list or object has changed since `container_contents` returned `contents_before`."""
     for part, before in contents_before:
         if is_changed(part, before):

@@ -34,7 +34,7 @@ _INTEGER = TensorType(int64, (), True)
 _SAMPLE_RANGE = range(0)
 
 
-class Staged:
+class StagedIterable:
     """An iterable of `length()` items with `item(i)` the i-th; both may be symbolic.
 
     `is_live`: the body of a loop over it may change its items.
@@ -70,7 +70,7 @@ class Staged:
         raise StagingError(message, current_place(), "len of what it goes over")
 
 
-class StagedRange(Staged):
+class StagedRange(StagedIterable):
     """range() with a tensor among its arguments; methods other than iteration are those of a graph object."""
 
     kind = range
@@ -177,7 +177,7 @@ def _as_int(bound: Any) -> Any:
     return tensor if tensor.weak and tensor.type.dtype is int64 else dispatch.apply("python_int", tensor)
 
 
-class StagedTensor(Staged):
+class StagedTensor(StagedIterable):
     """The rows of a tensor."""
 
     def __init__(self, tensor: Any) -> None:
@@ -227,7 +227,7 @@ def _bounds_of_count(tensor: Any) -> list[Tensor] | None:
     return [SymbolicTensor(value) for value in node.inputs]
 
 
-class StagedArray(Staged):
+class StagedArray(StagedIterable):
     """The rows of a memory array: views of it, or element values read when they are reached."""
 
     def __init__(self, array: SymbolicArray) -> None:
@@ -242,7 +242,7 @@ class StagedArray(Staged):
         return self.array[position]
 
 
-class StagedNumbers(Staged):
+class StagedNumbers(StagedIterable):
     """A Python sequence of numbers: its items stay Python numbers."""
 
     def __init__(self, items: Sequence[Any]) -> None:
@@ -261,7 +261,7 @@ class StagedNumbers(Staged):
         return dispatch.apply("python_cast", result, dtype=result.type.dtype, weak=True)
 
 
-class StagedList(Staged):
+class StagedList(StagedIterable):
     """A list of run-time length from index `start` on, read at the time of each access."""
 
     is_live = True
@@ -277,7 +277,7 @@ class StagedList(Staged):
         return items_of(self.list).item(position + self.start)
 
 
-class StagedSequence(Staged):
+class StagedSequence(StagedIterable):
     """A Python sequence combined with staged iterables: its items by position, numbers or tensors of one type."""
 
     def __init__(self, items: list[Any]) -> None:
@@ -297,9 +297,9 @@ class StagedSequence(Staged):
         return binary_dispatch.get_item(stacked_items, position)
 
 
-def as_staged(iterable: object) -> Staged | None:
-    """Return an iterable with items by position, None for one that Python has to iterate over."""
-    if isinstance(iterable, Staged):
+def as_staged(iterable: object) -> StagedIterable | None:
+    """Return an iterable with items by position; None for one over which Python has to iterate."""
+    if isinstance(iterable, StagedIterable):
         return iterable
     if items_of(iterable) is not None:
         return StagedList(iterable)
@@ -323,7 +323,7 @@ def as_staged(iterable: object) -> Staged | None:
     return None
 
 
-def require_staged(iterable: object) -> Staged:
+def require_staged(iterable: object) -> StagedIterable:
     """`as_staged` for an iterable that is combined with a staged one; raise StagingError where there is none."""
     result = as_staged(iterable)
     if result is None:
@@ -337,8 +337,8 @@ def require_staged(iterable: object) -> Staged:
     return result
 
 
-def is_staged_iterable(staged: Staged) -> bool:
-    """Return whether the loop must be a graph loop: False for plain Python sequences of numbers."""
+def needs_graph_loop(staged: StagedIterable) -> bool:
+    """Return whether a loop over the iterable is a loop of the graph: False for plain Python sequences."""
     return not isinstance(staged, (StagedNumbers, StagedSequence))
 
 
@@ -351,7 +351,7 @@ def leading_dimension(tensor: Any) -> Any:
     return dispatch.apply("python_cast", size, dtype=int64, weak=True)
 
 
-class StagedIterator(Staged):
+class StagedIterator(StagedIterable):
     """A Python iterator: consumed once, by the region that created it.
 
     `checks_end`: an exception may be raised after a loop over it.

@@ -20,11 +20,18 @@ from autoconv.operators.regions.container_promotion import (
     refuse_changed_copies,
     refuse_unrecorded_changes,
 )
-from autoconv.operators.regions.layout import NEVER, Grown, Layout, Leaf, Parts, Static, Variant, is_object_layout
+from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Parts, RunTimeList, Static, Variant, is_object_layout
 from autoconv.operators.regions.layout_join import join_layouts, join_lists
 from autoconv.operators.regions.loop_aliases import join_state
 from autoconv.operators.regions.marshalling import emit
-from autoconv.operators.regions.region_body import Body, Recorded, as_tuple, record_body, unify_captures, write_location
+from autoconv.operators.regions.region_body import (
+    Body,
+    RecordedBody,
+    as_tuple,
+    record_body,
+    unify_captures,
+    write_location,
+)
 from autoconv.operators.regions.shared_identity import mark_shared
 from autoconv.operators.regions.shared_lists import SharedLists, find_shared_lists
 from autoconv.operators.regions.value_layout import layout_of, state_layout
@@ -45,8 +52,8 @@ class LoopRecording:
     this recording was the first to write, `deferred_output` its prints.
     """
 
-    recorded_test: Recorded
-    recorded_body: Recorded
+    recorded_test: RecordedBody
+    recorded_body: RecordedBody
     deferred_output: list[Callable[[], None]]
     initial_state: list[Any]
     final_state: list[Any]
@@ -97,8 +104,8 @@ class LoopRecording:
             evaluate = lambda region: [self._evaluate_test(region, contents_before)]
             recorded_test = record_body(self.parent, "while_cond", evaluate, 1)
             recorded_test.changes_state = any(
-                key not in contents_before or not _have_same_contents(recorded_test.written[key], contents_before[key])
-                for key in recorded_test.locations
+                key not in contents_before or not _have_same_contents(contents, contents_before[key])
+                for key, contents in recorded_test.end_contents.items()
             )
             run_body = lambda region: as_tuple(self.body(*self._add_parameters(region)))
             self.recorded_test = recorded_test
@@ -168,9 +175,9 @@ class LoopRecording:
         """
         count, parent = self.variable_count, self.parent
         wider_layouts = mark_shared(wider_layouts, [[value] for value in self.final_state], [self.recorded_body.region])
-        value_lists = [[*pair] for pair in zip(self.initial_state[:count], self.final_state[:count], strict=True)]
-        value_lists += [[value] for value in self.initial_state[count:]]
-        has_moved |= move_into_graph(parent, value_lists, wider_layouts, list(self.locations.values()), count)
+        columns = [[*pair] for pair in zip(self.initial_state[:count], self.final_state[:count], strict=True)]
+        columns += [[value] for value in self.initial_state[count:]]
+        has_moved |= move_into_graph(parent, columns, wider_layouts, list(self.locations.values()), count)
         has_moved |= move_new_into_graph(parent, self.recorded_body, list(self.new_locations.values()))
         if has_moved:
             self.locations, self.new_locations = (
@@ -223,8 +230,8 @@ def _widen_contents(location: Location, layout: Layout, value: object, region: R
     """Join the layouts of a location's contents before the loop and after an iteration."""
     layout_after = NEVER if value is NEVER else layout_of(value, region)
     if type(location.owner) is TracedList and not region.contract.objects_in_graph:
-        is_grown = isinstance(layout, Grown) or isinstance(layout_after, Grown)
-        if is_grown or (isinstance(value, tuple) and _item_count(layout) != len(value)):
+        has_run_time_length = isinstance(layout, RunTimeList) or isinstance(layout_after, RunTimeList)
+        if has_run_time_length or (isinstance(value, tuple) and _item_count(layout) != len(value)):
             return join_lists([x for x in (layout, layout_after) if x is not NEVER], location.name, region.contract)
     return join_layouts(layout, layout_after, location.name, region.contract)
 

@@ -20,7 +20,7 @@ from autoconv.operators.control.conditionals import (
 )
 from autoconv.operators.control.for_loops import stage_for, stage_for_object, stage_for_stream
 from autoconv.operators.control.generators import loop_over_generator
-from autoconv.operators.control.iterables import StagedIterator, as_staged, is_staged_iterable
+from autoconv.operators.control.iterables import StagedIterator, as_staged, needs_graph_loop
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
@@ -162,7 +162,7 @@ def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
         final_state = stage_for(staged, body, state)
         staged.end(body.exit_code(final_state) < BREAK)
         return final_state
-    if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
+    if staged is not None and (needs_graph_loop(staged) or _is_long(iterable)):
         return stage_for(staged, body, state)
     return (unroll_within_budget if type(iterable) is range else unroll)(iterable, body, state)
 
@@ -181,10 +181,10 @@ def _loop_over_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]
     if type(defined_iterable) is not Variant:
         return _loop_over(defined_iterable, body, state)
 
-    def loop_over(value: object) -> Callable[..., Any]:
+    def make_arm(value: object) -> Callable[..., Any]:
         return with_cells(lambda *values: _loop_over(value, body, values), body.cells)
 
-    return stage_arms(defined_iterable.tag, [loop_over(value) for value in defined_iterable.values], state, body.names)
+    return stage_arms(defined_iterable.tag, [make_arm(value) for value in defined_iterable.values], state, body.names)
 
 
 def _loop_over_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -232,7 +232,7 @@ def _loop_over_counted(
 ) -> tuple[Any, ...]:
     """Loop over `enumerate` or `zip` of a generator expression."""
     is_over = counted_loop.is_over()
-    if is_staged(is_over) and counted_loop.generator.is_generated:
+    if is_staged(is_over) and counted_loop.generator.is_generator_call:
         raise StagingError(
             "whether the generator in a zip() is iterated depends on a tensor", current_place(),
             "the generator as the first argument of zip()",
@@ -280,7 +280,7 @@ def _as_python_items(iterable: object) -> Any:
 
 
 def is_symbolic_iterable(iterable: object) -> bool:
-    """Return whether the number of items is known only at run time or is too large to iterate in Python."""
+    """Return whether the number of items is known only at run time, or too large for a loop in Python."""
     region = current_region()
     if region is None:
         return False
@@ -288,7 +288,7 @@ def is_symbolic_iterable(iterable: object) -> bool:
     if type(iterable) in classes or heap_of(iterable) is not None or is_stream(iterable):
         return True
     staged = as_staged(iterable)
-    if staged is None or not is_staged_iterable(staged):
+    if staged is None or not needs_graph_loop(staged):
         return False
     length = staged.length()
     return not isinstance(length, (int, np.integer)) or bool(length > _MAX_PEELED and region.contract.stages_long_loops)
@@ -312,7 +312,7 @@ def iterate(iterable: object) -> Any:
     if type(iterable) is Variant and has_one_length(iterable):
         return iterable
     staged = as_staged(iterable)
-    if staged is None or not is_staged_iterable(staged):
+    if staged is None or not needs_graph_loop(staged):
         return iterable
     if isinstance(staged, StagedIterator):
         staged.begin()

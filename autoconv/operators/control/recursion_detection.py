@@ -26,7 +26,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 _INLINE_LIMITS = {"compile": 3, "function": 24}
 # Largest depth of recursion without a tensor condition in between.
 _MAX_UNCONDITIONAL_DEPTH = 40
-_LAZY_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_LAZY_CODE_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class Restart(BaseException):
@@ -40,7 +40,7 @@ class Restart(BaseException):
 
 def track_calls(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `target`, the converted form of the user's `function`, so that its calls are tracked while they run."""
-    if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _WRAPPER_CODE:
+    if function.__code__.co_flags & _LAZY_CODE_FLAGS or function.__code__ is _WRAPPER_CODE:
         return target
 
     def tracked_call(*args: Any, **kwargs: Any) -> Any:

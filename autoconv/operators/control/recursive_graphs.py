@@ -32,7 +32,7 @@ from autoconv.operators.regions.recursive_signature import (
     join_arguments,
     layout_or_never,
 )
-from autoconv.operators.regions.region_body import Recorded, record_body, write_location
+from autoconv.operators.regions.region_body import RecordedBody, record_body, write_location
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.speculation import emit_output
 from autoconv.runtime.objects.symbolic_objects import record_object
@@ -42,7 +42,7 @@ from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
 
 _MAX_ROUNDS = 16  # recordings of one function after which StagingError is raised
-# Rounds under `compile` after which unsettled parts of arguments and results become graph objects.
+# Rounds under `compile` after which changing parts of arguments and results become graph objects.
 _GENERALISE_AFTER = 5
 
 
@@ -151,40 +151,40 @@ class RecursiveFunction(Call):
         parent = self.region
         trace = parent.trace
         last_new_keys: set[Any] = set()
-        is_confirming = False  # whether the last round confirmed its assumptions
+        was_confirmed = False  # whether the round before confirmed its assumptions
         for round_number in range(_MAX_ROUNDS):
             if self.is_handled and self.value_dict is None:
                 self.value_dict = record_object("object_build", [], kind="dict")
             outer_output, trace.pending_output = trace.pending_output, []
             try:
-                recorded = trace_recursion(self)
+                body = trace_recursion(self)
             finally:
                 deferred_output, trace.pending_output = trace.pending_output, outer_output
-            new_locations = {key: location for key, location in recorded.locations.items() if key not in self.locations}
+            new_locations = {key: location for key, location in body.locations.items() if key not in self.locations}
             # Objects created by the body differ in every round: a location met twice belongs to an object from before.
             adopted_locations = {key: location for key, location in new_locations.items() if key in last_new_keys}
-            is_settled = self._update_layouts(recorded, round_number, adopted_locations)
-            if is_settled and (is_confirming or not new_locations):
-                for show in deferred_output or ():
-                    emit_output(parent, show)
+            is_confirmed = self._update_layouts(body, round_number, adopted_locations)
+            if is_confirmed and (was_confirmed or not new_locations):
+                for print_output in deferred_output or ():
+                    emit_output(parent, print_output)
                 compute_effects(self.graph)
                 trace.recursions[self.identity] = self
                 return self._record_call(self.values, parent)
-            last_new_keys, is_confirming = new_locations.keys() - adopted_locations.keys(), is_settled
+            last_new_keys, was_confirmed = new_locations.keys() - adopted_locations.keys(), is_confirmed
         raise StagingError(
             f"the argument and result types of the recursive function {self.function.__name__} do not converge",
             current_place(),
             "arguments and results of one type at every call",
         )
 
-    def _update_layouts(self, recorded: Recorded, round_number: int, adopted_locations: dict[Any, Location]) -> bool:
+    def _update_layouts(self, body: RecordedBody, round_number: int, adopted_locations: dict[Any, Location]) -> bool:
         """Return whether the round confirmed its assumptions; if not, set those of the next round to its findings."""
-        parent, body_region = self.region, recorded.region
+        parent, body_region = self.region, body.region
         contract = parent.contract
         assumptions_before = self._assumptions()
-        (value,) = recorded.results
+        (value,) = body.results
         found_layouts = [NEVER if value is NEVER else argument_layout(value, body_region, is_result=True)]
-        found_layouts += [layout_or_never(recorded.value_of(x), body_region) for x in self.locations.values()]
+        found_layouts += [layout_or_never(body.value_of(x), body_region) for x in self.locations.values()]
         old_layouts = [self.result_layout, *self.next_location_layouts]
         titles = [f"what {self.function.__name__} gives", *(location.name for location in self.locations.values())]
         triples = zip(old_layouts, found_layouts, titles, strict=True)
@@ -196,7 +196,7 @@ class RecursiveFunction(Call):
             pairs = zip(self.argument_layouts, argument_layouts, strict=True)
             argument_layouts = [a if a == b else join_objects(a, b) for a, b in pairs]
         locations = (*self.locations.values(), *adopted_locations.values())
-        value_pairs = [[recorded.value_of(location), location.read()] for location in locations]
+        value_pairs = [[body.value_of(location), location.read()] for location in locations]
         contents_layouts = [
             join_layouts(layout_or_never(later, body_region), layout_or_never(earlier, parent), "", contract)
             for later, earlier in value_pairs
@@ -205,13 +205,13 @@ class RecursiveFunction(Call):
         self.argument_layouts = self.next_argument_layouts = list(argument_layouts)
         self.result_layout, self.location_layouts = joined_layouts[0], joined_layouts[1:]
         self.never_returns = isinstance(self.result_layout, Never) and (self.has_suspended_arms or self.never_returns)
-        outputs = [value, *(recorded.value_of(location) for location in self.locations.values())]
+        outputs = [value, *(body.value_of(location) for location in self.locations.values())]
         outputs_with_layouts = list(zip(outputs, joined_layouts, strict=True))
-        self._set_outputs(recorded, outputs_with_layouts)
+        self._set_outputs(body, outputs_with_layouts)
         for key, location in adopted_locations.items():
             self.locations[key] = location
             current_layout = layout_or_never(location.read(), parent)
-            later_layout = layout_or_never(recorded.value_of(location), body_region)
+            later_layout = layout_or_never(body.value_of(location), body_region)
             self.location_layouts.append(join_layouts(current_layout, later_layout, location.name, contract))
         if has_moved:
             moved_keys = [key for key, location in self.locations.items() if is_moved(location.owner)]
@@ -229,9 +229,9 @@ class RecursiveFunction(Call):
         layouts = self.argument_layouts, self.result_layout, [*self.location_layouts], dict(self.stored_layouts)
         return *layouts, [*self.captures], self.never_returns
 
-    def _set_outputs(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
+    def _set_outputs(self, body: RecordedBody, outputs: Sequence[tuple[Any, Layout]]) -> None:
         """Make these values the region's outputs, and collect its captures."""
-        body_region = recorded.region
+        body_region = body.region
         with recording(body_region):
             body_region.graph.outputs = [leaf for value, layout in outputs for leaf in emit(value, layout, body_region)]
         self.captures += [outer for outer in body_region.parent_captures() if outer not in self.captures]
@@ -305,11 +305,11 @@ class RecursiveFunction(Call):
 
     def _rebuild_results(self, leaves: Iterator[Value], region: Region) -> Any:
         """Rebuild the result of a call, and write the state that it wrote."""
-        result, *written = [rebuild(layout, leaves) for layout in (self.result_layout, *self.location_layouts)]
-        for location, value in zip(self.locations.values(), written, strict=True):
+        result, *location_values = [rebuild(layout, leaves) for layout in (self.result_layout, *self.location_layouts)]
+        for location, value in zip(self.locations.values(), location_values, strict=True):
             write_location(location, value)
         if isinstance(self.result_layout, Never):
-            # a call that never returns: the raise keeps it alive although its result is unused
+            # The call never returns, and the raise keeps it alive although its result is unused.
             record_raise(region, RecursionError("maximum recursion depth exceeded"))
             raise Suspended(region)
         return result
@@ -326,7 +326,7 @@ def locations_written_by_calls(region: Region) -> list[tuple[Location, Any]]:
     return list(locations.values())
 
 
-def trace_recursion(recursion: RecursiveFunction) -> Recorded:
+def trace_recursion(recursion: RecursiveFunction) -> RecordedBody:
     """Record one round; its callers are excluded from the spans of the graph (see `spans`)."""
     with refuse_unrecorded_changes(recursion.target, recursion.values, current_place()):
         return record_body(recursion.region, recursion.name, recursion.run, 1)

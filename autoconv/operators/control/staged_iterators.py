@@ -44,9 +44,9 @@ class StagedZip(StagedIterator):
             self.parts[0].end(is_exhausted)
         elif self.checks_end and len(self.parts) > 1:
             first, second = (part.length() for part in self.parts)
-            for comparison, differs in (("shorter", second < first), ("longer", second > first)):
+            for comparison, has_error in (("shorter", second < first), ("longer", second > first)):
                 error = ValueError(f"zip() argument 2 is {comparison} than argument 1")
-                raise_if(dispatch.apply("logical_and", differs, is_exhausted), error)
+                raise_if(dispatch.apply("logical_and", has_error, is_exhausted), error)
 
     def length(self) -> Any:
         lengths = [part.length() for part in self.parts]
@@ -109,14 +109,14 @@ class StagedMap(StagedIterator):
     def __init__(self, function: Callable[..., Any], *iterables: Any) -> None:
         super().__init__()
         self.function = function
-        self.zipped = StagedZip(*iterables)
-        self.is_live, self.checks_end = self.zipped.is_live, self.zipped.checks_end
+        self.argument_tuples = StagedZip(*iterables)
+        self.is_live, self.checks_end = self.argument_tuples.is_live, self.argument_tuples.checks_end
 
     def end(self, is_exhausted: Any) -> None:
-        self.zipped.end(is_exhausted)
+        self.argument_tuples.end(is_exhausted)
 
     def length(self) -> Any:
-        return self.zipped.length()
+        return self.argument_tuples.length()
 
     def item(self, position: int) -> Any:
-        return self.function(*self.zipped.item(position))
+        return self.function(*self.argument_tuples.item(position))

@@ -24,7 +24,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # Recordings of one loop after which StagingError is raised.
 _MAX_ROUNDS = 12
-# Rounds under `compile` after which unsettled parts of a loop's state become graph objects.
+# Rounds under `compile` after which changing parts of a loop's state become graph objects.
 _GENERALISE_AFTER = 4
 
 
@@ -68,8 +68,8 @@ def stage_loop(
         except UnmovedError as unmoved:
             loop.move_container(unmoved.container)
             continue
-        for show in loop.deferred_output:
-            emit_output(loop.parent, show)
+        for print_output in loop.deferred_output:
+            emit_output(loop.parent, print_output)
         return final_state
     raise StagingError(
         "the types of this loop's variables do not converge: " + ", ".join(names),
@@ -127,14 +127,14 @@ def _record_limited(
 ) -> tuple[Any, ...]:
     """Record the loop with an upper bound of `limit` iterations."""
 
-    def continues(count: Any, *values: Any) -> Any:
+    def limited_test(count: Any, *values: Any) -> Any:
         arms: list[Body] = [lambda: (test(*values),), lambda: (False,)]
         return stage_arms(count < limit, arms, [], ("condition",))[0]
 
     def step(count: Any, *values: Any) -> tuple[Any, ...]:
         return (count + 1, *as_tuple(body(*values)))
 
-    return stage_loop(continues, step, (0, *state), ("number of iterations", *names), locations, is_limited=True)[1:]
+    return stage_loop(limited_test, step, (0, *state), ("number of iterations", *names), locations, is_limited=True)[1:]
 
 
 def _record_with_test_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:

@@ -12,8 +12,8 @@ from autoconv.operators.regions.container_promotion import (
     check_alias,
     is_alias_of_outer,
     move_into_graph,
-    move_parts,
-    move_raised,
+    move_parts_of_exceptions,
+    move_parts_of_tuples,
     move_shared,
     refuse_changed_copies,
     refuse_unrecorded_changes,
@@ -23,7 +23,7 @@ from autoconv.operators.regions.layout_join import join_layouts, join_lists
 from autoconv.operators.regions.marshalling import STAGE_ARMS
 from autoconv.operators.regions.region_body import (
     Body,
-    Recorded,
+    RecordedBody,
     apply_body,
     record_body,
     unify_captures,
@@ -57,7 +57,7 @@ def stage_arms(
     while joined_arms is None:
         parent.trace.frozen_objects = dict(frozen_before)  # this recording freezes objects anew
         joined_arms = _emit_arm_outputs(parent, index, arms, inputs, names)
-    regions = [arm.region for arm in joined_arms.recorded]
+    regions = [arm.region for arm in joined_arms.arms]
     captures = unify_captures(regions)
     node = parent.record(
         "cond",
@@ -67,18 +67,19 @@ def stage_arms(
         types=joined_arms.shared_lists.types(joined_arms.layouts),
         node_name="cond",
     )
-    if all(arm.diverges for arm in joined_arms.recorded) and any(arm.is_suspended for arm in joined_arms.recorded):
+    if all(arm.diverges for arm in joined_arms.arms) and any(arm.is_suspended for arm in joined_arms.arms):
         raise Suspended(parent)
     record_result_classes(node, regions)
     values_after = joined_arms.shared_lists.rebuild(joined_arms.layouts, node.results, parent)
     for position, earlier_position in joined_arms.earlier_positions.items():
         values_after[position] = values_after[earlier_position]
-    count = len(names)
-    for position, (location, value) in enumerate(zip(joined_arms.locations, values_after[count:], strict=True), count):
+    name_count = len(names)
+    location_values = zip(joined_arms.locations, values_after[name_count:], strict=True)
+    for position, (location, value) in enumerate(location_values, name_count):
         # Without a layout of its own or an earlier position, the code that follows is unreachable.
         if joined_arms.layouts[position] is not NEVER or position in joined_arms.earlier_positions:
             write_location(location, value)
-    return tuple(values_after[:count])
+    return tuple(values_after[:name_count])
 
 
 @dataclass(slots=True)
@@ -89,7 +90,7 @@ class _JoinedArms:
     the same object in every arm. `shared_lists` are the places in the results that may hold one list.
     """
 
-    recorded: list[Recorded]
+    arms: list[RecordedBody]
     locations: list[Location]
     columns: list[list[Any]]
     layouts: list[Layout]
@@ -101,19 +102,20 @@ def _emit_arm_outputs(
     parent: Region, index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], names: Sequence[str]
 ) -> _JoinedArms | None:
     """Record the arms and emit their outputs; None if a container has moved into the graph meanwhile."""
-    count = len(names)
-    recorded = _record_arms(parent, index, arms, inputs, count)
-    regions = [arm.region for arm in recorded]
-    locations = list({key: location for arm in recorded for key, location in arm.locations.items()}.values())
-    columns = [[arm.results[i] for arm in recorded] for i in range(count)]
-    columns += [align_keys(location, [arm.value_of(location) for arm in recorded], parent) for location in locations]
-    has_moved = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
-    has_moved_raised = move_raised(parent, recorded)
-    if any(has_moved) or has_moved_raised or move_parts(parent, dict(zip(names, columns, strict=False))):
+    name_count = len(names)
+    recorded_arms = _record_arms(parent, index, arms, inputs, name_count)
+    regions = [arm.region for arm in recorded_arms]
+    locations = list({key: location for arm in recorded_arms for key, location in arm.locations.items()}.values())
+    columns = [[arm.results[i] for arm in recorded_arms] for i in range(name_count)]
+    location_columns = [[arm.value_of(location) for arm in recorded_arms] for location in locations]
+    columns += [align_keys(*pair, parent) for pair in zip(locations, location_columns, strict=True)]
+    has_moved = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded_arms)]
+    has_moved.append(move_parts_of_exceptions(parent, recorded_arms))
+    if any(has_moved) or move_parts_of_tuples(parent, dict(zip(names, columns, strict=False))):
         return None
     frozen_before = set(parent.trace.frozen_objects)
     titles = [*names, *(location.name for location in locations)]
-    joined_layouts, changed_ids = _join_results(columns, recorded, titles, [*[None] * count, *locations])
+    joined_layouts, changed_ids = _join_results(columns, recorded_arms, titles, [*[None] * name_count, *locations])
     layouts = list(joined_layouts)
     earlier_positions = find_shared_identities(columns, regions)
     for position in earlier_positions:
@@ -124,46 +126,47 @@ def _emit_arm_outputs(
     ]
     layouts = mark_shared(layouts, unshared_columns, regions)
     refuse_changed_copies(parent, locations, changed_ids - frozen_before)
-    if move_into_graph(parent, [*columns], layouts, locations, count):
+    if move_into_graph(parent, [*columns], layouts, locations, name_count):
         return None
     if parent.contract.keeps_identity:
         for position, name in enumerate(names):
-            for body, arm in zip(arms, recorded, strict=True):
+            for body, arm in zip(arms, recorded_arms, strict=True):
                 check_alias(parent, body, arm.results[position], joined_layouts[position], name)
     try:
-        shared_lists = emit_outputs(recorded, unshared_columns, layouts, at_end=bool(changed_ids))
+        shared_lists = emit_outputs(recorded_arms, unshared_columns, layouts, at_end=bool(changed_ids))
     except UnmovedError as unmoved:
         box(unmoved.container)
         return None
-    return _JoinedArms(recorded, locations, unshared_columns, layouts, earlier_positions, shared_lists)
+    return _JoinedArms(recorded_arms, locations, unshared_columns, layouts, earlier_positions, shared_lists)
 
 
 def emit_outputs(
-    recorded: Sequence[Recorded], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], at_end: bool = False
+    recorded_arms: Sequence[RecordedBody], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout],
+    at_end: bool = False,
 ) -> SharedLists:
     """Emit the outputs of each arm in those layouts; with `at_end`, for the state of objects at the arm's end.
 
     Returns the places in them that may hold one list, which have outputs of their own.
     """
-    shared_lists = find_shared_lists(columns, layouts, [arm.region for arm in recorded])
-    for position, arm in enumerate(recorded):
+    shared_lists = find_shared_lists(columns, layouts, [arm.region for arm in recorded_arms])
+    for position, arm in enumerate(recorded_arms):
         with recording(arm.region), arm.restored_end_state() if at_end else nullcontext():
             arm.region.graph.outputs = shared_lists.emit([column[position] for column in columns], layouts, arm.region)
     return shared_lists
 
 
 def _record_arms(
-    parent: Region, index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], count: int
-) -> list[Recorded]:
+    parent: Region, index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], name_count: int
+) -> list[RecordedBody]:
     arm_names = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
-    recorded = []
+    recorded_arms = []
     for arm_name, arm in zip(arm_names, arms, strict=True):
         body = apply_body(arm, inputs)
         if len(arms) == 2:
             body = _with_implied_classes(index, arm_name == "true", body)
         with refuse_unrecorded_changes(arm, inputs, current_place()):
-            recorded.append(record_body(parent, f"cond_{arm_name}", body, count))
-    return recorded
+            recorded_arms.append(record_body(parent, f"cond_{arm_name}", body, name_count))
+    return recorded_arms
 
 
 def _with_implied_classes(test: SymbolicTensor, is_true: bool, body: Body) -> Body:
@@ -178,46 +181,46 @@ def _with_implied_classes(test: SymbolicTensor, is_true: bool, body: Body) -> Bo
 
 def _join_results(
     columns: Sequence[list[Any]],
-    recorded: list[Recorded],
+    recorded_arms: list[RecordedBody],
     titles: Sequence[str],
     locations: Sequence[Location | None],
 ) -> tuple[list[Layout], set[int]]:
     """Return the layouts of results and locations, and the ids of objects that an arm changes and returns a copy of."""
     layouts: list[Layout] = []
     changed_ids: set[int] = set()
-    regions = [arm.region for arm in recorded]
+    regions = [arm.region for arm in recorded_arms]
     for column, title, location in zip(columns, titles, locations, strict=True):
-        contents = None if location is None else _join_contents(location, column, regions)
-        if contents is not None:
-            layouts.append(contents)
+        contents_layout = None if location is None else _join_contents(location, column, regions)
+        if contents_layout is not None:
+            layouts.append(contents_layout)
             continue
-        layout = _join_column(column, recorded, title)
-        changed_by_arm = [changed_copies(arm, value, layout) for value, arm in zip(column, recorded, strict=True)]
+        layout = _join_column(column, recorded_arms, title)
+        changed_by_arm = [changed_copies(arm, value, layout) for value, arm in zip(column, recorded_arms, strict=True)]
         if any(changed_by_arm):
-            layout = _join_column(column, recorded, title, changed_by_arm)
+            layout = _join_column(column, recorded_arms, title, changed_by_arm)
             changed_ids.update(*changed_by_arm)
         layouts.append(layout)
     return layouts, changed_ids
 
 
 def _join_column(
-    column: list[Any], recorded: list[Recorded], title: str, changed_by_arm: Sequence[set[int]] | None = None
+    column: list[Any], recorded_arms: list[RecordedBody], title: str, changed_by_arm: Sequence[set[int]] | None = None
 ) -> Layout:
-    region = recorded[0].region
+    region = recorded_arms[0].region
     is_alias = region.contract.keeps_identity and is_alias_of_outer(column, region.parent)
     if is_alias and not any(map(holds_created_here, column)):
         return Leaf(ObjectType(), as_object)
     if _is_outer_variant(column, region):
         return Static(next(v for v in column if v is not NEVER))
     joined: Layout = NEVER
-    layouts = [NEVER if v is NEVER else layout_of(v, arm.region) for v, arm in zip(column, recorded, strict=True)]
+    layouts = [NEVER if v is NEVER else layout_of(v, arm.region) for v, arm in zip(column, recorded_arms, strict=True)]
     if changed_by_arm is not None:
-        arms = zip(layouts, recorded, column, changed_by_arm, strict=True)
+        arms = zip(layouts, recorded_arms, column, changed_by_arm, strict=True)
         layouts = [layout_at_end(arm, value, ids) if ids else layout for layout, arm, value, ids in arms]
     if is_alias_of_outer(column, region.parent):  # either alias may be changed: each container is an arm
         joined = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
         layouts = [NEVER if is_container(layout) else layout for layout in layouts]
-    for layout, arm in zip(layouts, recorded, strict=True):
+    for layout, arm in zip(layouts, recorded_arms, strict=True):
         joined = join_layouts(joined, layout, title, arm.region.contract)
     return joined
 

@@ -13,14 +13,14 @@ from autoconv.operators.regions.container_promotion import (
     is_alias_of_outer,
     is_moved,
     move_into_graph,
-    move_parts,
-    move_raised,
+    move_parts_of_exceptions,
+    move_parts_of_tuples,
     move_shared,
     refuse_changed_copies,
 )
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never
 from autoconv.operators.regions.layout_join import join_layouts
-from autoconv.operators.regions.region_body import Recorded, refuse_missing, unify_captures, write_location
+from autoconv.operators.regions.region_body import RecordedBody, refuse_missing, unify_captures, write_location
 from autoconv.operators.regions.shared_identity import find_shared_identities, mark_shared
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.value_layout import layout_of
@@ -37,10 +37,10 @@ def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) 
 
     `node_before` is the last node before the statement, `rounds_journal` the journal of its rounds.
     """
-    assert recorder.normal is not None
+    assert recorder.normal_end is not None
     parent = recorder.parent
     outer_journal = parent.journal
-    arms = [recorder.normal, *recorder.ends]
+    arms = [recorder.normal_end, *recorder.handler_ends]
     locations, columns = _collect_columns(recorder, arms)
     titles = [location.name for location in (*recorder.cells, *locations)]
     with recording(parent):
@@ -65,9 +65,9 @@ def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) 
             _record_tracebacks(recorder)
         if recorder.handler_count:
             _join_handlers(recorder, types)
-        recorder.handler.journal = None
+        recorder.handler_region.journal = None
         parameter_counts = [0, len(recorder.body.region.graph.outputs), 1]
-        regions = [recorder.body.region, recorder.normal.region, recorder.handler]
+        regions = [recorder.body.region, recorder.normal_end.region, recorder.handler_region]
         captures = unify_captures(regions, parameter_counts)
         graphs: list[Graph] = [region.graph for region in regions]
         parent.trace.catches_errors = True
@@ -110,7 +110,7 @@ def _move_before_statement(
     recorder: Any, node_before: Node | None, arms: Any, columns: Any, titles: Any, locations: Any,
     rounds_journal: Journal,
 ) -> bool:
-    """Move containers whose state a tensor decides into the graph, before the statement."""
+    """Move containers whose state a tensor decides into the graph, and return whether there were any."""
     outer_journal, recorder.parent.journal = recorder.parent.journal, Journal()
     try:
         has_moved = _move_containers(recorder, arms, columns, titles, locations)
@@ -129,13 +129,14 @@ def _move_before_statement(
 
 def _move_containers(recorder: Any, arms: Any, columns: Any, titles: Any, locations: Any) -> bool:
     """Move containers after the rounds, and return whether there were any."""
-    values = list(zip(*columns, strict=True))
-    pairs = zip(arms, values, strict=bool(values))
-    moved_flags = [move_shared(recorder.parent, arm, contents) for arm, contents in pairs]
+    values_by_arm = list(zip(*columns, strict=True))
+    pairs = zip(arms, values_by_arm, strict=bool(values_by_arm))
+    moved_flags = [move_shared(recorder.parent, arm, arm_values) for arm, arm_values in pairs]
     layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
     refuse_changed_copies(recorder.parent, locations)
-    moved_flags.append(move_raised(recorder.parent, [recorder.body, *arms]))
-    moved_flags.append(move_parts(recorder.parent, dict(zip(titles, columns[: len(recorder.cells)], strict=False))))
+    moved_flags.append(move_parts_of_exceptions(recorder.parent, [recorder.body, *arms]))
+    columns_by_name = dict(zip(titles, columns[: len(recorder.cells)], strict=False))
+    moved_flags.append(move_parts_of_tuples(recorder.parent, columns_by_name))
     has_moved = any(moved_flags) or move_into_graph(recorder.parent, columns, layouts, locations, len(recorder.cells))
     for location in locations if recorder.parent.contract.keeps_identity else ():
         # A body that always raises has no end that would carry its change of a list, which the handlers observe.
@@ -153,12 +154,12 @@ def undo_rounds(recorder: Any, node_before: Node | None, rounds_journal: Journal
 
 def _has_changed_before_raising(recorder: Any, location: Location) -> bool:
     assert recorder.body is not None
-    return recorder.body.diverges and type(location.owner) in PLAIN_OF and location.key in recorder.body.written
+    return recorder.body.diverges and type(location.owner) in PLAIN_OF and location.key in recorder.body.end_contents
 
 
 def _join_handlers(recorder: Any, types: Sequence[Any]) -> None:
     """Record the handlers as arms of a cond on the first matching clause; the last arm reraises the exception."""
-    handler = recorder.handler
+    handler = recorder.handler_region
     reraise_region = subregion(handler, "not_caught")
     reraise_region.journal = Journal(reraise_region)
     with recording(reraise_region):
@@ -170,10 +171,10 @@ def _join_handlers(recorder: Any, types: Sequence[Any]) -> None:
         reraise_region.graph.outputs = [node.results[0] for node in placeholders]
     reraise_region.journal.roll_back()
     reraise_region.journal = None
-    for location, value in recorder.entry:
+    for location, value in recorder.values_before:
         if location.read() is not value:
             location.write(value)
-    regions = [*(end.region for end in recorder.ends), reraise_region]
+    regions = [*(end.region for end in recorder.handler_ends), reraise_region]
     with recording(handler):
         clauses = tuple(recorder.clauses.get(number, ()) for number in range(recorder.handler_count))
         index = record_object("object_match", [recorder.error], clauses=clauses)
@@ -187,7 +188,7 @@ def _join_handlers(recorder: Any, types: Sequence[Any]) -> None:
 
 def _record_tracebacks(recorder: Any) -> None:
     """Record the traceback of the exception at the start of each handler from which it escapes."""
-    for end in recorder.ends:
+    for end in recorder.handler_ends:
         region = end.region
         value = region.captures.get(recorder.error.value_in_graph, recorder.error.value_in_graph)
         if _escapes(region.graph, value):
@@ -210,17 +211,18 @@ def _escapes(graph: Graph, value: Value) -> bool:
 
 def _escapes_through(graph: Graph, node: Node, value: Value) -> bool:
     if not node.regions:
-        is_attribute_reading = node.op.name == "object_get_attribute" and node.attributes["name"] != "__traceback__"
-        is_function_reading = node.op.name == "object_apply" and node.attributes["function"] in _READING_FUNCTIONS
-        return not (is_attribute_reading or is_function_reading or node.op.name in ("object_match", "object_raise"))
+        reads_attribute = node.op.name == "object_get_attribute" and node.attributes["name"] != "__traceback__"
+        calls_reading_function = node.op.name == "object_apply" and node.attributes["function"] in _READING_FUNCTIONS
+        return not (reads_attribute or calls_reading_function or node.op.name in ("object_match", "object_raise"))
     targets = [target for source, target in flow_edges(node) if source is value]
     return any(target.node is not None or _escapes(target.graph, target) for target in targets)
 
 
+# Functions that read an exception and keep no reference to it.
 _READING_FUNCTIONS = frozenset({"str", "repr", "format", "type", "isinstance"})
 
 
-def _join_column(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
+def _join_column(column: Sequence[Any], arms: Sequence[RecordedBody], title: str) -> Layout:
     region = arms[0].region
     if region.contract.keeps_identity and is_alias_of_outer(column, region.parent):
         return Leaf(ObjectType(), as_object)

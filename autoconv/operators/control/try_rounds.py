@@ -19,7 +19,7 @@ from autoconv.operators.control.handler_values import (
     is_created_by_trace,
     load_handler_value,
     load_parts,
-    refuse_changed,
+    refuse_changed_parts,
     store_handler_value,
     store_parts,
     stored_layout,
@@ -30,10 +30,10 @@ from autoconv.operators.control.try_join import join_ends, undo_rounds
 from autoconv.operators.regions.container_promotion import is_moved, move_shared
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static
 from autoconv.operators.regions.raised_errors import passes_handlers, record_raise
-from autoconv.operators.regions.region_body import Recorded, refuse_missing, write_location
+from autoconv.operators.regions.region_body import RecordedBody, refuse_missing, write_location
 from autoconv.operators.regions.shared_identity import find_shared_identities, mark_shared, require_identity
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
-from autoconv.operators.regions.value_layout import home_of, layout_of
+from autoconv.operators.regions.value_layout import creating_region_of, layout_of
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, box, graph_object, record_object
@@ -43,11 +43,11 @@ from autoconv.runtime.recording.regions import Region, current_region, enter, re
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
 
-_MAX_ROUNDS = 8  # attempts to record one statement, each after moving a container into the graph
+_MAX_ATTEMPTS = 8  # to record one statement, each after moving a container into the graph
 
 
 class TryRecorder:
-    """One try statement being recorded."""
+    """One try statement being recorded. `read` is a closure over the variables `names` and those of the statement."""
 
     def __init__(self, parent: Region, handler_count: int, read: Any, names: tuple[str, ...]) -> None:
         self.parent = parent
@@ -55,59 +55,60 @@ class TryRecorder:
         self.cells = cell_locations(read, names, parent.trace.cells) if read is not None else []
         other_names = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
         self.statement_cells = cell_locations(read, tuple(other_names), parent.trace.cells) if other_names else []
-        self.clauses: dict[int, Any] = {}
+        self.clauses: dict[int, Any] = {}  # the number of a handler -> the classes that it catches
         self.entered_value: Any = None
         self.outer_exception = sys.exc_info()[1]  # the exception being handled around the statement
         self.keys_to_move: set[Any] = set()  # locations whose objects move into the graph before the body changes them
         self._reset()
 
     def _reset(self) -> None:
-        self.region = self.handler = self.parent
-        # "body"; "normal", "failed" or "settled" after it; "handler" or "escape" in the rounds of handlers
+        self.region = self.handler_region = self.parent  # the region being recorded, and the one around the handlers
+        # "body"; "normal", "failed" or "inlined" after it; "handler" or "escape" in the rounds of handlers
         self.state = ""
-        self.is_settled = False  # the statement needs no further round
+        self.is_finished = False  # the statement needs no further round
         self.is_passing = False  # an exception that no clause may catch leaves the body
         self.is_suspended = False
-        self.body: Recorded | None = None
-        self.normal: Recorded | None = None  # what follows a body that ends normally
-        self.ends: list[Recorded] = []  # of the handlers
+        self.body: RecordedBody | None = None
+        self.normal_end: RecordedBody | None = None  # what follows a body that ends normally
+        self.handler_ends: list[RecordedBody] = []
         self.locations: dict[Any, Location] = {}  # what handlers may read, by key
         self.layouts_by_key: dict[Any, list[Layout]] = {}  # by key, the layouts of its stored values
+        # Locations of containers known to Python, each with pairs: a stored container, and its contents at that time.
         self.contents_before: list[tuple[Location, list[tuple[Any, Any]]]] = []
         self.outer_parts: list[Any] = []  # containers from before the statement, in stored tuples
         self.stores: DeferredStores | None = None
 
     def rounds(self) -> Iterator[TryRecorder]:
         """Yield the recorder for the body, then for each handler; start again if a container moved into the graph."""
-        for _ in range(_MAX_ROUNDS):
+        for _ in range(_MAX_ATTEMPTS):
             start = self.parent.graph.mark()
             outer_journal, self.parent.journal = self.parent.journal, Journal()
             self._reset()
             is_completed = False
-            self.entry = [(location, location.read()) for location in (*self.cells, *self.statement_cells)]
+            self.values_before = [(location, location.read()) for location in (*self.cells, *self.statement_cells)]
             try:
                 yield self
                 self._end_first_round()
-                if self.is_settled:
+                if self.is_finished:
                     return
-                needs_promotion = self._needs_promotion()
-                if not needs_promotion:
+                must_repeat = self._find_objects_to_move()
+                if not must_repeat:
                     yield from self._handler_rounds()
                 is_completed = True
             finally:
                 enter(self.parent)
                 self._stop_storing()
-                for region in (self.region, self.handler):
+                for region in (self.region, self.handler_region):
                     if region is not self.parent and region.journal is not None:  # left other than by a round's end
                         region.journal.merge_into(self.parent.journal)
-                written, self.parent.journal = self.parent.journal, outer_journal
+                rounds_journal, self.parent.journal = self.parent.journal, outer_journal
                 if not is_completed:
-                    written.merge_into(outer_journal)
-            if needs_promotion:
-                undo_rounds(self, start, written)
+                    rounds_journal.merge_into(outer_journal)
+            if must_repeat:
+                undo_rounds(self, start, rounds_journal)
                 for part in self.outer_parts:
                     box(part)
-            elif join_ends(self, start, written):
+            elif join_ends(self, start, rounds_journal):
                 return
         raise StagingError("the types of the lists that this try statement changes do not converge", current_place())
 
@@ -137,20 +138,22 @@ class TryRecorder:
             self.handle_exception()
 
     def classes_of_clause(self, number: int, classes: Any) -> Any:
+        """Return the classes that an except clause catches in this round: StagedException in its own, else none."""
         if self.state == "body":
             self.handle_exception()
-        if self.is_settled:
+        if self.is_finished:
             return classes
         self.clauses[number] = classes
-        return StagedException if self.state == "handler" and number == self.number else ()
+        return StagedException if self.state == "handler" and number == self.handler_number else ()
 
     def classes_of_unwinding(self) -> Any:
+        """End the round by the exception that leaves it, and return the classes by which it is swallowed."""
         error = sys.exc_info()[1]
-        if self.is_settled or self.is_passing or passes_handlers(error):
+        if self.is_finished or self.is_passing or passes_handlers(error):
             return ()
         if self.state == "body":
             self.handle_exception()
-            return () if self.is_settled or self.is_passing else BaseException
+            return () if self.is_finished or self.is_passing else BaseException
         if self.state == "failed":
             return BaseException
         assert isinstance(error, (Exception, Suspended))
@@ -172,18 +175,18 @@ class TryRecorder:
         enter(region)
         return region
 
-    def _close(self, diverges: bool = False) -> Recorded:
+    def _close(self, diverges: bool = False) -> RecordedBody:
         """Return this round's region with the variables at its end; restore the state before it."""
         journal = self.region.journal
         assert journal is not None
         results = [NEVER if diverges else location.read() for location in self.cells]
-        written = journal.roll_back()
+        end_contents = journal.roll_back()
         self.region.journal = None
-        for location, value in self.entry:
+        for location, value in self.values_before:
             if location.read() is not value:
                 location.write(value)
         self.locations.update(journal.locations)
-        return Recorded(self.region, results, written, dict(journal.locations), diverges)
+        return RecordedBody(self.region, results, end_contents, dict(journal.locations), diverges)
 
     def _end_body(self, error: Exception | Suspended | None) -> None:
         """End the body: inline it if nothing in it can raise, else make its values parameters of the normal end."""
@@ -207,8 +210,8 @@ class TryRecorder:
             return
         body = self.body
         locations = [*self.cells, *body.locations.values()]
-        values = [*body.results, *(body.written[key] for key in body.locations)]
-        move_shared(self.region, body, values, passes_on=True)
+        values = [*body.results, *(body.end_contents[key] for key in body.locations)]
+        move_shared(self.region, body, values, is_for_next_region=True)
         layouts = [layout_of(value, body.region) for value in values]
         earlier_positions = find_shared_identities([[value] for value in values], [body.region])
         unshared_columns = [[NEVER if n in earlier_positions else value] for n, value in enumerate(values)]
@@ -242,23 +245,19 @@ class TryRecorder:
         assert journal is not None
         journal.merge_into(parent.journal)
         self.region.merged_into = parent
-        self.is_settled = True
-        self.state = "settled"  # later clauses are evaluated as well, and must not inline the body again
+        self.is_finished = True
+        self.state = "inlined"  # later clauses are evaluated as well, and must not inline the body again
         enter(parent)
 
     def _end_first_round(self) -> None:
-        if self.is_settled or self.is_passing:
-            self.is_settled = True
-            return
-        if self.state == "body":
+        self.is_finished |= self.is_passing
+        if not self.is_finished and self.state == "body":
             self._end_body(None)
-        if self.is_settled:
-            return
-        if self.normal is None:
-            self.normal = self._close(diverges=self.state == "failed")
+        if not self.is_finished and self.normal_end is None:
+            self.normal_end = self._close(diverges=self.state == "failed")
 
-    def _needs_promotion(self) -> bool:
-        """Return whether objects must move into the graph before the rounds are repeated.
+    def _find_objects_to_move(self) -> bool:
+        """Register objects that must move into the graph before the rounds are repeated; return whether there are any.
 
         This concerns an object known to Python that the body creates and changes after an op that may raise: a handler
         may find it in several states. It also concerns a stored tuple with containers from before the statement, since
@@ -271,23 +270,23 @@ class TryRecorder:
         return bool(new_keys or self.outer_parts)
 
     def _handler_rounds(self) -> Iterator[TryRecorder]:
-        self.handler = subregion(self.parent, "try_handler")
-        self.handler.journal = Journal(self.handler)
-        self.error = SymbolicObject(self.handler.graph.add_parameter(ObjectType("Exception"), "exception"))
+        self.handler_region = subregion(self.parent, "try_handler")
+        self.handler_region.journal = Journal(self.handler_region)
+        self.error = SymbolicObject(self.handler_region.graph.add_parameter(ObjectType("Exception"), "exception"))
         if not self.handler_count:
-            yield from self._round("escape", self.handler, 0)
+            yield from self._round("escape", self.handler_region, 0)
             return
         for number in range(self.handler_count):
             yield from self._round("handler", None, number)
 
     def _round(self, state: str, region: Region | None, number: int) -> Iterator[TryRecorder]:
-        self.state, self.number, self.has_ended = state, number, False
-        self.region = region or self._open(f"except_{number}", self.handler)
+        self.state, self.handler_number, self.has_ended = state, number, False
+        self.region = region or self._open(f"except_{number}", self.handler_region)
         enter(self.region)
         self.restore()
         yield self
         if not self.has_ended:
-            self.ends.append(self._close())
+            self.handler_ends.append(self._close())
         enter(self.parent)
 
     def _end_by_exception(self, error: Exception | Suspended) -> None:
@@ -298,12 +297,12 @@ class TryRecorder:
             record_raise(self.region, error)
         end = self._close(diverges=True)
         if self.state == "normal":
-            self.normal = end
+            self.normal_end = end
         else:
             if self.state == "handler":
                 # An exception raised by the expression of the clause propagates in any case.
-                self.clauses.setdefault(self.number, BaseException)
-            self.ends.append(end)
+                self.clauses.setdefault(self.handler_number, BaseException)
+            self.handler_ends.append(end)
             self.has_ended = True
 
     # Variables at the point where the body raised
@@ -314,8 +313,8 @@ class TryRecorder:
         keys = {location.key for location in self.cells}
         while enclosing_region is not None and enclosing_region is not self.parent:
             for key, location in () if (journal := enclosing_region.journal) is None else journal.all_locations():
-                is_of_body = location.home is not None and location.home.is_inside(self.region)
-                if key not in keys and type(location.owner) not in PLAIN_OF and not is_of_body:
+                is_created_in_body = location.home is not None and location.home.is_inside(self.region)
+                if key not in keys and type(location.owner) not in PLAIN_OF and not is_created_in_body:
                     keys.add(key)
                     yield location
             enclosing_region = enclosing_region.parent
@@ -349,11 +348,11 @@ class TryRecorder:
         return stored_layout(value, region)
 
     def _is_created_in_body(self, value: object, region: Region) -> bool:
-        creating_region = home_of(value, region)
+        creating_region = creating_region_of(value, region)
         return creating_region is not None and creating_region.is_inside(self.region)
 
     def _is_created_before_statement(self, part: Any) -> bool:
-        """Return whether a container was created before the statement and is not in the graph."""
+        """Return whether a container is older than the statement and is not in the graph."""
         return type(part) in PLAIN_OF and heap_of(part) is None and self.parent.is_inside(part._home)
 
     def _stop_storing(self) -> None:
@@ -369,7 +368,7 @@ class TryRecorder:
         """Read the variables that the handlers need from the dict of values, and write them to their locations."""
         locations = {location.key: location for location in self.cells} | self.locations
         for changed_location, parts in self.contents_before:
-            refuse_changed(parts, changed_location.name)
+            refuse_changed_parts(parts, changed_location.name)
         for position, (key, layouts) in enumerate(self.layouts_by_key.items()):
             if keys is not None and key not in keys:
                 continue

@@ -16,7 +16,7 @@ from autoconv.operators.control.for_loops import stage_for, stage_for_object
 from autoconv.operators.control.iterables import StagedList, as_staged
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.range_warning import warn_of_unrolling
-from autoconv.operators.regions.loop_aliases import ITERATED
+from autoconv.operators.regions.loop_aliases import ITERATED_CONTAINERS
 from autoconv.operators.support.generator_expressions import GeneratorExpression, binds_outer_names
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK
@@ -312,7 +312,7 @@ def _source_containers(iterable: Any) -> list[Any]:
     return result
 
 
-ITERATED[_unroll_items.__code__] = _source_containers
+ITERATED_CONTAINERS[_unroll_items.__code__] = _source_containers
 
 
 def _check_unchanged(iterable: object, sources: list[Any], contents_before: list[Any]) -> None:

@@ -82,7 +82,7 @@ def drop_arms(variant: Variant, is_dropped: Any, make_error: Any) -> Any:
 
 
 def require_defined(variant: Variant, is_outer: bool = False) -> Any:
-    """Variant version of `ag__.ld`: UnboundLocalError where the name is unassigned (NameError for a free variable)."""
+    """Drop the arm of an unassigned name; raise UnboundLocalError where it is selected, NameError if `is_outer`."""
     return drop_arms(variant, lambda v: isinstance(v, Undefined), lambda v: unbound_error(v.name, is_outer))
 
 
@@ -271,16 +271,16 @@ def _kind_name(value: object) -> str:
 
 
 def _make_method(name: str) -> Any:
-    function: Any = _FUNCTIONS.get(name)
+    function: Any = _OPERATOR_FUNCTIONS.get(name)
     in_place_operator: Any = getattr(operator, f"__i{name[2:]}", None)
 
     def method(self: Variant, *arguments: Any) -> Any:
-        applied = function
+        operation = function
         if in_place_operator is not None and is_in_place(sys._getframe(1)):
-            applied = lambda x, y: function(x, y) if _is_array(x) else in_place_operator(x, y)
+            operation = lambda x, y: function(x, y) if _is_array(x) else in_place_operator(x, y)
         if function is not None:
             result = _apply_to_number(name, function, self, *arguments)
-            return distribute(applied, self, *arguments) if result is NotImplemented else result
+            return distribute(operation, self, *arguments) if result is NotImplemented else result
         return getattr(only_value(self, name), name)(*arguments)
 
     return method
@@ -313,7 +313,7 @@ def _checked_comparison(compare: Any) -> Any:
 
 
 _COMPARISONS = frozenset(comparison.method for comparison in COMPARISONS)
-_FUNCTIONS: dict[str, Any] = {
+_OPERATOR_FUNCTIONS: dict[str, Any] = {
     **{entry.method: entry.function for entry in (*BINARY, *COMPARISONS, *UNARY)},
     **{entry.method: _checked_comparison(entry.function) for entry in COMPARISONS if entry.name not in ("eq", "ne")},
     **{entry.reflected: lambda x, y, f=entry.function: f(y, x) for entry in BINARY},
@@ -334,7 +334,7 @@ for _name, _method in vars(TensorMethods).items():
         setattr(Variant, _name, _make_method(_name))
 for _name in ("__len__", "__call__", "__index__", "__float__", "__int__"):
     setattr(Variant, _name, _make_method(_name))
-Variant.__array_ufunc__ = None  # type: ignore[attr-defined]  # the operators of NumPy's numbers leave it to the variant's
+Variant.__array_ufunc__ = None  # type: ignore[attr-defined]  # operators of NumPy's numbers defer to the variant's
 Variant.__iter__ = _iterate  # type: ignore[attr-defined]
 Variant.__autoconv_stack__ = _stack  # type: ignore[attr-defined]
 Variant.__hash__ = None  # type: ignore[assignment]

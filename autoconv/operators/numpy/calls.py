@@ -32,12 +32,12 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 # Context managers that only set NumPy's warnings: entering them while tracing has the same effect on the trace.
-HARMLESS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
+HARMLESS_CONTEXTS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
 _PLAIN_CLASSES = (
     bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape,
 )  # fmt: skip
 _FUNCTION_CLASSES = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
-_HARMLESS_METHODS = frozenset(  # by qualified name
+_HARMLESS_CONTEXT_METHODS = frozenset(  # by qualified name
     f"{class_name}.__{name}__" for class_name in ("errstate", "printoptions") for name in ("enter", "exit")
 )
 # Functions that return arrays under `function`, as in TensorFlow; a graph tensor cannot become one.
@@ -49,7 +49,7 @@ def _named_functions(*names: str) -> frozenset[Any]:
 
 
 # Functions that return 0-d arrays; all others return scalars for results without dimensions.
-_WITHOUT_DIMENSIONS = _named_functions(
+_ZERO_DIMENSIONAL_FUNCTIONS = _named_functions(
     "array", "asanyarray", "asarray", "block", "broadcast_arrays", "broadcast_to", "choose",
     "copy", "cov", "cross", "empty", "empty_like", "expand_dims", "fft.fftn", "fft.ifftn", "full", "full_like", "i0",
     "isin", "linalg.tensordot", "linalg.tensorsolve", "moveaxis", "ones", "ones_like", "pad", "permute_dims",
@@ -57,7 +57,7 @@ _WITHOUT_DIMENSIONS = _named_functions(
     "zeros", "zeros_like",
 )
 # Functions that return arrays without dimensions where they keep them.
-_KEEPING_DIMENSIONS = _named_functions("median", "nanmedian", "percentile", "nanpercentile", "quantile", "nanquantile")
+_KEEPDIMS_FUNCTIONS = _named_functions("median", "nanmedian", "percentile", "nanpercentile", "quantile", "nanquantile")
 # Functions that call a method of their argument: scalars give scalars, Python numbers arrays.
 _METHOD_FUNCTIONS = _named_functions("astype", "reshape", "squeeze", "transpose", "trim_zeros")
 
@@ -71,7 +71,7 @@ def numpy_call(function: Callable[..., Any], region: Any) -> Callable[..., Any] 
     if compute is None and is_compiled and function is np.errstate:
         return _error_state
     if compute is None:
-        return function if is_harmless(function) else None
+        return function if is_harmless_context(function) else None
     if is_compiled and getattr(function, "__module__", None) != "math":
         region.trace.uses_arrays = True
     if function in _ARRAY_FUNCTIONS and not is_compiled:
@@ -108,14 +108,14 @@ def refuse_array_writes(method: Callable[..., Any]) -> Callable[..., Any]:
     return call_method
 
 
-def is_harmless(function: Callable[..., Any]) -> bool:
-    """Return whether this is a context manager in HARMLESS, or a method of one."""
+def is_harmless_context(function: Callable[..., Any]) -> bool:
+    """Return whether this is a context manager in HARMLESS_CONTEXTS, or a method of one."""
     if isinstance(function, type):
-        return function in HARMLESS
+        return function in HARMLESS_CONTEXTS
     if not isinstance(function, _FUNCTION_CLASSES):  # user-defined objects are not inspected
         return False
-    is_method = type(getattr(function, "__self__", None)) in (*HARMLESS, _ErrorState)
-    return is_method or getattr(function, "__qualname__", "") in _HARMLESS_METHODS
+    is_method = type(getattr(function, "__self__", None)) in (*HARMLESS_CONTEXTS, _ErrorState)
+    return is_method or getattr(function, "__qualname__", "") in _HARMLESS_CONTEXT_METHODS
 
 
 def _call_implementation(
@@ -146,8 +146,8 @@ def _call_implementation(
     if object in kinds:
         contract.before_call(UnsupportedCall(function, _CALLBACK_OBJECT))
     result = function(*args, **kwargs)
-    converted = convert_created(result)
-    return result if converted is None else _as_zero_dimensional(function, converted, args, contract, kwargs)
+    new_result = convert_created(result)
+    return result if new_result is None else _as_zero_dimensional(function, new_result, args, contract, kwargs)
 
 
 def _as_zero_dimensional(function: Any, result: Any, args: Any, contract: Contract | None, options: Any) -> Any:
@@ -169,9 +169,9 @@ def gives_array(function: Callable[..., Any], args: tuple[Any, ...], options: An
         if tensor is None:
             return bool(args) and not isinstance(args[0], np.generic)
         return tensor.type.weak or tensor.type.shape != ()
-    if function in _KEEPING_DIMENSIONS and (options or {}).get("keepdims") is True:
+    if function in _KEEPDIMS_FUNCTIONS and (options or {}).get("keepdims") is True:
         return True
-    return function in _WITHOUT_DIMENSIONS
+    return function in _ZERO_DIMENSIONAL_FUNCTIONS
 
 
 def _convert_callback(value: object) -> Any:
@@ -214,4 +214,4 @@ def _collect_kinds(values: Any) -> set[Any]:
     return kinds
 
 
-__all__ = ["HARMLESS", "gives_array", "is_harmless", "numpy_call", "refuse_array_writes"]
+__all__ = ["HARMLESS_CONTEXTS", "gives_array", "is_harmless_context", "numpy_call", "refuse_array_writes"]

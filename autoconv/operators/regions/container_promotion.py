@@ -22,10 +22,10 @@ from autoconv.operators.regions.layout import (
     is_object_layout,
 )
 from autoconv.operators.regions.layout_join import join_layouts
-from autoconv.operators.regions.region_body import Recorded
+from autoconv.operators.regions.region_body import RecordedBody
 from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.regions.unsharing import copied_objects
-from autoconv.operators.regions.value_layout import home_of, is_created_here, layout_of, state_layout
+from autoconv.operators.regions.value_layout import creating_region_of, is_created_here, layout_of, state_layout
 from autoconv.operators.support.protected_names import is_absent
 from autoconv.runtime.objects.containers import PLAIN_OF, container_location, heap_of, materialise
 from autoconv.runtime.objects.symbol_search import holds_symbols
@@ -44,7 +44,7 @@ def move_into_graph(
     locations: Sequence[Location],
     result_count: int,
 ) -> bool:
-    """Move tracked containers into the graph whose structure, not only the values of their items, depends on a tensor.
+    """Move tracked containers into the graph if their structure, not only the values of items, depends on a tensor.
 
     A column has the values of one result, or of one location, in each region: first the results, `result_count` of
     them, then the `locations`. Returns whether there were any such containers: the regions have to be recorded again.
@@ -53,7 +53,7 @@ def move_into_graph(
         return False
     moving_containers = []
     for column, layout in zip(columns, layouts, strict=True):
-        if is_object_layout(layout):  # it outlives the region, and each region would create an object of its own
+        if is_object_layout(layout):  # the result outlives the region, and each region would create another object
             containers = [part for value in column for part in _containers(value)]
             moving_containers += [part for part in containers if parent.is_inside(_creating_region(part, parent))]
     for location, column, layout in zip(locations, columns[result_count:], layouts[result_count:], strict=True):
@@ -80,7 +80,7 @@ def _containers(value: object) -> Iterator[Any]:
 
 
 def _creating_region(value: Any, region: Region) -> Region | None:
-    return value._home if type(value) in PLAIN_OF else home_of(value, region)
+    return value._home if type(value) in PLAIN_OF else creating_region_of(value, region)
 
 
 def is_moved(value: object) -> bool:
@@ -88,25 +88,27 @@ def is_moved(value: object) -> bool:
     return heap_of(value) is not None or graph_object(value) is not None
 
 
-def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], passes_on: bool = False) -> bool:
+def move_shared(
+    parent: Region, arm: RecordedBody | None, values: Sequence[Any], is_for_next_region: bool = False
+) -> bool:
     """Move containers that several of the values hold into the graph, where they keep their identity.
 
-    Returns whether any existed before the arm, which then has to be recorded again. With `passes_on`, the arm's values
-    go only to the region after it, and such a container stays as it is.
+    Returns whether any existed before the arm, which then has to be recorded again. With `is_for_next_region`, the
+    values of the arm go only to the region after it, and a container from before the arm stays as it is.
     """
     if not parent.contract.keeps_identity:
         return False
-    seen: set[int] = set()
+    seen_ids: set[int] = set()
     has_moved_older = False
     for part in [part for value in values for part in mutable_parts(value)]:
-        if id(part) in seen and type(part) in PLAIN_OF and heap_of(part) is None:
+        if id(part) in seen_ids and type(part) in PLAIN_OF and heap_of(part) is None:
             is_older = arm is None or parent.is_inside(part._home)
-            if is_older and passes_on:
+            if is_older and is_for_next_region:
                 continue
             with recording(parent if arm is None or is_older else arm.region):
                 materialise(part)
             has_moved_older |= is_older
-        seen.add(id(part))
+        seen_ids.add(id(part))
     return has_moved_older
 
 
@@ -122,7 +124,7 @@ def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
     return any(is_copied or not is_absent(v) for v in others)
 
 
-def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
+def move_parts_of_tuples(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
     """Move existing containers inside a tuple that an arm binds to a name into the graph, to keep their identity.
 
     Returns whether there were any.
@@ -141,7 +143,7 @@ def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
     return has_moved
 
 
-def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
+def move_parts_of_exceptions(parent: Region, arms: Iterable[RecordedBody]) -> bool:
     """Move tracked containers and objects into the graph that are part of an exception with which an arm ends.
 
     The arm has no other output that would carry their changes. Returns whether there were any.
@@ -152,13 +154,13 @@ def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
     for arm in arms:
         for key, location in arm.locations.items() if arm.diverges else ():
             has_identity = type(location.owner) in PLAIN_OF or location.kind == "instance"
-            if has_identity and type(arm.written.get(key)) is SymbolicObject and not is_moved(location.owner):
+            if has_identity and type(arm.end_contents.get(key)) is SymbolicObject and not is_moved(location.owner):
                 box(location.owner)
                 has_moved = True
     return has_moved
 
 
-def move_new_into_graph(parent: Region, recorded_body: Recorded, locations: Sequence[Location]) -> bool:
+def move_new_into_graph(parent: Region, recorded_body: RecordedBody, locations: Sequence[Location]) -> bool:
     """`move_into_graph` for locations that a loop's body writes for the first time."""
     columns, layouts = [], []
     for location in locations:
@@ -218,8 +220,9 @@ def check_alias(region: Region, body: Callable[..., Any], value: object, layout:
         copies = copied_objects(value, layout)
         region.trace.frozen_objects.update({id(part): part for part in copies if type(part) in PLAIN_OF})
         return
-    parts = {id(part) for part in mutable_parts(value)}
-    if parts and any(id(part) in parts for other in _free_variable_values(body, name) for part in mutable_parts(other)):
+    part_ids = {id(part) for part in mutable_parts(value)}
+    other_parts = (part for other in _free_variable_values(body, name) for part in mutable_parts(other))
+    if part_ids and any(id(part) in part_ids for part in other_parts):
         name_text = repr(name) if name.isidentifier() else f"the result of a {name}"
         message = f"whether {name_text} and another name are one list, dict or object depends on a number or array"
         region.contract.before_write(region, message)

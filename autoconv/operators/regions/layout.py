@@ -102,7 +102,7 @@ class Instance(Layout):
 
 
 @dataclass(frozen=True, slots=True)
-class Grown(Layout):
+class RunTimeList(Layout):
     """A list of run-time length: one tensor list for each graph value of an element.
 
     An element without graph values is represented by the length alone.
@@ -156,7 +156,7 @@ NEVER = Never()
 
 
 class Items(GraphItems):
-    """Items of a `Grown` list (see `values.tensor_lists`); `values` are the graph values of its layout."""
+    """Items of a `RunTimeList` list (see `values.tensor_lists`); `values` are the graph values of its layout."""
 
     __slots__ = ("element", "values")
 

@@ -16,12 +16,12 @@ from autoconv.graph.types import NoCommonType, ObjectType, TensorType, Type, joi
 from autoconv.operators.regions.layout import (
     NEVER,
     Arms,
-    Grown,
     Instance,
     Layout,
     Leaf,
     Never,
     Parts,
+    RunTimeList,
     Static,
     is_array_layout,
     is_container,
@@ -31,7 +31,7 @@ from autoconv.operators.regions.layout import (
     value_type,
     weak_type,
 )
-from autoconv.operators.regions.value_layout import home_of, instance_layout, take_static_apart
+from autoconv.operators.regions.value_layout import creating_region_of, instance_layout, take_static_apart
 from autoconv.runtime.arrays.symbolic_arrays import as_array
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import as_object, graph_object
@@ -43,7 +43,7 @@ from autoconv.runtime.support.type_spec import TypeSpec
 
 
 def join_layouts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
-    """Return the layout that holds both; raise StagingError, naming the variable, if there is none."""
+    """Return the layout that holds values of either layout; raise StagingError for the variable `name` without one."""
     for rule in _RULES:
         result = rule(first, second, name, contract)
         if result is not None:
@@ -68,12 +68,12 @@ def _join_arrays(first: Layout, second: Layout, name: str, contract: Contract) -
 
 
 def _join_variants(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
-    """Join layouts that stay apart: those with arms, and numbers that Python distinguishes."""
+    """Join layouts into a variant: if one is a variant, or for numbers that Python distinguishes."""
     needs_variant = isinstance(first, Arms) or isinstance(second, Arms)
     if not needs_variant and contract.python_numbers:
         needs_variant = number_kind(first) != number_kind(second) or is_known_subclass_number(first)
     if not needs_variant and is_number_layout(first) and is_number_layout(second):
-        needs_variant = _is_bool_or_number(first, second)
+        needs_variant = _are_bool_and_number(first, second)
     return _join_arms(first, second, name, contract) if needs_variant else None
 
 
@@ -93,7 +93,7 @@ def _join_numbers(first: Layout, second: Layout, name: str, contract: Contract) 
 
 
 def _join_lists(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
-    if (_is_grown(first) or _is_grown(second)) and _is_list(first) and _is_list(second):
+    if (_has_run_time_length(first) or _has_run_time_length(second)) and _is_list(first) and _is_list(second):
         return join_lists([first, second], name, contract)
     return None
 
@@ -129,8 +129,8 @@ _RULES: tuple[Callable[[Layout, Layout, str, Contract], Layout | None], ...] = (
 def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
     """Join structures and objects part by part; other layouts become arms of a variant."""
     originals = first, second
-    first, second = _open_graph_objects(take_static_apart(first), take_static_apart(second))
-    first, second = _open_instance(first, second), _open_instance(second, first)
+    first, second = _take_graph_objects_apart(take_static_apart(first), take_static_apart(second))
+    first, second = _take_instance_apart(first, second), _take_instance_apart(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _is_same_instance(first, second):
         second_parts = dict(zip(second.keys, second.parts, strict=True))
         merged = [
@@ -147,10 +147,8 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
                 for key, a, b in zip(first.keys or first.parts, first.parts, second.parts, strict=True)
             ]
             return Parts(kind, first.keys, tuple(_join_part(a, b, name, contract) for a, b in pairs))
-    first, second = (
-        original if is_container(original) else opened
-        for original, opened in zip(originals, (first, second), strict=True)
-    )
+    pairs_of_layouts = zip(originals, (first, second), strict=True)
+    first, second = (original if is_container(original) else apart for original, apart in pairs_of_layouts)
     return _join_arms(first, second, name, contract)
 
 
@@ -203,7 +201,7 @@ def join_lists(lists: Sequence[Layout], name: str, contract: Contract) -> Layout
     for layout in lists:
         for part in _element_layouts(layout):
             element = join_layouts(element, part, f"an item of {name}", contract)
-    return Grown(element)
+    return RunTimeList(element)
 
 
 def widen_lists(layout: Layout, name: str, contract: Contract) -> Layout:
@@ -217,35 +215,35 @@ def widen_lists(layout: Layout, name: str, contract: Contract) -> Layout:
     return Arms((join_lists(lists, name, contract), *others)) if others else join_lists(lists, name, contract)
 
 
-def _is_grown(layout: Layout) -> bool:
-    return isinstance(layout, Grown) or (isinstance(layout, Static) and items_of(layout.value) is not None)
+def _has_run_time_length(layout: Layout) -> bool:
+    return isinstance(layout, RunTimeList) or (isinstance(layout, Static) and items_of(layout.value) is not None)
 
 
 def _is_list(layout: Layout) -> bool:
     if isinstance(layout, Static):
         return plain_kind(layout.value) is list and heap_of(layout.value) is None
-    return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind is list)
+    return isinstance(layout, RunTimeList) or (isinstance(layout, Parts) and layout.kind is list)
 
 
 def _element_layouts(layout: Layout) -> Sequence[Layout]:
-    if isinstance(layout, Grown):
+    if isinstance(layout, RunTimeList):
         return (layout.element,)
     if isinstance(layout, Parts):
         return layout.parts
     assert isinstance(layout, Static)
     items = items_of(layout.value)
-    opened_layout = take_static_apart(layout) if items is None else layout
-    if isinstance(opened_layout, Parts):
-        return opened_layout.parts
+    layout_of_parts = take_static_apart(layout) if items is None else layout
+    if isinstance(layout_of_parts, Parts):
+        return layout_of_parts.parts
     return [Static(part) for part in layout.value] if items is None else (items.element,)
 
 
-def _open_instance(layout: Layout, other: Layout) -> Layout:
+def _take_instance_apart(layout: Layout, other: Layout) -> Layout:
     """Take a known object apart into its attributes if it joins an object that another path created."""
     region = current_region()
     if not isinstance(layout, Static) or not isinstance(other, Instance) or type(layout.value) is not other.kind:
         return layout
-    if region is None or home_of(layout.value, region) is None:
+    if region is None or creating_region_of(layout.value, region) is None:
         return layout
     if graph_object(layout.value) is not None:  # an object in the graph keeps its identity
         return instance_layout(layout.value, region, False)
@@ -253,8 +251,8 @@ def _open_instance(layout: Layout, other: Layout) -> Layout:
     return instance_layout(layout.value, region)
 
 
-def _open_graph_objects(first: Layout, second: Layout) -> tuple[Layout, Layout]:
-    """Replace two known objects of one class that are in the graph by their graph objects."""
+def _take_graph_objects_apart(first: Layout, second: Layout) -> tuple[Layout, Layout]:
+    """Take two known objects of one class apart if both are in the graph."""
     region = current_region()
     if region is None or not isinstance(first, Static) or not isinstance(second, Static):
         return first, second
@@ -272,7 +270,7 @@ def _is_same_instance(a: Instance, b: Instance) -> bool:
 
 
 def join_objects(first: Layout, second: Layout) -> Layout:
-    """Return the layout that holds both as a graph object."""
+    """Return the layout that holds values of either layout as a graph object."""
     if is_object_layout(first) and is_object_layout(second):
         assert isinstance(first, Leaf) and isinstance(second, Leaf)
         return Leaf(join(first.type, second.type), as_object)
@@ -303,7 +301,7 @@ def is_known_subclass_number(layout: Layout) -> bool:
     return isinstance(layout, Static) and is_number_subclass(layout.value)
 
 
-def _is_bool_or_number(first: Layout, second: Layout) -> bool:
+def _are_bool_and_number(first: Layout, second: Layout) -> bool:
     """Return whether one is a bool tensor and the other a Python number: `x > 0 and 3` results in either."""
     for a, b in ((_to_leaf(first).type, _to_leaf(second).type), (_to_leaf(second).type, _to_leaf(first).type)):
         assert isinstance(a, TensorType) and isinstance(b, TensorType)
@@ -334,14 +332,14 @@ def _join_arms(first: Layout, second: Layout, name: str, contract: Contract) -> 
 def is_same_arm(a: Layout, b: Layout) -> bool:
     """Return whether two layouts join into one arm of a variant."""
     if is_number_layout(a) and is_number_layout(b):
-        return not _is_bool_or_number(a, b)
+        return not _are_bool_and_number(a, b)
     if a == b:
         return True
     if is_array_layout(a) or is_array_layout(b):
         return is_array_layout(a) and is_array_layout(b) and _have_common_type(a, b)
     if is_container(a) or is_container(b):
         return False
-    if _is_grown(a) or _is_grown(b):
+    if _has_run_time_length(a) or _has_run_time_length(b):
         return _is_list(a) and _is_list(b)
     a, b = take_static_apart(a), take_static_apart(b)
     if isinstance(a, Leaf) and isinstance(b, Leaf):

@@ -30,7 +30,7 @@ from autoconv.runtime.support.structure import is_structure, mutable_parts, stru
 _DEPTH = 6  # references from a variable to the container
 
 # Containers that an unrolled loop iterates over, as a function of the local variable `iterable` of its code.
-ITERATED: dict[CodeType, Callable[[Any], list[Any]]] = {}
+ITERATED_CONTAINERS: dict[CodeType, Callable[[Any], list[Any]]] = {}
 
 
 def join_state(
@@ -86,8 +86,8 @@ def _identity_layout(layout: Layout, layout_after: Layout, values: Sequence[Any]
         if not is_container(arm):
             joined_rest = join_layouts(joined_rest, arm, name, region.contract)
     joined_rest = _widen_lists(joined_rest, name, region)
-    others = () if joined_rest is NEVER else joined_rest.alternatives
-    return Arms((*containers, *others))
+    other_arms = () if joined_rest is NEVER else joined_rest.alternatives
+    return Arms((*containers, *other_arms))
 
 
 def _repeated_containers(values: Sequence[Any], region: Region) -> Iterator[Any]:
@@ -133,8 +133,8 @@ def _variables(names: Collection[str]) -> Iterator[Any]:
                 if not (is_of_loop and name in names) and not _is_region_function(value):
                     yield value
             is_of_loop = is_of_loop and is_region(frame.f_code)
-        elif frame.f_code in ITERATED:
-            yield from ITERATED[frame.f_code](frame.f_locals["iterable"])
+        elif frame.f_code in ITERATED_CONTAINERS:
+            yield from ITERATED_CONTAINERS[frame.f_code](frame.f_locals["iterable"])
         frame = frame.f_back
 
 
@@ -166,4 +166,4 @@ def _values_in_cell(cell: Any) -> Iterator[Any]:
         return
 
 
-__all__ = ["ITERATED", "join_state"]
+__all__ = ["ITERATED_CONTAINERS", "join_state"]

@@ -15,13 +15,13 @@ from autoconv.hooks import Hook
 from autoconv.operators.regions.layout import (
     NEVER,
     Arms,
-    Grown,
     Instance,
     Items,
     Layout,
     Leaf,
     Never,
     Parts,
+    RunTimeList,
     Static,
     Variant,
     is_container,
@@ -59,7 +59,7 @@ from autoconv.runtime.tensors.conversion import as_tensor, constant_table, to_ar
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
-_MAX_SELECTED_ARMS = 8  # arms of a variant that are renumbered by selects; more of them by a table
+_MAX_SELECTED_ARMS = 8  # up to so many arms of a variant are renumbered by selects, more by a table
 
 
 def emit(value: object, layout: Layout, region: Region) -> list[Value]:
@@ -70,7 +70,7 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
         return []
     if isinstance(layout, Leaf):
         return [_emit_leaf(value, layout, region)]
-    if isinstance(layout, Grown):
+    if isinstance(layout, RunTimeList):
         return _emit_list(value, layout, region)
     if isinstance(layout, Parts):
         _, parts = take_apart(value)
@@ -92,7 +92,7 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
     return _emit_arms(value, layout, region)
 
 
-def _emit_list(value: Any, layout: Grown, region: Region) -> list[Value]:
+def _emit_list(value: Any, layout: RunTimeList, region: Region) -> list[Value]:
     if type(value) is Variant:  # lists of several lengths
         value = _select_in_arms(value, [True] * len(value.values), layout)
     items = value if type(value) is Items else items_of(value)
@@ -104,8 +104,8 @@ def _emit_list(value: Any, layout: Grown, region: Region) -> list[Value]:
     return lists
 
 
-def empty_lists(layout: Grown, region: Region) -> list[Value]:
-    """Return the graph values of an empty list."""
+def empty_lists(layout: RunTimeList, region: Region) -> list[Value]:
+    """Return the graph values of an empty list: a list for each graph value of an element, or only a length."""
     lists = []
     for type_ in layout.element.types():
         if not isinstance(type_, TensorType):
@@ -117,10 +117,10 @@ def empty_lists(layout: Grown, region: Region) -> list[Value]:
     return lists or [weak_constant(region, 0).value_in_graph]
 
 
-def append_item(lists: Sequence[Any], item: object, layout: Grown, region: Region) -> list[Value]:
+def append_item(lists: Sequence[Any], item: object, layout: RunTimeList, region: Region) -> list[Value]:
     """Return the graph values of a list with one item appended."""
     values = emit(item, layout.element, region)
-    if not values:
+    if not values:  # elements without graph values: only the length is in the graph
         return [(SymbolicTensor(lists[0]) + 1).value_in_graph]
     return [
         region.record("list_push", [region.lift(list_), value], {}).results[0]
@@ -226,7 +226,7 @@ def renumber_arms(tag: Any, new_numbers: Sequence[int]) -> Any:
     return dispatch.apply("python_cast", result, dtype=weak_type(0).dtype, weak=True)
 
 
-STAGE_ARMS = Hook("autoconv.operators.control.staging")  # records arms of a condition, whose values cross regions here
+STAGE_ARMS = Hook("autoconv.operators.control.staging")  # records the arms of a condition
 
 
 def _select_mapped(variant: Variant, positions: Sequence[int], target_position: int, layout: Layout) -> Any:
@@ -249,8 +249,8 @@ def _select_mapped(variant: Variant, positions: Sequence[int], target_position: 
 def _select_in_arms(variant: Variant, is_selected: Sequence[bool], layout: Layout) -> Any:
     """Return the variant's value in `layout` if its tag selects a chosen arm; else any value."""
 
-    def make_arm(value: object, is_wanted: bool) -> Any:
-        return lambda: (_copy_in_layout(value, layout) if is_wanted else NEVER,)
+    def make_arm(value: object, is_this_selected: bool) -> Any:
+        return lambda: (_copy_in_layout(value, layout) if is_this_selected else NEVER,)
 
     (result,) = STAGE_ARMS(variant.tag, list(map(make_arm, variant.values, is_selected)), [], ("value",))
     return result
@@ -325,8 +325,8 @@ def _rebuild_parts(layout: Parts, values: Iterator[Any]) -> Any:
     result: Any = pack(template, parts, initialise=region is None or not region.contract.keeps_identity)
     if region is None:
         return result
-    if any(type(part) is layout.kind for part in region.trace.rebuilt_arguments.values()):
-        register_rebuilt(region, [result])  # it may be one of the arguments
+    if any(type(argument) is layout.kind for argument in region.trace.rebuilt_arguments.values()):
+        register_rebuilt(region, [result])  # the result may be one of the arguments
     if is_dataclass(result):
         region.trace.reassembled_objects[id(result)] = result
     return trace_container(result)
@@ -371,7 +371,7 @@ def _rebuild_instance(layout: Instance, values: Iterator[Any]) -> Any:
     return result
 
 
-def _rebuild_list(layout: Grown, values: Iterator[Any]) -> Any:
+def _rebuild_list(layout: RunTimeList, values: Iterator[Any]) -> Any:
     lists = [next(values) for _ in layout.types()]
     if current_region() is not None:
         result = TracedList()
@@ -389,7 +389,7 @@ _REBUILD_BY_LAYOUT: dict[type[Layout], Callable[[Any, Iterator[Any]], Any]] = {
     Leaf: _rebuild_leaf,
     Parts: _rebuild_parts,
     Instance: _rebuild_instance,
-    Grown: _rebuild_list,
+    RunTimeList: _rebuild_list,
     Arms: _rebuild_variant,
 }
 

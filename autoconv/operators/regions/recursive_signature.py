@@ -20,7 +20,7 @@ from autoconv.operators.regions.layout import (
     is_number_layout,
 )
 from autoconv.operators.regions.layout_join import join_layouts, join_objects
-from autoconv.operators.regions.value_layout import home_of, layout_of
+from autoconv.operators.regions.value_layout import creating_region_of, layout_of
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.symbolic_objects import as_object
@@ -99,7 +99,7 @@ def argument_layout(value: object, region: Region, is_result: bool = False) -> L
         return Leaf(ObjectType(), as_object)
     if isinstance(value, tuple) and any(_may_hold_graph_values(part) for part in value):
         return Parts(plain_kind(value), None, tuple(argument_layout(part, region, is_result) for part in value))
-    if not is_result and home_of(value, region) is not None:
+    if not is_result and creating_region_of(value, region) is not None:
         return Static(value)
     return layout_of(value, region)
 

@@ -27,16 +27,16 @@ Body = Callable[..., tuple[Any, ...]]
 
 
 @dataclass(eq=False)
-class Recorded:
+class RecordedBody:
     """A recorded arm or body: its region, its results (NEVER where it always raises) and its writes.
 
-    `written` maps the keys of `locations` to their contents at its end. `is_suspended`: recording ended at a recursive
-    call whose result is not known yet or that never returns.
+    `end_contents` maps the keys of `locations` to their contents at its end. `is_suspended`: recording ended at a
+    recursive call whose result is not known yet or that never returns.
     """
 
     region: Region
     results: Sequence[Any]
-    written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    end_contents: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     locations: dict[tuple[Any, ...], Location] = field(default_factory=dict)
     diverges: bool = False
     is_suspended: bool = False
@@ -47,7 +47,7 @@ class Recorded:
         """Inside the block, restore the state of Python objects as of the end of the arm."""
         contents_before = {key: location.read() for key, location in self.locations.items()}
         for key, location in self.locations.items():
-            location.write(self.written[key])
+            location.write(self.end_contents[key])
         try:
             yield
         finally:
@@ -57,11 +57,11 @@ class Recorded:
     def value_of(self, location: Location) -> Any:
         if self.diverges:
             return NEVER
-        return self.written[location.key] if location.key in self.written else location.read()
+        return self.end_contents[location.key] if location.key in self.end_contents else location.read()
 
 
-def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any]], count: int) -> Recorded:
-    """Run `body(region)` and record its ops into a new region; `count` is the number of its results.
+def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any]], result_count: int) -> RecordedBody:
+    """Run `body(region)` and record its ops into a new region; `result_count` is the number of its results.
 
     An exception that leaves the body becomes one that the graph raises there. Writes to Python objects are rolled back.
     """
@@ -74,9 +74,9 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         except TRACING_ERRORS:
             region.journal.roll_back()
             raise
-        except Suspended as suspended:
-            suspended.mark_caught()
-            results, diverges, is_suspended = [NEVER] * count, True, True
+        except Suspended as signal:
+            signal.mark_caught()
+            results, diverges, is_suspended = [NEVER] * result_count, True, True
         except RecursionError:
             region.journal.roll_back()
             raise StagingError(
@@ -93,17 +93,17 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
                 record_raise(region, error)
             except AutoconvError as refusal:
                 raise refusal from None  # without a context: the user's error has not been raised yet
-            results, diverges = [NEVER] * count, True
+            results, diverges = [NEVER] * result_count, True
         locations = dict(region.journal.locations)
         changed_ids = {id(location.owner) for location in locations.values()}
         end_values = [_copy_if_changed(value, changed_ids) for value in results]
-        written = region.journal.roll_back()
+        end_contents = region.journal.roll_back()
         results = [
             end_value if end_value is not value and has_leaves(value, parent) else value
             for value, end_value in zip(results, end_values, strict=True)
         ]
     region.journal = None
-    return Recorded(region, results, written, locations, diverges, is_suspended)
+    return RecordedBody(region, results, end_contents, locations, diverges, is_suspended)
 
 
 def _copy_if_changed(value: object, changed_ids: set[int]) -> Any:

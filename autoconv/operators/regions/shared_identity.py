@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.operators.regions.layout import NEVER, Instance, Layout, Variant
-from autoconv.operators.regions.value_layout import home_of
+from autoconv.operators.regions.value_layout import creating_region_of
 from autoconv.runtime.objects.rebuilt_arguments import refuse_identity
 from autoconv.runtime.objects.symbolic_objects import graph_object
 from autoconv.runtime.recording.regions import Region, current_region
@@ -42,7 +42,7 @@ def find_shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[R
 def mark_shared(
     layouts: Sequence[Layout], columns: Sequence[Sequence[Any]], regions: Sequence[Region]
 ) -> list[Layout]:
-    """Return the columns' layouts; mark objects as shared in those with an object that another column holds on a path.
+    """Return the layouts, with objects marked as shared where a column holds an object of another one on some path.
 
     Changes of the rebuilt objects are then refused.
     """
@@ -76,7 +76,7 @@ def require_identity(owner: object) -> None:
     No effect if they are there already, or without the contract `compile`.
     """
     region = current_region()
-    if region is None or not region.contract.objects_in_graph or home_of(owner, region) is None:
+    if region is None or not region.contract.objects_in_graph or creating_region_of(owner, region) is None:
         return
     if class_name(type(owner)) not in region.trace.classes_made_in_graph:
         region.contract.restart("class", class_name(type(owner)))
@@ -107,7 +107,7 @@ def check_identity(a: object, b: object) -> None:
         )  # fmt: skip
 
 
-def keep_identities(values: Iterable[Any]) -> None:
+def restart_for_shared_objects(values: Iterable[Any]) -> None:
     """Restart the trace if its results hold an object twice, since each occurrence is rebuilt separately.
 
     It also restarts if they hold two objects of one class, one of them rebuilt after a branch: they may be one object.
@@ -122,12 +122,12 @@ def keep_identities(values: Iterable[Any]) -> None:
         ids.add(id(part))
 
 
-def _created_outside_graph(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
+def _created_outside_graph(values: Iterable[Any], seen_ids: set[int]) -> Iterator[Any]:
     """Yield the values' objects that traced code created and that are not in the graph, once for each reference."""
     region = current_region()
     assert region is not None
     for value in values:
-        if home_of(value, region) is not None and has_attributes(value):
+        if creating_region_of(value, region) is not None and has_attributes(value):
             if graph_object(value) is not None:
                 continue
             yield value
@@ -136,13 +136,13 @@ def _created_outside_graph(values: Iterable[Any], seen: set[int]) -> Iterator[An
             parts = value.values
         else:
             parts = structure_parts(value) if is_structure(value) else ()
-        if id(value) not in seen:
-            seen.add(id(value))
-            yield from _created_outside_graph(parts, seen)
+        if id(value) not in seen_ids:
+            seen_ids.add(id(value))
+            yield from _created_outside_graph(parts, seen_ids)
 
 
 def _is_created(value: object, region: Region) -> bool:
-    creating_region = home_of(value, region)
+    creating_region = creating_region_of(value, region)
     return creating_region is not None and creating_region.is_inside(region) and has_attributes(value)
 
 

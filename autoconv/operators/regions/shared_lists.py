@@ -21,10 +21,10 @@ from autoconv.graph.types import Type
 from autoconv.operators.regions.layout import (
     NEVER,
     Arms,
-    Grown,
     Layout,
     Leaf,
     Parts,
+    RunTimeList,
     Static,
     Variant,
     is_container,
@@ -38,7 +38,7 @@ from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_part
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-# The values that a place may hold, each with the tests that select it: pairs of a tag and a number.
+# The values that a place may hold, each with the tests that select it: pairs of a tag and the number of an arm.
 Alternatives = tuple[tuple[tuple[tuple[Any, int], ...], Any], ...]
 
 _INDEX = Leaf(weak_type(0))
@@ -57,8 +57,8 @@ class SharedLists:
     """Places that may hold one new container.
 
     `earlier`: place -> earlier places that hold the same container on some path. `constant_index`: place -> the
-    position among these, from 1, of the one that holds it on all paths. `frozen_results`: those with shared containers
-    in other places, which must not change.
+    position among these, from 1, of the one that holds it on all paths. `frozen_results`: the positions of results
+    that must not change, since containers in them are shared although no place describes it.
     """
 
     earlier: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class SharedLists:
 def find_shared_lists(
     columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], regions: Sequence[Region]
 ) -> SharedLists:
-    """Find the new containers that several places hold; a column has one result of all regions."""
+    """Find the new containers that several places hold; `columns[i][j]` is the result i of region j."""
     result = SharedLists()
     if regions[0].contract.keeps_identity:
         return result
@@ -129,10 +129,10 @@ def find_shared_lists(
         )  # fmt: skip
         if earlier:
             result.earlier[place] = earlier
-    result.constant_index = _constant_positions(result.earlier, columns, layouts, regions)
+    result.constant_index = _constant_indices(result.earlier, columns, layouts, regions)
     for position, column in enumerate(columns):
-        keys_in_column = [keys for place, keys in containers_by_place.items() if place.result_position == position]
-        ids_in_places = {key for containers in keys_in_column for keys in containers for key in keys}
+        places = [place for place in containers_by_place if place.result_position == position]
+        ids_in_places = {key for place in places for containers in containers_by_place[place] for key in containers}
         ids_in_column = {id(part) for part in _references(column)} & shared_ids
         if not ids_in_column <= ids_in_places:
             result.frozen_results.add(position)
@@ -149,7 +149,7 @@ def _shared_ids(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> 
     return shared_ids
 
 
-def _constant_positions(
+def _constant_indices(
     earlier: dict[Place, tuple[Place, ...]], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout],
     regions: Sequence[Region],
 ) -> dict[Place, int]:  # fmt: skip
@@ -162,8 +162,8 @@ def _constant_positions(
                 values = [column[region_position] for column in columns]
                 first, *other_values = (_alternatives_at(p, values, layouts, region) for p in (place, *earlier_places))
                 # One alternative, which no tag selects.
-                is_one_new = len(first) == 1 and first[0][0] == () and _is_new(first[0][1], region)
-                candidates = enumerate(other_values if is_one_new else [], 1)
+                is_known_new = len(first) == 1 and first[0][0] == () and _is_new(first[0][1], region)
+                candidates = enumerate(other_values if is_known_new else [], 1)
                 positions.add(next((n for n, other in candidates if _are_same_object(first, other)), 0))
         if len(positions) == 1 and (position := positions.pop()):
             result[place] = position
@@ -220,7 +220,7 @@ def _place_order(place: Place) -> tuple[int, tuple[int, ...]]:
 def _places(
     layout: Layout, values: Sequence[Alternatives], place: Place, regions: Sequence[Region]
 ) -> Iterator[tuple[Place, Sequence[Alternatives]]]:
-    """Yield the places in a result whose layout rebuilds a container, with the values of all regions there."""
+    """Yield the places of a result at which a container is rebuilt, with the values of all regions there."""
     if _rebuilds_container(layout):
         yield place, values
     yield from _inner_places(layout, values, place, regions)
@@ -243,7 +243,7 @@ def _child_layouts(layout: Layout) -> Sequence[Layout]:
 def _rebuilds_container(layout: Layout) -> bool:
     if isinstance(layout, Arms):
         return any(map(_rebuilds_container, layout.arms))
-    return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind in TRACED_CLASSES)
+    return isinstance(layout, RunTimeList) or (isinstance(layout, Parts) and layout.kind in TRACED_CLASSES)
 
 
 def _alternatives_with_tests(value: Any) -> Alternatives:
@@ -258,24 +258,24 @@ def _alternatives_with_tests(value: Any) -> Alternatives:
     )  # fmt: skip
 
 
-def _select_alternatives(values: Alternatives, layout: Layout, number: int, region: Region) -> Alternatives:
-    """Return those of a region's alternatives that an arm of the layout holds, or a part of each alternative.
+def _select_alternatives(alternatives: Alternatives, layout: Layout, number: int, region: Region) -> Alternatives:
+    """Return the alternatives that arm `number` of the layout holds, or the part `number` of each alternative.
 
-    Their own arms may be others than those of the layout.
+    A variant may have other arms than the layout.
     """
     if isinstance(layout, Arms):
-        return tuple((tests, value) for tests, value in values if _arm_of(value, layout, region) == number)
-    count = len(_child_layouts(layout))
-    parts_by_tests = [(tests, take_apart(value)[1]) for tests, value in values if is_structure(value)]
+        return tuple((tests, value) for tests, value in alternatives if _arm_of(value, layout, region) == number)
+    part_count = len(_child_layouts(layout))
+    parts_by_tests = [(tests, take_apart(value)[1]) for tests, value in alternatives if is_structure(value)]
     return tuple(
         ((*tests, *inner_tests), part)
-        for tests, parts in parts_by_tests if len(parts) == count
+        for tests, parts in parts_by_tests if len(parts) == part_count
         for inner_tests, part in _alternatives_with_tests(parts[number])
     )  # fmt: skip
 
 
 def _arm_of(value: Any, layout: Arms, region: Region) -> int:
-    """Return the arm of a layout that holds a value of the region; -1 where the layout has another kind for it."""
+    """Return the arm of a layout that holds a value of the region; -1 if none does."""
     if Static(value) in layout.arms:
         return layout.arms.index(Static(value))
     try:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from autoconv.operators.regions.layout import Arms, Layout, Parts, Static, Variant, is_object_layout
-from autoconv.operators.regions.region_body import Recorded
+from autoconv.operators.regions.region_body import RecordedBody
 from autoconv.operators.regions.value_layout import (
     instance_layout,
     is_created_here,
@@ -46,13 +46,13 @@ def copied_objects(value: object, layout: Layout, region: Region | None = None) 
             yield from copied_objects(part, part_layout, region)
 
 
-def changed_copies(arm: Recorded, value: object, layout: Layout) -> set[int]:
+def changed_copies(arm: RecordedBody, value: object, layout: Layout) -> set[int]:
     """Return the ids of copied objects that the arm changes: their copies have to show the state at the arm's end."""
     owners = {id(location.owner) for location in arm.locations.values()}
     return {id(part) for part in copied_objects(value, layout, arm.region)} & owners
 
 
-def layout_at_end(arm: Recorded, value: object, changed_ids: Collection[int]) -> Layout:
+def layout_at_end(arm: RecordedBody, value: object, changed_ids: Collection[int]) -> Layout:
     """Return the layout of an arm's result; objects with ids in `changed_ids` are taken apart in their end state."""
 
     def layout_of_part(part: object) -> Layout:

@@ -12,12 +12,12 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType
 from autoconv.operators.regions.layout import (
     Arms,
-    Grown,
     Instance,
     Items,
     Layout,
     Leaf,
     Parts,
+    RunTimeList,
     Static,
     Variant,
     is_container,
@@ -44,11 +44,11 @@ def layout_of(value: Any, region: Region) -> Layout:
     if type(value) in PLAIN_OF and heap_of(value) is not None:
         value = heap_of(value)
     if type(value) is Items:
-        return Grown(value.element)
+        return RunTimeList(value.element)
     if type(value) in PLAIN_OF and _is_outer(value, region):
         return Static(value)  # it keeps its identity, and its contents are state of their own
     if items_of(value) is not None:
-        return Grown(value._items.element)
+        return RunTimeList(value._items.element)
     if isinstance(value, SymbolicTensor):
         return Leaf(region.lift(value.value_in_graph).type)
     if isinstance(value, Variant):
@@ -66,7 +66,7 @@ def layout_of(value: Any, region: Region) -> Layout:
     if is_structure(value) and not _is_indivisible(value, region) and has_leaves(value, region):
         keys, parts = take_apart(value)
         return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
-    creating_region = home_of(value, region)
+    creating_region = creating_region_of(value, region)
     if creating_region is not None and creating_region.is_inside(region) and has_attributes(value):
         return instance_layout(value, region, id(value) in region.trace.frozen_objects)
     return Static(value)
@@ -81,8 +81,8 @@ def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[
     def arm_layout(layout: Layout, value: Any) -> Layout:
         if is_container(layout) and keeps_identity(layout.value):
             return layout
-        is_in_python = type(value) in PLAIN_OF and heap_of(value) is None and not region.contract.keeps_identity
-        if is_in_python and keeps_identity(value):
+        is_known_container = type(value) in PLAIN_OF and heap_of(value) is None and not region.contract.keeps_identity
+        if is_known_container and keeps_identity(value):
             return Static(value)
         return take_static_apart(layout_of(value, region), region)
 
@@ -102,7 +102,7 @@ def _is_outer(container: Any, region: Region) -> bool:
     return region.is_inside(container._home) and container._home.merged_region is not region
 
 
-def home_of(value: object, region: Region) -> Region | None:
+def creating_region_of(value: object, region: Region) -> Region | None:
     """Return the region in which traced code created an object; None for others."""
     created_object, creating_region = (region.trace.created_objects or {}).get(id(value), (None, None))
     return creating_region if created_object is value else None
@@ -111,7 +111,7 @@ def home_of(value: object, region: Region) -> Region | None:
 def is_created_here(value: object) -> bool:
     """Return whether this trace's code created the object."""
     region = current_region()
-    return region is not None and home_of(value, region) is not None
+    return region is not None and creating_region_of(value, region) is not None
 
 
 def holds_created_here(value: object) -> bool:
@@ -132,7 +132,7 @@ def instance_layout(value: object, region: Region, is_shared: bool = True) -> In
 
 def state_layout(value: object, region: Region) -> Layout:
     """Return the layout of a loop variable, in which numbers and arrays are expected to change."""
-    if home_of(value, region) is not None or (type(value) in PLAIN_OF and heap_of(value) is None):
+    if creating_region_of(value, region) is not None or (type(value) in PLAIN_OF and heap_of(value) is None):
         return Static(value)
     if region.contract.python_numbers and is_number_subclass(value):
         return Static(value)
@@ -168,9 +168,9 @@ def take_static_apart(layout: Layout, region: Region | None = None) -> Layout:
 
 
 def _keeps_identity(value: object, region: Region | None) -> bool:
-    """Return whether a structure is an object of the program, of a dataclass or a container from outside."""
-    is_outer = region is not None and region.contract.keeps_identity and isinstance(value, (list, dict))
-    return is_outer or _is_object_of_program(value, region)
+    """Return whether a structure is a dataclass object of the program, or a container under `compile`."""
+    is_tracked_container = region is not None and region.contract.keeps_identity and isinstance(value, (list, dict))
+    return is_tracked_container or _is_object_of_program(value, region)
 
 
 def _is_object_of_program(value: object, region: Region | None) -> bool:
@@ -195,10 +195,11 @@ def take_apart(value: object) -> tuple[tuple[Any, ...] | None, list[Any]]:
 
 def has_leaves(value: object, region: Region) -> bool:
     """Return whether a structure holds anything that is not static."""
-    leaves, _ = flatten(value, lambda part: region.contract.keeps_identity and home_of(part, region) is not None)
+    keeps_identity = region.contract.keeps_identity
+    leaves, _ = flatten(value, lambda part: keeps_identity and creating_region_of(part, region) is not None)
     return any(
         isinstance(leaf, (SymbolicTensor, Variant))
         or hasattr(type(leaf), "__autoconv_graph_value__")
-        or home_of(leaf, region) is not None
+        or creating_region_of(leaf, region) is not None
         for leaf in leaves
     )

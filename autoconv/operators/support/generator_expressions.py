@@ -57,7 +57,7 @@ class GeneratorCall:
         self.args = args
         self.kwargs = kwargs
         self.is_nested = True  # after an early exit from a loop over it, it cannot be resumed
-        self.stand_in: Any = None
+        self.stand_in: Any = None  # the GeneratorExpression by which the program refers to it
 
     def is_held(self) -> bool:
         """Return whether a variable of the program refers to the generator, so that no loop's end closes it."""
@@ -124,7 +124,7 @@ class GeneratorExpression:
         return self._source
 
     @property
-    def is_generated(self) -> bool:
+    def is_generator_call(self) -> bool:
         return type(self._source) is GeneratorCall
 
     @property

@@ -131,8 +131,8 @@ def _einsum(*operands: Any, **options: Any) -> Any:
 
 def _keeps_letters(equation: str) -> bool:
     """Return whether the equation contains no summation: for one array the result is then a view."""
-    before, _, after = equation.replace(" ", "").partition("->")
-    return "->" in equation and set(before) == set(after)
+    input_letters, _, output_letters = equation.replace(" ", "").partition("->")
+    return "->" in equation and set(input_letters) == set(output_letters)
 
 
 def _meshgrid(*arrays: Any, copy: bool = True, **options: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 _BUILTIN_NAMES = "abs bool enumerate float int isinstance iter len max min range reversed round tuple type zip"
 _ALLOWED_BUILTINS = frozenset(_BUILTIN_NAMES.split())  # builtins that a reading method may call
 # Prefixes of the opcodes without side effects.
-_FREE_OF_EFFECTS = (
+_EFFECT_FREE_OPCODES = (
     "BINARY_", "BUILD_", "CACHE", "CALL", "COMPARE_OP", "CONTAINS_OP", "COPY", "COPY_FREE_VARS", "END_FOR",
     "EXTENDED_ARG", "FOR_ITER", "GET_ITER", "GET_YIELD_FROM_ITER", "IS_OP", "JUMP_", "KW_NAMES", "LOAD_ATTR",
     "LOAD_CONST", "LOAD_DEREF", "LOAD_FAST", "LOAD_GLOBAL", "NOP", "NOT_TAKEN", "POP_JUMP_", "POP_TOP", "PRECALL",
@@ -37,18 +37,18 @@ def only_reads(method: Callable[..., Any]) -> bool:
     closure = inspect.getclosurevars(method)
     is_allowed_builtin = False
     for instruction in dis.get_instructions(method):
-        name = instruction.opname
-        if not name.startswith(_FREE_OF_EFFECTS) or (name == "PUSH_NULL" and not is_allowed_builtin):
+        opcode = instruction.opname
+        if not opcode.startswith(_EFFECT_FREE_OPCODES) or (opcode == "PUSH_NULL" and not is_allowed_builtin):
             return False
         is_allowed_builtin = False
-        if name in ("LOAD_GLOBAL", "LOAD_DEREF"):
+        if opcode in ("LOAD_GLOBAL", "LOAD_DEREF"):
             value = {**vars(builtins), **closure.globals, **closure.nonlocals}.get(instruction.argval)
             is_builtin = getattr(builtins, str(instruction.argval), None) is value
             is_allowed_builtin = is_builtin and instruction.argval in _ALLOWED_BUILTINS
-            calls = name == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)
-            if not is_allowed_builtin and (calls or not isinstance(value, _PURE_TYPES)):
+            is_called = opcode == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)
+            if not is_allowed_builtin and (is_called or not isinstance(value, _PURE_TYPES)):
                 return False
-        if name == "LOAD_ATTR" and _loads_method(instruction):
+        if opcode == "LOAD_ATTR" and _loads_method(instruction):
             return False
     return True
 
@@ -56,12 +56,12 @@ def only_reads(method: Callable[..., Any]) -> bool:
 def only_returns_iter(method: FunctionType) -> bool:
     """Return whether a method is straight-line code that calls nothing but `iter`."""
     names = {x.argval for x in dis.get_instructions(method) if x.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_METHOD")}
-    has_branches = any("JUMP" in x.opname or x.opname in _VALUE_DEPENDENT for x in dis.get_instructions(method))
+    has_branches = any("JUMP" in x.opname or x.opname in _VALUE_DEPENDENT_OPCODES for x in dis.get_instructions(method))
     return not has_branches and names <= {"iter"} and only_reads(method)
 
 
 # Opcodes, besides jumps, that depend on values.
-_VALUE_DEPENDENT = ("IS_OP", "CONTAINS_OP", "COMPARE_OP", "YIELD_VALUE", "FOR_ITER")
+_VALUE_DEPENDENT_OPCODES = ("IS_OP", "CONTAINS_OP", "COMPARE_OP", "YIELD_VALUE", "FOR_ITER")
 
 
 def writes(method: FunctionType) -> bool:
@@ -79,13 +79,13 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
     seen_methods: set[Any] = set()
     pending_methods = [(method, False)]
     while pending_methods:
-        function, initialises = pending_methods.pop()
+        function, is_initialiser = pending_methods.pop()
         function = inspect.unwrap(function)
         if not isinstance(function, FunctionType) or function.__code__ in seen_methods:
             continue
         seen_methods.add(function.__code__)
         summary = _summarise(function.__code__)
-        if summary.writes_outer_names if initialises else summary.writes or summary.calls_writing_method:
+        if summary.writes_outer_names if is_initialiser else summary.writes or summary.calls_writing_method:
             return True
         names_in_scope = {**vars(builtins), **function.__globals__, **_cell_values(function)}
         loaded_values = [names_in_scope.get(name) for name in summary.names]
@@ -150,7 +150,7 @@ def _summarise(code: CodeType) -> _Summary:
         calls_writing_method |= _loads_method(instruction) and instruction.argval in _WRITING_METHODS
         writes_cell = instruction.opname == "STORE_DEREF" and instruction.argval in code.co_freevars
         writes_outer_names |= writes_cell or instruction.opname == "STORE_GLOBAL"
-        writes |= writes_cell or instruction.opname in _WRITES
+        writes |= writes_cell or instruction.opname in _WRITING_OPCODES
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
             names.append(instruction.argval)
         if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
@@ -167,7 +167,9 @@ def _summarise(code: CodeType) -> _Summary:
 
 
 # Opcodes that write attributes, items or globals.
-_WRITES = frozenset({"DELETE_ATTR", "DELETE_SUBSCR", "STORE_ATTR", "STORE_GLOBAL", "STORE_SLICE", "STORE_SUBSCR"})
+_WRITING_OPCODES = frozenset(
+    {"DELETE_ATTR", "DELETE_SUBSCR", "STORE_ATTR", "STORE_GLOBAL", "STORE_SLICE", "STORE_SUBSCR"}
+)
 
 
 def _loads_method(instruction: dis.Instruction) -> bool:

@@ -66,12 +66,12 @@ def raise_from_python(function: Callable[..., Any], /, *args: Any, **kwargs: Any
     try:
         return function(*args, **kwargs)
     except Exception as error:
-        if not passed_program(error):
+        if not passed_through_program(error):
             mark_program_error(error)
         raise
 
 
-def passed_program(error: BaseException) -> bool:
+def passed_through_program(error: BaseException) -> bool:
     """Return whether the error passed through frames of the program on its way here."""
     traceback = error.__traceback__
     caller = traceback.tb_next if traceback is not None else None
@@ -97,4 +97,4 @@ def _signatures_of(function: Callable[..., Any]) -> tuple[inspect.Signature, ...
         return tuple(map(inspect.signature, _SIGNATURES.get(function, ())))
 
 
-__all__ = ["mark_program_error", "passed_program", "raise_from_python", "require_fitting_arguments"]
+__all__ = ["mark_program_error", "passed_through_program", "raise_from_python", "require_fitting_arguments"]

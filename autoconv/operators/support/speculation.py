@@ -17,20 +17,20 @@ class Attempt:
         assert region is not None
         self.region: Region = region
         self.mark = region.graph.mark()
-        self.frozen = dict(region.trace.frozen_objects)
+        self.frozen_objects = dict(region.trace.frozen_objects)
         self.outer_journal, region.journal = region.journal, Journal(outer=region.journal)
         self.outer_output, region.trace.pending_output = region.trace.pending_output, []
 
     def keep(self) -> None:
         journal, output = self._close()
         journal.merge_into(self.outer_journal)
-        for show in output:
-            emit_output(self.region, show)
+        for print_output in output:
+            emit_output(self.region, print_output)
 
     def undo(self) -> None:
         journal, _ = self._close()
         journal.roll_back()
-        self.region.trace.frozen_objects = self.frozen
+        self.region.trace.frozen_objects = self.frozen_objects
         self.region.graph.truncate(self.region.graph.position(self.mark))
 
     def _close(self) -> tuple[Journal, list[Callable[[], None]]]:
@@ -57,10 +57,10 @@ def attempt(evaluate: Callable[[], Any], must_undo: Callable[[Any], bool]) -> An
     return value
 
 
-def emit_output(region: Region, show: Callable[[], None]) -> None:
+def emit_output(region: Region, print_output: Callable[[], None]) -> None:
     """Print now, or once the enclosing attempt is kept."""
     pending_output = region.trace.pending_output
     if pending_output is None:
-        show()
+        print_output()
     else:
-        pending_output.append(show)
+        pending_output.append(print_output)

@@ -15,7 +15,7 @@ from autoconv.runtime.recording.tracebacks import drop_package_frames
 Operator = Callable[..., Any]
 
 
-def quiet(operator: Operator) -> Operator:
+def hide_frames(operator: Operator) -> Operator:
     """Wrap an operator with arbitrary arguments."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -28,7 +28,7 @@ def quiet(operator: Operator) -> Operator:
     return functools.wraps(operator)(run)
 
 
-def quiet_1(operator: Operator) -> Operator:
+def hide_frames_1(operator: Operator) -> Operator:
     def run(x: object) -> Any:
         try:
             return operator(x)
@@ -39,7 +39,7 @@ def quiet_1(operator: Operator) -> Operator:
     return functools.wraps(operator)(run)
 
 
-def quiet_2(operator: Operator) -> Operator:
+def hide_frames_2(operator: Operator) -> Operator:
     def run(x: object, y: object) -> Any:
         try:
             return operator(x, y)
@@ -50,7 +50,7 @@ def quiet_2(operator: Operator) -> Operator:
     return functools.wraps(operator)(run)
 
 
-def quiet_3(operator: Operator) -> Operator:
+def hide_frames_3(operator: Operator) -> Operator:
     def run(x: object, y: object, z: TensorLike) -> Any:
         try:
             return operator(x, y, z)
@@ -61,7 +61,7 @@ def quiet_3(operator: Operator) -> Operator:
     return functools.wraps(operator)(run)
 
 
-def quiet_logic(operator: Operator) -> Operator:
+def hide_frames_of_logic(operator: Operator) -> Operator:
     """Wrap and_ and or_, which mostly have two operands."""
 
     def run(x: object, y: object, *rest: Any) -> Any:
@@ -74,7 +74,7 @@ def quiet_logic(operator: Operator) -> Operator:
     return functools.wraps(operator)(run)
 
 
-def quiet_branch(operator: Operator) -> Operator:
+def hide_frames_of_branch(operator: Operator) -> Operator:
     """Wrap if_stmt and switch_stmt."""
 
     def run(
@@ -94,7 +94,7 @@ def quiet_branch(operator: Operator) -> Operator:
     return functools.wraps(operator)(run)
 
 
-def quiet_loop(operator: Operator) -> Operator:
+def hide_frames_of_loop(operator: Operator) -> Operator:
     """Wrap while_stmt and for_stmt."""
 
     def run(

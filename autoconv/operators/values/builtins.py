@@ -21,7 +21,7 @@ from autoconv.operators.control.conditionals import (
     truth,
     user_defined_method,
 )
-from autoconv.operators.control.iterables import Staged, StagedRange, as_staged, leading_dimension
+from autoconv.operators.control.iterables import StagedIterable, StagedRange, as_staged, leading_dimension
 from autoconv.operators.control.loops import iterate
 from autoconv.operators.control.optional_keys import count_keys
 from autoconv.operators.control.staged_iterators import StagedEnumerate, StagedMap, StagedReversed, StagedZip
@@ -63,7 +63,7 @@ def _as_tensor(x: object) -> Any:
 
 
 def iterated_tensor(x: object) -> Any:
-    """Return the tensor that an iterable is, None if it is none; raise TypeError for a number or one element."""
+    """Return an iterable as a tensor, None if it is not one; raise TypeError for a number or a scalar."""
     if type(x) is SymbolicArray and x.type.rank == 0:
         raise as_program_error(TypeError("iteration over a 0-d array"))
     tensor = _as_tensor(x)
@@ -93,7 +93,7 @@ def _len(x: Any) -> Any:
             return items_of(x).length()
         if has_optional_keys(x):
             return count_keys(x)
-        return _clamp_to_zero(x.length()) if isinstance(x, Staged) else len(value_of(x))
+        return _clamp_to_zero(x.length()) if isinstance(x, StagedIterable) else len(value_of(x))
     refuse_number(tensor, "object of type {!r} has no len()")
     if tensor.type.shape == ():
         raise TypeError("len() of unsized object: the tensor has no dimensions")
@@ -251,8 +251,8 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
     return builtins.sum(iterable, start)
 
 
-def _quantifier(decisive: bool, combine: Callable[..., Any], reduction: str) -> Callable[..., Any]:
-    """Return any() or all(), which evaluate the elements one by one until the truth of one is `decisive`."""
+def _quantifier(deciding_truth: bool, combine: Callable[..., Any], reduction: str) -> Callable[..., Any]:
+    """Return any() or all(), which evaluate the elements one by one until the truth of one is `deciding_truth`."""
 
     def quantify(iterable: Any) -> Any:
         tensor = iterated_tensor(iterable)
@@ -272,9 +272,9 @@ def _quantifier(decisive: bool, combine: Callable[..., Any], reduction: str) -> 
                         "a for statement with the assignment in its body",
                     )  # fmt: skip
                 return combine(truth(item), lambda: quantify_rest(iterator))
-            if builtins.bool(item) is decisive:
-                return decisive
-        return not decisive
+            if builtins.bool(item) is deciding_truth:
+                return deciding_truth
+        return not deciding_truth
 
     return quantify
 
@@ -289,7 +289,7 @@ def is_builtin(function: object, name: str) -> bool:
 
 
 def _is_symbolic(x: object) -> bool:
-    return isinstance(x, (SymbolicTensor, SymbolicArray, Staged, Variant)) or items_of(x) is not None
+    return isinstance(x, (SymbolicTensor, SymbolicArray, StagedIterable, Variant)) or items_of(x) is not None
 
 
 def _are_iterated_in_graph(*iterables: Any) -> bool:

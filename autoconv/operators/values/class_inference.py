@@ -80,7 +80,7 @@ def record_stores(trace: Trace, op: str, name: str, operands: list[Any], attribu
             holders.add(_holder(op, position, attributes))
     for holder in holders - trace.attributes_holding_objects:
         trace.attributes_holding_objects.add(holder)
-        if holder in trace.assumed_free_attributes:
+        if holder in trace.attributes_assumed_without_objects:
             trace.contract.restart("holder", holder)
 
 
@@ -163,7 +163,7 @@ def _arm_outputs(node: Any, position: int) -> Iterator[Value]:
 def _may_hold_instances(trace: Trace, name: str) -> bool:
     if name == ITEMS and any(isinstance(parameter.type, ObjectType) for parameter in trace.root.graph.parameters):
         return True  # an object argument may hold anything
-    trace.assumed_free_attributes.add(name)
+    trace.attributes_assumed_without_objects.add(name)
     return name in trace.attributes_holding_objects
 
 

@@ -45,8 +45,8 @@ from autoconv.runtime.tensors.tensor_methods import refuse_as_python
 _ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 
 
-def _equality_operator(name: str, op: str) -> Callable[[Any, Any], Any]:
-    """Return the operator of that name; `op` is the op on tensors."""
+def _equality_operator(name: str, tensor_op: str) -> Callable[[Any, Any], Any]:
+    """Return the operator of that name; `tensor_op` is the op on tensors."""
     python_operator = getattr(operator, name)
 
     def compare(x: Any, y: Any) -> Any:
@@ -55,7 +55,7 @@ def _equality_operator(name: str, op: str) -> Callable[[Any, Any], Any]:
         if type(x).__eq__ is object.__eq__:
             check_identity(x, y)
         if type(x) is complex and isinstance(y, Tensor):
-            return binary_dispatch.binary(op, x, y)  # the method of `y` would not see which operand is the first
+            return binary_dispatch.binary(tensor_op, x, y)  # the method of `y` would not see which operand is the first
         result = _compare_parts(name, x, y)
         return python_operator(x, y) if result is NotImplemented else result
 
@@ -164,10 +164,11 @@ def _compare_parts(name: str, x: Any, y: Any) -> Any:
     if isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)):
         for kind in (tuple, list):
             if _is_plain_sequence(x, kind, name) and _is_plain_sequence(y, kind, name):
-                is_late = has_late_comparison(plain_items(x)) or has_late_comparison(plain_items(y))
-                return _compare_sequences(name, x, y, kind is not tuple) if is_late else NotImplemented
+                if any(may_compare_at_run_time(plain_items(value)) for value in (x, y)):
+                    return _compare_sequences(name, x, y, kind is not tuple)
+                return NotImplemented
         if isinstance(x, tuple) != isinstance(y, tuple):
-            return _compare_other_kinds(name, x, y)
+            return _compare_tuple_with_list(name, x, y)
     if dataclasses.is_dataclass(x) and type(x) is type(y):
         if _is_generated(getattr(type(x), f"__{name}__", None)):
             return _COMPARISONS[name](_compared_fields(x), _compared_fields(y))
@@ -185,18 +186,19 @@ def _is_compared_by_identity(x: object) -> bool:
     return graph_object(x) is not None and type(x).__eq__ is object.__eq__
 
 
-def has_late_comparison(items: tuple[Any, ...]) -> bool:
+def may_compare_at_run_time(items: tuple[Any, ...]) -> bool:
     """Return whether the comparison of items may be known only at run time."""
     return holds_symbols(items) or any(
         user_defined_method(item, "__eq__") is not None
-        or (type(item) in (tuple, list, *PLAIN_OF) and has_late_comparison(plain_items(item)))
+        or (type(item) in (tuple, list, *PLAIN_OF) and may_compare_at_run_time(plain_items(item)))
         for item in items
         if not isinstance(item, (dict, set))
     )
 
 
-def _compare_other_kinds(name: str, x: object, y: object) -> Any:
+def _compare_tuple_with_list(name: str, x: object, y: object) -> Any:
     """Compare a tuple with a list; an ordering raises Python's own TypeError, which names the classes."""
+    # Empty operands: the error depends on the names of the classes alone.
     empty_tuples = [type(type(value).__name__, (tuple,), {})() for value in (x, y) if isinstance(value, tuple)]
     operands: list[Any] = [empty_tuples.pop() if isinstance(value, tuple) else [] for value in (x, y)]
     try:

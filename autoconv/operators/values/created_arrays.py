@@ -18,8 +18,8 @@ from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
-_JOINING = frozenset(map(type, (np.r_, np.c_)))
-GRIDS = _JOINING | {type(np.mgrid), type(np.ogrid)}  # classes whose subscripts make arrays
+_JOINING_CLASSES = frozenset(map(type, (np.r_, np.c_)))
+GRID_CLASSES = _JOINING_CLASSES | {type(np.mgrid), type(np.ogrid)}  # classes whose subscripts make arrays
 
 
 def convert_created(result: Any) -> Any:
@@ -38,20 +38,20 @@ def convert_created(result: Any) -> Any:
 
 
 def grid_item(grid: Any, index: object) -> object:
-    """Return `grid[index]` for one of GRIDS; NotImplemented for values of the graph that it makes no arrays of."""
+    """Return `grid[index]` for a grid of GRID_CLASSES; NotImplemented for values of the graph in other subscripts."""
     region = current_region()
     if region is None or not region.contract.numpy_arrays:
         return NotImplemented if holds_symbols((index,)) else grid[index]
-    if type(grid) in _JOINING and any(map(_is_of_graph, _parts(index))):
+    if type(grid) in _JOINING_CLASSES and any(map(_is_of_graph, _parts(index))):
         return _join(type(grid) is type(np.c_), _parts(index))
     if holds_symbols((index,)):
         return NotImplemented
     result = grid[index]
-    created = convert_created(result)
-    if created is None:
+    new_arrays = convert_created(result)
+    if new_arrays is None:
         return result
     region.trace.uses_arrays = True
-    return wrap_new_arrays(created)
+    return wrap_new_arrays(new_arrays)
 
 
 def _parts(index: object) -> tuple[object, ...]:
@@ -65,7 +65,7 @@ def _is_of_graph(part: object) -> bool:
 def _join(as_columns: bool, parts: Sequence[object]) -> object:
     """Concatenate the arrays, numbers and ranges in a subscript of `np.r_` or, as columns, of `np.c_`."""
     tensors = [part if as_tensor(part) is None else as_tensor(part) for part in map(_range_or_item, parts)]
-    if not all(_is_joined(part) for part in tensors):
+    if not all(_can_be_joined(part) for part in tensors):
         return NotImplemented
     dtype = np.result_type(*map(_dtype_or_number, tensors))
     arrays = []
@@ -96,7 +96,7 @@ def _range_or_item(part: object) -> object:
     return implementation(np.arange)(start, part.stop, step)  # type: ignore[misc]
 
 
-def _is_joined(part: object) -> bool:
+def _can_be_joined(part: object) -> bool:
     if isinstance(part, Tensor):
         return part.type.rank is not None and not part.type.dtype.is_string
     return type(part) in (bool, int, float, complex) or isinstance(part, (np.ndarray, np.generic))
@@ -109,4 +109,4 @@ def _dtype_or_number(part: object) -> Any:
     return (False, 0, 0.0, 0j)[weak_rank(part.type.dtype)] if part.type.weak else part.type.dtype.numpy
 
 
-__all__ = ["GRIDS", "convert_created", "grid_item"]
+__all__ = ["GRID_CLASSES", "convert_created", "grid_item"]

@@ -182,7 +182,7 @@ def dispatch_on_class(
     """Dispatch on the class of the object, with one arm for each class that it may have."""
     if not kinds:
         return otherwise()
-    kind, *others = kinds
+    kind, *other_kinds = kinds
 
     def run_arm() -> tuple[Any]:
         region = current_region()
@@ -194,7 +194,7 @@ def dispatch_on_class(
             raise
 
     test = record_object("object_isinstance", [value], kinds=kind)
-    arms = [run_arm, lambda: (dispatch_on_class(value, others, apply_to_instance, otherwise),)]
+    arms = [run_arm, lambda: (dispatch_on_class(value, other_kinds, apply_to_instance, otherwise),)]
     return stage_arms(test, arms, [], ("attribute",))[0]
 
 

@@ -20,7 +20,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.protected_names import is_absent
 from autoconv.operators.values.attributes import set_attr
 from autoconv.operators.values.builtins import convert_callback
-from autoconv.operators.values.created_arrays import GRIDS, grid_item
+from autoconv.operators.values.created_arrays import GRID_CLASSES, grid_item
 from autoconv.operators.values.list_arrays import index_array
 from autoconv.operators.values.symbolic_subscript import (
     check_index,
@@ -66,7 +66,7 @@ def get_item(x: Any, index: Any) -> Any:
         return x[_convert_index(index)]
     if isinstance(x, dict) and has_objects_in_graph() and holds_symbols((index,)) and has_trace_time_values(x):
         return select_value(x, index)
-    if type(x) in GRIDS and (made_array := grid_item(x, index)) is not NotImplemented:
+    if type(x) in GRID_CLASSES and (made_array := grid_item(x, index)) is not NotImplemented:
         return made_array
     if type(index) is SymbolicTensor:
         return _item_at_tensor(x, index)

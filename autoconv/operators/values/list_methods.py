@@ -10,7 +10,7 @@ from autoconv.operators.control.conditionals import if_stmt
 from autoconv.operators.control.iterables import StagedRange, as_staged
 from autoconv.operators.control.loops import for_stmt
 from autoconv.operators.control.variants import raise_if
-from autoconv.operators.regions.layout import Grown, Items
+from autoconv.operators.regions.layout import Items, RunTimeList
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.marshalling import append_item, empty_lists
 from autoconv.operators.regions.value_layout import layout_of
@@ -153,16 +153,16 @@ def _remove_at(owner: TracedList, position: Any, size: Any) -> None:
 @_register_method
 def _list_insert(owner: TracedList, position: int, value: object) -> None:
     size = length(items_of(owner))
-    after = _slice_list(owner, position, size)
+    items_after = _slice_list(owner, position, size)
     set_graph_items(owner, items_of(_slice_list(owner, 0, position)))
     append(owner, value)
-    _list_extend(owner, after)
+    _list_extend(owner, items_after)
 
 
 @_register_method
 def _list_clear(owner: TracedList) -> None:
     items = items_of(owner)
-    set_graph_items(owner, Items(items.element, empty_lists(Grown(items.element), require_region())))
+    set_graph_items(owner, Items(items.element, empty_lists(RunTimeList(items.element), require_region())))
 
 
 @_register_method
@@ -244,7 +244,7 @@ def _list___setitem__(owner: TracedList, position: int, value: object) -> None:
         return
     items = widen_items(items, layout)
     index = index_in_graph(position)
-    single_item_lists = append_item(empty_lists(Grown(layout), region), value, Grown(layout), region)
+    single_item_lists = append_item(empty_lists(RunTimeList(layout), region), value, RunTimeList(layout), region)
     lists = [
         _list_op("list_set", list_, index, dispatch.apply("list_get", single_item_list, 0), wrap=True)
         for list_, single_item_list in zip(items.values, single_item_lists, strict=True)

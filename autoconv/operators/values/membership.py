@@ -22,7 +22,7 @@ from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.protected_names import BREAK, NORMAL
-from autoconv.operators.values.comparisons import has_late_comparison, is_same_or_equal, kind_of_number, plain_items
+from autoconv.operators.values.comparisons import is_same_or_equal, kind_of_number, may_compare_at_run_time, plain_items
 from autoconv.runtime.objects.containers import has_optional_keys, heap_of, items_of
 from autoconv.runtime.objects.number_methods import refuse_scalar
 from autoconv.runtime.objects.object_conversions import truth_of
@@ -60,7 +60,7 @@ def in_(item: Any, container: Any) -> Any:
         equal = binary_dispatch.binary("equal", container, item)
         result = dispatch.apply("reduce_any", equal, axis=None, keepdims=False)
         return python_truth(result) if _is_symbolic(item) or _is_symbolic(container) else bool(result)
-    if isinstance(container, (list, tuple)) and has_late_comparison((item, *plain_items(container))):
+    if isinstance(container, (list, tuple)) and may_compare_at_run_time((item, *plain_items(container))):
         return _is_member(item, plain_items(container), 0)
     if isinstance(container, (set, frozenset, range, dict)) and _is_symbolic(item):
         return _is_member(item, tuple(container), 0)

@@ -37,7 +37,7 @@ def resolve_not_implemented(method_result: object, try_next: Callable[[], Any]) 
     return stage_arms(is_not_implemented, [lambda: (try_next(),), lambda: (result,)], [], ("value",))[0]
 
 
-def wrap_undecided(
+def wrap_undecided_method(
     name: str, method: FunctionType, run: Callable[..., Any], apply_to_objects: Callable[..., Any]
 ) -> Any:
     """Wrap `run`, the converted form of `method`, to try the next method where a tensor decides NotImplemented.
@@ -61,8 +61,8 @@ def wrap_undecided(
     return binary_method
 
 
-def unwrap_undecided(method: Callable[..., Any]) -> Any:
-    """Return the method as it was before `wrap_undecided`, for callers that try the next one themselves."""
+def unwrap_undecided_method(method: Callable[..., Any]) -> Any:
+    """Return the method as it was before `wrap_undecided_method`, for callers that try the next one themselves."""
     return getattr(method, "__autoconv_without_fallback__", method)
 
 
@@ -103,7 +103,7 @@ def _call_method(value: object, name: str, other: object) -> Any:
     method = getattr(type(value), name, None)
     if not isinstance(method, FunctionType) or not _is_user_object(value):
         return NotImplemented
-    return unwrap_undecided(method)(value, other)
+    return unwrap_undecided_method(method)(value, other)
 
 
 def _is_user_object(value: object) -> bool:
@@ -127,4 +127,4 @@ def _mark_run_time_error(error: TypeError) -> TypeError:
     return error
 
 
-__all__ = ["resolve_not_implemented", "unwrap_undecided", "wrap_undecided"]
+__all__ = ["resolve_not_implemented", "unwrap_undecided_method", "wrap_undecided_method"]

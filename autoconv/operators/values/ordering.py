@@ -34,7 +34,7 @@ def _extreme_override(name: str, op: str, reduction: str) -> Callable[..., Any]:
     python_function = getattr(builtins, name)
 
     def choose(a: Any, b: Any) -> Any:
-        # as in Python, max(a, b) is a unless b is greater, also for NaN
+        # As in Python, max(a, b) is a unless b is greater, also for NaN.
         is_better = b > a if name == "max" else b < a
         if not is_compiled() and not (is_weak(a) and is_weak(b)) and isinstance(is_better, Tensor):
             return dispatch.apply(op, a, b)
@@ -76,9 +76,9 @@ def _extreme_item(tensor: Any, name: str, reduction: str) -> Any:
     if not (is_array(tensor) and tensor.dtype.is_floating):
         return dispatch.apply(reduction, tensor, axis=(0,), keepdims=False)
     without_nans = dispatch.apply("select", tensor != tensor, -math.inf if name == "max" else math.inf, tensor)
-    first = tensor[0]
+    first_item = tensor[0]
     extreme = dispatch.apply(reduction, without_nans, axis=(0,), keepdims=False)
-    return dispatch.apply("select", first != first, first, extreme)
+    return dispatch.apply("select", first_item != first_item, first_item, extreme)
 
 
 def _empty_error(name: str) -> ValueError:

@@ -14,7 +14,7 @@ from autoconv.graph.types import ListType, TensorType
 from autoconv.operators.control.iterables import as_staged
 from autoconv.operators.control.loops import for_stmt
 from autoconv.operators.control.variants import raise_if
-from autoconv.operators.regions.layout import NEVER, Grown, Items, Layout, Leaf
+from autoconv.operators.regions.layout import NEVER, Items, Layout, Leaf, RunTimeList
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.marshalling import append_item, empty_lists, rebuild
 from autoconv.operators.regions.value_layout import layout_of
@@ -34,10 +34,10 @@ def move_to_graph(container: TracedList) -> Items:
     element: Layout = NEVER
     for item in known_items:
         element = join_layouts(element, layout_of(item, region), "an item of a list", region.contract)
-    lists = empty_lists(Grown(element), region)
+    lists = empty_lists(RunTimeList(element), region)
     for item in known_items:
         freeze(item)
-        lists = append_item(lists, item, Grown(element), region)
+        lists = append_item(lists, item, RunTimeList(element), region)
     items = Items(element, lists)
     set_graph_items(container, items)
     return items
@@ -71,7 +71,7 @@ def append(owner: TracedList, value: object) -> None:
     layout = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
     freeze(value)
     items = widen_items(items, layout)
-    set_graph_items(owner, Items(layout, append_item(items.values, value, Grown(layout), region)))
+    set_graph_items(owner, Items(layout, append_item(items.values, value, RunTimeList(layout), region)))
 
 
 def widen_items(self: Items, element: Layout) -> Items:
@@ -79,11 +79,11 @@ def widen_items(self: Items, element: Layout) -> Items:
     if element == self.element:
         return self
     if self.element is NEVER:
-        return Items(element, empty_lists(Grown(element), require_region()))
+        return Items(element, empty_lists(RunTimeList(element), require_region()))
     if _are_tensors_of_one_dtype(self.element, element):
         return Items(element, self.values)
     widened_list = TracedList()
-    widened_list._items = Items(element, empty_lists(Grown(element), require_region()))
+    widened_list._items = Items(element, empty_lists(RunTimeList(element), require_region()))
     _visit_items(self, lambda value: append(widened_list, value))
     return items_of(widened_list)  # type: ignore[no-any-return]
 

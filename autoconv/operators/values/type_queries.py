@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.operators.control.conditionals import if_exp
-from autoconv.operators.control.iterables import Staged
+from autoconv.operators.control.iterables import StagedIterable
 from autoconv.operators.control.variants import distribute, selects_object
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.held_iterators import HeldIterator
@@ -59,7 +59,7 @@ def _isinstance(x: object, kinds: Any) -> Any:
         return distribute(lambda value: _isinstance(value, kinds), x)
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.isinstance(_number_of_type(x), kinds) or _includes_base(x, kinds)
-    if isinstance(x, Staged) and x.kind is not None:
+    if isinstance(x, StagedIterable) and x.kind is not None:
         return issubclass(x.kind, kinds)
     if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and represents_array(x)):
         return issubclass(np.ndarray, kinds)
@@ -138,9 +138,10 @@ def _getattr(x: object, name: str, *default: Any) -> Any:
     has_value = has_attribute(x, name) if default else NotImplemented
     if has_value is not NotImplemented:
         return if_exp(has_value, lambda: builtins.getattr(x, name), lambda: default[0])
-    optional = optional_value(x, name) if default else None
-    if optional is not None:
-        return if_exp(selects_object(optional, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
+    optional_attribute = optional_value(x, name) if default else None
+    if optional_attribute is not None:
+        is_missing = selects_object(optional_attribute, MISSING)
+        return if_exp(is_missing, lambda: default[0], lambda: builtins.getattr(x, name))
     if isinstance(x, SymbolicTensor) and region is not None and region.contract.numpy_arrays and not _hasattr(x, name):
         if default:
             return default[0]
@@ -161,7 +162,7 @@ def kind_of(*args: Any) -> Any:
         return np.ndarray
     if len(args) == 1 and builtins.type(args[0]) in _PYTHON_CLASSES:
         return _PYTHON_CLASSES[builtins.type(args[0])]
-    if len(args) == 1 and isinstance(args[0], Staged) and args[0].kind is not None:
+    if len(args) == 1 and isinstance(args[0], StagedIterable) and args[0].kind is not None:
         return args[0].kind
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):
         if args[0].weak:

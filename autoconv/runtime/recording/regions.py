@@ -72,7 +72,7 @@ class Trace:
     created_classes: the user's classes whose instances were made in the graph
     classes_of_results: the classes known when a cond was recorded, and those among them that its result may have
     attributes_holding_objects: names of attributes that hold objects of these classes
-    assumed_free_attributes: names of attributes that the trace assumes not to hold such objects
+    attributes_assumed_without_objects: names of attributes that the trace assumes not to hold such objects
     classes_made_in_graph: names of the classes whose objects are all made in the graph
     dispatched_on_class: True if an operation was dispatched on an object's class
     called_by_python: True while a special method runs whose result Python itself takes
@@ -135,7 +135,7 @@ class Trace:
     created_classes: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
     attributes_holding_objects: set[str] = field(default_factory=set)
-    assumed_free_attributes: set[str] = field(default_factory=set)
+    attributes_assumed_without_objects: set[str] = field(default_factory=set)
     classes_made_in_graph: frozenset[str] = frozenset()
     dispatched_on_class: bool = False
     called_by_python: bool = False

@@ -34,7 +34,7 @@ from autoconv.runtime.tensors.conversion import (
     weak_dtype,
 )
 from autoconv.runtime.tensors.dtype_checks import check_dtypes, name_dtypes
-from autoconv.runtime.tensors.remote_ops import NUMBERS, array_of, home_of, run_remotely, type_of_operand
+from autoconv.runtime.tensors.remote_ops import NUMBERS, array_of, creating_region_of, run_remotely, type_of_operand
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
 
@@ -106,7 +106,7 @@ def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, 
     """Append a node for the op; `values` are tensors, constants and graph values."""
     node_name = name or display_name(op.name)
     inputs = [graph_value(region, value, f"{node_name}/{_OPERAND_NAMES[min(i, 3)]}") for i, value in enumerate(values)]
-    home = home_of(values) if op.name in VARIABLE_OPS else ""
+    home = creating_region_of(values) if op.name in VARIABLE_OPS else ""
     try:
         node = region.record(op.name, inputs, attributes, node_name=node_name, device=home or region.trace.device)
     except (TypeError, ValueError) as error:
@@ -350,7 +350,7 @@ def _kind_name(dtype: DType) -> str:
 
 def _run_kernel(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     assert op.kernel is not None
-    home = home_of(values) if op.name in VARIABLE_OPS else ""
+    home = creating_region_of(values) if op.name in VARIABLE_OPS else ""
     if home or other_device_request():
         remote_result = run_remotely(op, values, attributes, home)
         if remote_result is not None:

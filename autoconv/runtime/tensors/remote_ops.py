@@ -24,7 +24,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 NUMBERS = (bool, int, float, complex)
 
 
-def home_of(values: Sequence[Any]) -> str:
+def creating_region_of(values: Sequence[Any]) -> str:
     """Return the device whose process holds the variable that an op reads or assigns, "" for this process."""
     return getattr(values[0], "home", "")
 

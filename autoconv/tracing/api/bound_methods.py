@@ -13,7 +13,7 @@ from autoconv.tracing.specialise.tiers import PLAIN, Tiers
 from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 
 
-class Bindable:
+class MethodBinding:
     """The part of a Function that makes the methods of instances."""
 
     takes_instances: bool | None = False
@@ -136,4 +136,4 @@ class TransientMethod(MethodAttributes):
         return self.__func__.method_of_instance(self.__self__).__reduce_ex__(protocol)
 
 
-__all__ = ["Bindable", "MethodAttributes", "TransientMethod"]
+__all__ = ["MethodBinding", "MethodAttributes", "TransientMethod"]

@@ -48,10 +48,10 @@ _FLOAT_ACTIONS_REASON = (
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
-_DIRECT_LIMIT = 4  # traces whose entries a call tries before its arguments are examined
+_MAX_DIRECT_TRACES = 4  # traces whose entries a call tries before its arguments are examined
 
 
-class Dispatched(Generic[P, R]):
+class CallDispatch(Generic[P, R]):
     """The part of a Function through which every call passes."""
 
     python_function: Callable[..., R]
@@ -151,7 +151,7 @@ class Dispatched(Generic[P, R]):
         if concrete.float_errors.undoable_calls:
             self._set_direct_traces(*(pair for pair in self._direct_traces if pair[0] is not concrete))
 
-    def _handle_flagged(self, entry: Callable[..., Any], result: Any, flags: int, *args: Any) -> Any:
+    def _handle_raised_flags(self, entry: Callable[..., Any], result: Any, flags: int, *args: Any) -> Any:
         """Return the result of a call that went directly to an entry and raised flags of floating-point errors."""
         try:
             concrete = self._trace_of_entry(entry)
@@ -177,7 +177,7 @@ class Dispatched(Generic[P, R]):
             raise
 
     def _trace_of_entry(self, entry: Callable[..., Any]) -> ConcreteFunction | None:
-        return next((trace for trace, first in self._direct_traces if first is entry or entry in trace.entries), None)
+        return next((trace for trace, direct in self._direct_traces if direct is entry or entry in trace.entries), None)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError
@@ -322,9 +322,9 @@ class Dispatched(Generic[P, R]):
                 self._gate.open(0, GRAPH)
                 self._explanation.record_times(kind_text(kind), RERUNS, True)
 
-    def _open_gate(self, calls: int, form: str) -> None:
+    def _open_gate(self, call_count: int, form: str) -> None:
         """Open the gate for that many calls in this form, without examination."""
-        self._gate.open(calls, form)
+        self._gate.open(call_count, form)
         if form == PLAIN and not self._native_entries:
             self._native_entries = self._make_native_entries(())
 
@@ -338,7 +338,7 @@ class Dispatched(Generic[P, R]):
         is_first = first_trace is concrete and self._first_entries == concrete.entries
         if concrete.entry is not None and not is_first:
             others = [pair for pair in self._direct_traces if pair[0] is not concrete]
-            pairs = [(concrete, concrete.entry), *others[: _DIRECT_LIMIT - 1]]
+            pairs = [(concrete, concrete.entry), *others[: _MAX_DIRECT_TRACES - 1]]
             self._set_direct_traces(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
 
     def _set_direct_traces(self, *pairs: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
@@ -362,4 +362,4 @@ def _may_sample_plain(concrete: ConcreteFunction, seconds: float) -> bool:
     return not concrete.uses_tensors and may_sample(seconds, concrete.optimised, kernels)
 
 
-__all__ = ["Dispatched"]
+__all__ = ["CallDispatch"]

@@ -79,12 +79,12 @@ class Trace:
     @property
     def declared_shapes(self) -> dict[int, tuple[Dimension, ...]]:
         """The declared shapes of parameters, by position; none if the parameters are not those declared."""
-        declared = [argument for argument in self.arguments if isinstance(argument, DeclaredTensor)]
+        declared_tensors = [argument for argument in self.arguments if isinstance(argument, DeclaredTensor)]
         count = len(self.graph.parameters) - len(self.concrete.captures)
         positions = [i for i in range(count) if i not in self.states]
-        if len(positions) != len(declared):
+        if len(positions) != len(declared_tensors):
             return {}
-        return {i: argument.shape for i, argument in zip(positions, declared, strict=True)}
+        return {i: argument.shape for i, argument in zip(positions, declared_tensors, strict=True)}
 
 
 def parse_declared_arguments(specs: Sequence[Any]) -> list[Any]:
@@ -118,8 +118,8 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     if contract_name == "function":
         specs = [argument.spec if isinstance(argument, DeclaredTensor) else argument for argument in arguments]
         concrete = traced_function.get_concrete_function(*specs)
-        joined = join_variants(replace_generators(concrete.recorded), concrete.layout)
-        return Trace(concrete, *joined, list(arguments), contract_name, _source_place(traced_function), {})
+        graph_and_layout = join_variants(replace_generators(concrete.recorded), concrete.layout)
+        return Trace(concrete, *graph_and_layout, list(arguments), contract_name, _source_place(traced_function), {})
     has_open_sizes = any(isinstance(argument, DeclaredTensor) and _is_open(argument) for argument in arguments)
     size_sets = _EXAMPLE_SIZES if has_open_sizes else _EXAMPLE_SIZES[:1]
     for sizes in size_sets:
@@ -130,19 +130,19 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     leaves = traced_function.leaves_for(concrete, examples, {})
     numbers = _collect_number_parameters(arguments, concrete.key, leaves)
     graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
-    joined = join_variants(replace_generators(graph), concrete.layout)
-    rows = zip(concrete.key.leaves, leaves, strict=True)
-    parameters = [leaf for kind, leaf in rows if not isinstance(kind, (Literal, Reference))]
+    graph_and_layout = join_variants(replace_generators(graph), concrete.layout)
+    pairs = zip(concrete.key.leaves, leaves, strict=True)
+    parameters = [leaf for key, leaf in pairs if not isinstance(key, (Literal, Reference))]
     open_parameters = [leaf for i, leaf in enumerate(parameters) if i not in numbers]
     states = {i: state_of(leaf) for i, leaf in enumerate(open_parameters) if type(leaf) in GENERATOR_TYPES}
-    return Trace(concrete, *joined, list(arguments), contract_name, _source_place(traced_function), states)
+    return Trace(concrete, *graph_and_layout, list(arguments), contract_name, _source_place(traced_function), states)
 
 
 def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, arguments: Sequence[Any]) -> None:
     """Raise UnsupportedError if the trace depends on the values or sizes of examples for open arguments."""
-    declared = _declared_leaves(arguments, concrete.key)
+    declared_tensors = _declared_leaves(arguments, concrete.key)
     exact_sizes: dict[Symbol, None] = {}
-    for position, (argument, key) in enumerate(zip(declared, concrete.key.leaves, strict=True)):
+    for position, (argument, key) in enumerate(zip(declared_tensors, concrete.key.leaves, strict=True)):
         if argument is None:
             continue
         if isinstance(key, Literal):

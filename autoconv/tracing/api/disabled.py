@@ -28,11 +28,11 @@ def disable(inner: Callable[..., Any], *options: Any) -> Any:
     except (AttributeError, TypeError):  # a builtin, or an instance with slots
 
         @functools.wraps(inner)
-        def plain(*args: Any, **kwargs: Any) -> Any:
+        def plain_function(*args: Any, **kwargs: Any) -> Any:
             return inner(*args, **kwargs)
 
-        _copy_attributes(plain, function)
-        return plain
+        _copy_attributes(plain_function, function)
+        return plain_function
     return inner
 
 

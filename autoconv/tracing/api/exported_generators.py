@@ -55,7 +55,7 @@ class _Draw:
 _REQUIRED = object()
 _LOCATION_AND_SCALE = {"loc": 0.0, "scale": 1.0}
 _INTEGER = _Draw("integer", {"low": _REQUIRED, "high": None})
-_COMMON = {
+_COMMON_DRAWS = {
     "random": _Draw("fraction", {}),
     "uniform": _Draw("uniform", {"low": 0.0, "high": 1.0}),
     "laplace": _Draw("laplace", _LOCATION_AND_SCALE),
@@ -66,7 +66,7 @@ _COMMON = {
 }
 _METHODS: dict[Type, dict[str, _Draw]] = {
     GENERATOR: {
-        **_COMMON,
+        **_COMMON_DRAWS,
         "integers": _INTEGER,
         "normal": _Draw("normal", _LOCATION_AND_SCALE, "normal"),
         "standard_normal": _Draw("standard_normal", {}, "normal"),
@@ -74,26 +74,26 @@ _METHODS: dict[Type, dict[str, _Draw]] = {
         "standard_exponential": _Draw("standard_exponential", {}, "exponential"),
     },
     RANDOM_STATE: {
-        **_COMMON,
-        "random_sample": _COMMON["random"], "rand": _COMMON["random"],
+        **_COMMON_DRAWS,
+        "random_sample": _COMMON_DRAWS["random"], "rand": _COMMON_DRAWS["random"],
         "randint": _INTEGER,
         "normal": _Draw("polar_normal", _LOCATION_AND_SCALE),
         "standard_normal": _Draw("standard_polar_normal", {}), "randn": _Draw("standard_polar_normal", {}),
     },
     PYTHON_RANDOM: {
-        "random": _COMMON["random"],
+        "random": _COMMON_DRAWS["random"],
         "uniform": _Draw("uniform", {"a": _REQUIRED, "b": _REQUIRED}),
         "randint": _Draw("closed_integer", {"a": _REQUIRED, "b": _REQUIRED}),
         "randrange": _Draw("integer", {"start": _REQUIRED, "stop": None}),
     },
 }  # fmt: skip
-_BITS = {GENERATOR: "PCG64", RANDOM_STATE: "RANDOM_STATE", PYTHON_RANDOM: "PYTHON"}
+_BIT_SOURCES = {GENERATOR: "PCG64", RANDOM_STATE: "RANDOM_STATE", PYTHON_RANDOM: "PYTHON"}
 _POOL_SIZE = 4  # words of the pool into which a seed is spread
 _PCG64_STATE = ArrayType(uint64, (6,), dense_strides((6,), uint64))
 _MERSENNE_STATE = ArrayType(uint32, (630,), dense_strides((630,), uint32))
 _STATES = {GENERATOR: _PCG64_STATE, RANDOM_STATE: _MERSENNE_STATE, PYTHON_RANDOM: _MERSENNE_STATE}
-_FIXED = {"endpoint": ("value", False), "replace": ("value", True)}  # arguments that have these values
-_TAKE_SIZES = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
+_REQUIRED_ARGUMENTS = {"endpoint": ("value", False), "replace": ("value", True)}  # draws with other values have no form
+_SIZE_METHODS = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
 
 
 def replace_generators(graph: Graph) -> Graph:
@@ -111,18 +111,18 @@ def state_of(generator: Any) -> np.ndarray:
     """Return the state of a generator as an array. Raises UnsupportedError for one without such a state."""
     type_ = GENERATOR_TYPES[type(generator)]
     if type_ == PYTHON_RANDOM:
-        words, is_kept = generator.getstate()[1], generator.gauss_next is not None
+        words, keeps_normal = generator.getstate()[1], generator.gauss_next is not None
     elif type_ == RANDOM_STATE:
         content = generator.get_state(legacy=False)
-        words, is_kept = (*content["state"]["key"], content["state"]["pos"]), content["has_gauss"]
-        is_kept |= content["bit_generator"] != "MT19937"
+        words, keeps_normal = (*content["state"]["key"], content["state"]["pos"]), content["has_gauss"]
+        keeps_normal |= content["bit_generator"] != "MT19937"
     else:
         content = generator.bit_generator.state
         if content["bit_generator"] != "PCG64":
             raise UnsupportedError(f"a generator with the bits of {content['bit_generator']}, not PCG64, has no form")
         words = [word for name in ("state", "inc") for word in divmod(content["state"][name], 1 << 64)]
         return np.array([*words, content["has_uint32"], content["uinteger"]], np.uint64)
-    if is_kept:
+    if keeps_normal:
         raise UnsupportedError("a generator that keeps a normal number has no form outside of the process")
     return np.array([*words, *[0] * 5], np.uint32)
 
@@ -163,12 +163,12 @@ class _Generators(Rewriter[None]):
         if node.inputs[0] in self._constants:
             number = np.asarray(self._constants[node.inputs[0]]).tolist()
             make: Any = np.random.default_rng if type_ == GENERATOR else generator_class(type_)
-            made = make(number)
-            return self._add("array_of", [self._constant(state_of(made))])[0]
+            generator = make(number)
+            return self._add("array_of", [self._constant(state_of(generator))])[0]
         if seed_type.shape != () or not seed_type.dtype.is_integer or type_ == PYTHON_RANDOM:
             _refuse(node, "a generator of a seed that is no integer, or one of Python's of a seed that is no constant")
-        memory = _STATES[type_]
-        (state,) = self._add("array_new", shape=memory.shape, dtype=memory.dtype, fill=0)
+        state_type = _STATES[type_]
+        (state,) = self._add("array_new", shape=state_type.shape, dtype=state_type.dtype, fill=0)
         name = "seed_pcg64" if type_ == GENERATOR else "seed_mersenne"
         counts = self._add("constant", value=np.array(_POOL_SIZE), weak=True) if type_ == GENERATOR else ()
         self._append(node, _seed_code(name, seed_type.dtype), [state, seed, *counts])
@@ -188,7 +188,7 @@ class _Generators(Rewriter[None]):
         ]
         sizes = [size for size in result.type.shape if isinstance(size, int)]
         if len(sizes) < len(result.type.shape):
-            _refuse(node, f"a draw by {method!r} of as many numbers as a value says")
+            _refuse(node, f"a draw by {method!r} of a number of values known only at run time")
         operand_types: list[Any] = [value.type for value in operands]
         types = tuple((type_.dtype, type_.shape) for type_ in operand_types)
         code = _draw_code(kind, draw.draws, types, draw.tables, result.type)
@@ -223,22 +223,25 @@ def _refuse(node: Node, description: str) -> NoReturn:
 
 
 def _arguments(node: Node, draw: _Draw) -> list[Any] | None:
-    """Return the arguments for the parameters of a draw; None if there are others."""
-    given, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
-    if node.attributes["method"] in _TAKE_SIZES:
+    """Return the arguments for the parameters of a draw; None if there are others.
+
+    Each is ("value", constant), or "input" or "number" with the position of an operand after the generator.
+    """
+    positional, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
+    if node.attributes["method"] in _SIZE_METHODS:
         return None if keywords else []
     names = dict.fromkeys([*draw.parameters, "size"])
-    by_name = {**dict(zip(names, given, strict=False)), **keywords}
-    fixed = {"endpoint": by_name.pop("endpoint", ("value", False)), "replace": by_name.pop("replace", ("value", True))}
-    if len(given) > len(names) or not by_name.keys() <= names.keys() or fixed != _FIXED:
+    arguments_by_name = {**dict(zip(names, positional, strict=False)), **keywords}
+    has_other_values = any(arguments_by_name.pop(name, value) != value for name, value in _REQUIRED_ARGUMENTS.items())
+    if len(positional) > len(names) or not arguments_by_name.keys() <= names.keys() or has_other_values:
         return None
-    if draw.draws == "integer" and by_name.get([*draw.parameters][1], ("value", None)) == ("value", None):
+    if draw.draws == "integer" and arguments_by_name.get([*draw.parameters][1], ("value", None)) == ("value", None):
         first, second = draw.parameters
-        by_name = {**by_name, first: ("value", 0), second: by_name[first]}
+        arguments_by_name = {**arguments_by_name, first: ("value", 0), second: arguments_by_name[first]}
     result = [
-        by_name.get(name, ("value", default))
+        arguments_by_name.get(name, ("value", default))
         for name, default in draw.parameters.items()
-        if name not in ("size", "replace") and (name != "p" or name in by_name)
+        if name not in ("size", "replace") and (name != "p" or name in arguments_by_name)
     ]
     constants = [parts[-1] for kind, *parts in result if kind not in ("input", "number")]
     return result if all(isinstance(value, (int, float, np.generic)) for value in constants) else None
@@ -278,7 +281,7 @@ def _seed_code(name: str, dtype: DType) -> Graph:
 def _draw_code(kind: ObjectType, name: str, operands: tuple[Any, ...], tables: str, result: TensorType) -> Graph:
     """Return the graph of a draw; `operands` are the dtypes and shapes of its parameters."""
     sources, memory = _sources(), _STATES[kind]
-    bits, ranks = getattr(sources, _BITS[kind]), tuple(len(shape) for _, shape in operands)
+    bits, ranks = getattr(sources, _BIT_SOURCES[kind]), tuple(len(shape) for _, shape in operands)
     if name == "choice":
         code = sources.choice_code(bits, result.shape, ranks[0])
     elif not _draws_array(name, result):

@@ -19,11 +19,11 @@ from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
 from autoconv.tracing.api.active_traces import LeadsBack, is_to_be_inlined, leads_back, tracing
-from autoconv.tracing.api.bound_methods import Bindable, TransientMethod
-from autoconv.tracing.api.call_paths import Dispatched, P, R
+from autoconv.tracing.api.bound_methods import MethodBinding, TransientMethod
+from autoconv.tracing.api.call_paths import CallDispatch, P, R
 from autoconv.tracing.api.function_options import DEFAULTS, FunctionOptions
 from autoconv.tracing.api.introspection import FunctionIntrospection
-from autoconv.tracing.api.pickling import Pickled
+from autoconv.tracing.api.pickling import Pickling
 from autoconv.tracing.api.trace_maker import TraceMaker
 from autoconv.tracing.execute.binding import bind_to_trace
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDifferentiable
@@ -70,7 +70,7 @@ class _SignatureDescriptor:
         return None if instance is None else inspect.signature(instance.python_function)
 
 
-class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pickled):
+class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospection, Pickling):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True
@@ -111,7 +111,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         if is_timed:
             self._bailout.trace_budget.free_traces = FREE_VALUE_TRACES
         self._initialise_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
-        self._trace_count, self._called_before = 0, False
+        self._trace_count, self._was_called = 0, False
         self._definition = Definition(python_function)
 
     @present_errors
@@ -213,7 +213,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             self._explanation.plain.append(place + reason)
 
     def _is_worth_a_trace(self, call: Call) -> bool:
-        """Return whether a call without a trace gets one; otherwise it runs plain."""
+        """Return whether a call without a trace gets one; otherwise it runs plain. Sets the kind of a deferred call."""
         call.deferred = self._deferred_kind(call)
         if call.deferred is not None or self._bailout.is_doubtful(call):
             return False
@@ -284,13 +284,13 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             self._set_direct_traces(*(pair for pair in self._direct_traces if pair[0] not in dropped))
 
     def _trace(self, call: Call) -> ConcreteFunction:
-        refuse = _refuse_variables if self._called_before else None
+        refuse = _refuse_variables if self._was_called else None
         outcome = self._trace_once(call, refuse)
-        if outcome.created:  # variables, which the second trace finds
+        if outcome.created_variables:  # variables, which the second trace finds
             self._trace_count += 1
             outcome = self._trace_once(call, _refuse_variables)
         self._trace_count += 1
-        self._called_before = True
+        self._was_called = True
         return outcome.concrete
 
     def _trace_once(self, call: Call, on_create: Any) -> Any:

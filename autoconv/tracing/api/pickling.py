@@ -36,7 +36,7 @@ def is_importable(value: Any, module: str | None, qualified_name: str) -> bool:
     return owner is value
 
 
-class Pickled:
+class Pickling:
     """Mixin that makes objects picklable that are built from a `python_function` and further `options`."""
 
     python_function: Callable[..., Any]
@@ -67,7 +67,7 @@ class Pickled:
         self.__init__(unpack(function) if isinstance(function, Source) else function, *options)  # type: ignore[misc]
 
 
-def _find_or_make_object(cls: type[Pickled], name: str) -> Pickled:
+def _find_or_make_object(cls: type[Pickling], name: str) -> Pickling:
     """Return the object of that name in the main module, or an empty one, whose state follows, if there is none."""
     value: Any = sys.modules.get("__main__")
     for part in name.split("."):
@@ -206,7 +206,7 @@ def _make_replacer(in_progress: frozenset[types.FunctionType]) -> Callable[[Any]
             except AutoconvError:
                 return value
         value = _replace_modules(value)
-        if isinstance(value, (*_PICKLED_TYPES, _Module, Source, Pickled)):
+        if isinstance(value, (*_PICKLED_TYPES, _Module, Source, Pickling)):
             return value
         if isinstance(value, np.ndarray):
             return value if value.dtype.kind != "O" and value.nbytes <= _ARRAY_BYTE_LIMIT else NoValue()
@@ -241,4 +241,4 @@ def _unpack_value(value: Any) -> Any:
     return unpack(value) if isinstance(value, Source) else value
 
 
-__all__ = ["Pickled", "Source", "pack", "unpack"]
+__all__ = ["Pickling", "Source", "pack", "unpack"]

@@ -32,11 +32,11 @@ from autoconv.tracing.views.explain import Explanation, Row
 from autoconv.tracing.views.logs import log_trace
 from autoconv.tracing.views.numpy_hint import point_to_compile
 
-_RESTART_LIMIT = 3.0  # processor seconds that a call may spend on traces that are restarted
+_MAX_RESTART_SECONDS = 3.0  # processor seconds that a call may spend on traces that are restarted
 _SLOW_RESTARTS = "restarts of the trace took {:.1f} s, because of what it writes or what its objects are"
 
 
-class State(enum.Enum):
+class NextStep(enum.Enum):
     """The next step for a call that has no trace yet."""
 
     FIND_TRACE = "look for a trace with the key of the call, which another trace may serve now"
@@ -79,12 +79,12 @@ class TraceMaker:
         if not self._may_trace(call):
             return None
         with LOCK:
-            result: ConcreteFunction | State = State.FIND_TRACE
-            while isinstance(result, State):
-                if result is State.FIND_TRACE:
-                    next_state = State.MAKE_TRACE if self._may_trace(call) else State.RUN_PLAIN
+            result: ConcreteFunction | NextStep = NextStep.FIND_TRACE
+            while isinstance(result, NextStep):
+                if result is NextStep.FIND_TRACE:
+                    next_state = NextStep.MAKE_TRACE if self._may_trace(call) else NextStep.RUN_PLAIN
                     result = self._cache.find(call.key) or next_state
-                elif result is State.MAKE_TRACE:
+                elif result is NextStep.MAKE_TRACE:
                     result = self._attempt(call)
                 else:
                     return None
@@ -94,14 +94,14 @@ class TraceMaker:
         """Return whether to make a trace: no attempt has failed for the call's key, and it is worth a trace."""
         return call.key not in self._plain_reasons and (call.is_for_trace or self._is_worth_a_trace(call))
 
-    def _attempt(self, call: Call) -> ConcreteFunction | State:
+    def _attempt(self, call: Call) -> ConcreteFunction | NextStep:
         """Make one attempt to trace; return the trace or the next step. It may change the key of the call."""
         start, processor_start = time.perf_counter(), time.thread_time()
         self._attempt_count += 1
-        reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
+        reason = call.trace_reason = call.trace_reason or self._explanation.why(call, self._cache.by_key)
         traces = self._cache.by_key.get(call.key, ())
         if self._contract.runs_plain and self._feedback.promote_changing_values(call, traces):
-            return State.FIND_TRACE
+            return NextStep.FIND_TRACE
         exact_key = self._widen(call)
         try:
             with self._keep_other_traces_valid(), log_trace(self._signature.name, self._trace_count + 1, reason):
@@ -109,7 +109,7 @@ class TraceMaker:
         except Specialise as request:
             if not self._feedback.undo_promotion(call):
                 self._feedback.specialise(call, request.leaves)
-            return State.FIND_TRACE
+            return NextStep.FIND_TRACE
         except RestartTrace as request:
             call.restart_seconds += time.thread_time() - processor_start
             return self._bind_again(call, request)
@@ -117,7 +117,7 @@ class TraceMaker:
             if not self._contract.runs_plain:
                 raise
             self._record_memory_error(call)
-            return State.RUN_PLAIN
+            return NextStep.RUN_PLAIN
         except (RunPlain, Exception) as error:
             self._record_cost(call, start)
             state = self._choose_step_after_failure(call, exact_key, error)
@@ -140,22 +140,22 @@ class TraceMaker:
             call.key = self._feedback.open_key(exact_key, self._cache.by_key)
         return exact_key
 
-    def _bind_again(self, call: Call, restart: RestartTrace) -> State:
+    def _bind_again(self, call: Call, restart: RestartTrace) -> NextStep:
         """Bind the call again, with the inputs or facts that the abandoned trace needs."""
         refusal_reason = self._feedback.refusal(call, restart)
-        if self._is_timed and call.restart_seconds > _RESTART_LIMIT:
+        if self._is_timed and call.restart_seconds > _MAX_RESTART_SECONDS:
             refusal_reason = refusal_reason or _SLOW_RESTARTS.format(call.restart_seconds)
         if refusal_reason:
             self._record_plain(call, refusal_reason, None)
-            return State.RUN_PLAIN
+            return NextStep.RUN_PLAIN
         try:
             self._feedback.bind_for_restart(call, restart)
         except CannotFlatten as error:
             self._record_plain(call, str(error), None)
-            return State.RUN_PLAIN
-        return State.FIND_TRACE
+            return NextStep.RUN_PLAIN
+        return NextStep.FIND_TRACE
 
-    def _choose_step_after_failure(self, call: Call, exact_key: Key, error: Exception | RunPlain) -> State | None:
+    def _choose_step_after_failure(self, call: Call, exact_key: Key, error: Exception | RunPlain) -> NextStep | None:
         """Return the next step after an error of the trace; None if the caller gets the error.
 
         A further attempt does without a feature of this one: open sizes, inputs for constants, or arrays as memory.
@@ -163,7 +163,7 @@ class TraceMaker:
         if not isinstance(error, RunPlain) and note_fault(error):
             call.fault = error
         if self._feedback.fall_back_to_exact_sizes(call, exact_key, str(error)) or self._feedback.undo_promotion(call):
-            return State.FIND_TRACE
+            return NextStep.FIND_TRACE
         if isinstance(error, RunPlain):
             reason, place = str(error), find_place(self.python_function, error)
         elif self._contract.runs_plain:
@@ -174,11 +174,11 @@ class TraceMaker:
         else:
             return None
         if self._feedback.try_opaque_containers(call):
-            return State.FIND_TRACE
+            return NextStep.FIND_TRACE
         if self._feedback.try_arrays_as_objects(call, reason, place):
-            return State.FIND_TRACE
+            return NextStep.FIND_TRACE
         self._record_plain(call, reason, place)
-        return State.RUN_PLAIN
+        return NextStep.RUN_PLAIN
 
     def _record_cost(self, call: Call, start: float) -> None:
         """Record the time of a trace that was made or abandoned."""
@@ -218,4 +218,4 @@ class TraceMaker:
             self._explanation.plain.append(reason)
 
 
-__all__ = ["State", "TraceMaker"]
+__all__ = ["NextStep", "TraceMaker"]

@@ -31,7 +31,7 @@ from autoconv.tracing.key.cache_key import (
 
 _CONTAINER_LIMIT = 64  # lists, dicts and dataclasses, which must be distinct objects
 _PAIR_LIMIT = 6  # pairs that are compared one by one
-_NATIVELY_COMPARED = (bool, int, float, str, type(None))  # types of literals that native code compares
+_NATIVE_LITERAL_CLASSES = (bool, int, float, str, type(None))  # of literals that native code compares
 
 Extract = Callable[..., tuple[Any, ...] | None]
 
@@ -51,19 +51,19 @@ class Unpacking:
 
     def wrap_entry(
         self,
-        native: Callable[..., Any],
+        native_entry: Callable[..., Any],
         is_disjoint: Callable[[Sequence[Any]], bool],
-        reads: Sequence[Callable[[], Any]],
+        container_readers: Sequence[Callable[[], Any]],
     ) -> Callable[..., Any]:
         """Wrap the native entry; calls whose leaves may overlap arrays from outside go through the full binding.
 
-        `reads` return the containers of outer names and attributes.
+        `container_readers` return the containers of outer names and attributes.
         """
-        extract = pass_locations(self.extract, reads) if reads else self.extract
+        extract = pass_locations(self.extract, container_readers) if container_readers else self.extract
 
         def call_with_leaves(*arguments: Any) -> Any:
             leaves = extract(*arguments)
-            return native(*leaves) if leaves is not None and is_disjoint(leaves) else NotImplemented
+            return native_entry(*leaves) if leaves is not None and is_disjoint(leaves) else NotImplemented
 
         return call_with_leaves
 
@@ -106,22 +106,24 @@ _EXTRACTED_KINDS = (TensorKey, ArrayKey, ObjectKey)
 
 def _needs_python_comparison(leaf: LeafKey) -> bool:
     """Return whether native code cannot compare an argument with the leaf."""
-    return isinstance(leaf, Reference) or (isinstance(leaf, Literal) and type(leaf.value) not in _NATIVELY_COMPARED)
+    if isinstance(leaf, Literal):
+        return type(leaf.value) not in _NATIVE_LITERAL_CLASSES
+    return isinstance(leaf, Reference)
 
 
 def _is_by_identity(leaf: LeafKey) -> bool:
-    return isinstance(leaf, Reference) and leaf.identity and leaf.get() is not None
+    return isinstance(leaf, Reference) and leaf.is_by_identity and leaf.get() is not None
 
 
 def _write_extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     names = [f"a{i}" for i in range(len(key.templates))]
-    shared = {f"s{i}": leaf for i, leaf in enumerate(key.leaves) if isinstance(leaf, SharedKey)}
-    extraction = _ExtractionWriter(FunctionWriter(", ".join((*names, *shared))), iter(leaves))
+    shared_leaves = {f"s{i}": leaf for i, leaf in enumerate(key.leaves) if isinstance(leaf, SharedKey)}
+    extraction = _ExtractionWriter(FunctionWriter(", ".join((*names, *shared_leaves))), iter(leaves))
     for name, (parameter, template) in zip(names, key.templates, strict=True):
         previous_count = len(extraction.containers)
         extraction.unpack(name, template)
-        if parameter in key.written:
-            extraction.written += extraction.containers[previous_count:]
+        if parameter in key.written_arguments:
+            extraction.written_containers += extraction.containers[previous_count:]
     containers, pairs = extraction.containers, list(itertools.combinations(extraction.containers, 2))
     if len(containers) > _CONTAINER_LIMIT:
         raise _UnsupportedStructure
@@ -130,25 +132,25 @@ def _write_extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     else:
         for container, other in pairs:
             extraction.writer.require(f"{container} is not {other}")
-    for name, leaf in shared.items():
-        extraction.writer.require(f"{name} is {extraction.written[leaf.position]}")
-    expressions = (*extraction.extracted, *extraction.written)
+    for name, leaf in shared_leaves.items():
+        extraction.writer.require(f"{name} is {extraction.written_containers[leaf.position]}")
+    expressions = (*extraction.leaf_expressions, *extraction.written_containers)
     return extraction.writer.finish(f"({''.join(f'{expression}, ' for expression in expressions)})")
 
 
 class _ExtractionWriter:
     """Writer of the extraction.
 
-    `extracted` are expressions for the extracted leaves, `containers` for the mutable structures, and `written` for
-    those of them that are leaves as well.
+    `leaf_expressions` are those of the extracted leaves, `containers` those of the mutable structures, and
+    `written_containers` those of the structures that are leaves as well.
     """
 
     def __init__(self, writer: FunctionWriter, leaves: Iterator[LeafKey]) -> None:
         self.writer = writer
         self._leaves = leaves
-        self.extracted: list[str] = []
+        self.leaf_expressions: list[str] = []
         self.containers: list[str] = []
-        self.written: list[str] = []
+        self.written_containers: list[str] = []
 
     def unpack(self, expression: str, template: Template | None) -> None:
         """Write the checks and extraction of a structure, which is the value of `expression`."""
@@ -188,11 +190,11 @@ class _ExtractionWriter:
 
     def _unpack_leaf(self, expression: str, leaf: LeafKey) -> None:
         if isinstance(leaf, _EXTRACTED_KINDS):
-            self.extracted.append(expression if expression.isidentifier() else self.writer.variable(expression))
+            self.leaf_expressions.append(expression if expression.isidentifier() else self.writer.variable(expression))
         elif isinstance(leaf, Literal):
             variable = self.writer.variable(expression)
             self.writer.require_plain(leaf.value, variable)
-            if type(leaf.value) not in _NATIVELY_COMPARED:
+            if type(leaf.value) not in _NATIVE_LITERAL_CLASSES:
                 self.writer.require(f"not {self.writer.constant(has_extra_attributes)}({variable})")
         elif isinstance(leaf, Reference):
             self.writer.require(f"{self.writer.constant(leaf.get)}() is {expression}")

@@ -110,8 +110,8 @@ def _fit_leaf(key: Any, value: Any, alias_numbers: dict[int, int]) -> Any:
         if not hasattr(type(value), "__autoconv_spec__") or value.__autoconv_spec__() != key.spec:
             raise _MismatchError(f"Can not cast {value!r} to {key}")
         return value
-    given_key = Literal(value) if isinstance(key, Literal) else Reference(value)
-    if given_key != key:
+    key_of_value = Literal(value) if isinstance(key, Literal) else Reference(value)
+    if key_of_value != key:
         raise _MismatchError(f"Can not cast {value!r} to {key}")
     return value
 
@@ -154,21 +154,21 @@ def _flat_signature_error(name: str, type_: FunctionType, args: Any, kwargs: Any
     """Return the reason why the arguments do not fit the flat signature either: the trace's tensors in order."""
     names = [leaf_name for p in type_.parameters for leaf_name, key in zip(p.names, p.leaves, strict=True)
              if isinstance(key, (TensorKey, VariableKey))]  # fmt: skip
-    head = f"{name}({', '.join(names)})"
+    call_text = f"{name}({', '.join(names)})"
     if len(args) > len(names):
-        return f"{head} takes {len(names)} positional arguments, got {len(args)}."
+        return f"{call_text} takes {len(names)} positional arguments, got {len(args)}."
     unexpected_names = [key for key in kwargs if key not in names[len(args) :]]
     if unexpected_names:
-        return f"{head} got unexpected keyword arguments: {', '.join(unexpected_names)}."
+        return f"{call_text} got unexpected keyword arguments: {', '.join(unexpected_names)}."
     missing_names = [leaf_name for leaf_name in names[len(args) :] if leaf_name not in kwargs]
     if missing_names:
-        return f"{head} missing required arguments: {', '.join(missing_names)}."
+        return f"{call_text} missing required arguments: {', '.join(missing_names)}."
     positional = [*args, *(kwargs[leaf_name] for leaf_name in names[len(args) :])]
     for position, value in enumerate(positional):
         if as_tensor(value) is None:
             kind = type(value).__name__
-            return f"{head}: expected argument #{position}(zero-based) to be a Tensor; got {kind} ({value!r})."
-    return f"{head}: the trace takes arguments of these types only."
+            return f"{call_text}: expected argument #{position}(zero-based) to be a Tensor; got {kind} ({value!r})."
+    return f"{call_text}: the trace takes arguments of these types only."
 
 
 def _as_text(value: Any) -> str:

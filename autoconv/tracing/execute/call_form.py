@@ -54,7 +54,7 @@ _CONSTANT_TYPES = (bool, int, float, complex, str, bytes)
 _IMMUTABLE_CLASSES = (
     type(None), np.number, np.bool_, type, range, np.dtype, types.EllipsisType, types.NotImplementedType
 )  # fmt: skip
-_UNCHANGING_TYPES = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
+_TYPES_GUARDED_BY_IDENTITY = (*_CONSTANT_TYPES, type(None), types.BuiltinFunctionType, np.ufunc, np.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +207,8 @@ def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
         return []
     checked_fields = tuple(zip(offsets, definition_of(function), strict=True))
     keyword_defaults = function.__kwdefaults__ or {}
-    items = [GlobalGuard(keyword_defaults, name, value) for name, value in keyword_defaults.items()]
-    return [CellGuard(types.CellType(function), function, checked_fields), *items]
+    default_guards = [GlobalGuard(keyword_defaults, name, value) for name, value in keyword_defaults.items()]
+    return [CellGuard(types.CellType(function), function, checked_fields), *default_guards]
 
 
 def _defaults(function: types.FunctionType | None, arguments: Arguments) -> tuple[Any, ...]:
@@ -221,8 +221,8 @@ def _defaults(function: types.FunctionType | None, arguments: Arguments) -> tupl
     code, defaults = function.__code__, function.__defaults__ or ()
     names = [name for name, _ in arguments.key.templates]
     parameters = code.co_varnames[: code.co_argcount]
-    has_others = code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    is_fitting = bool(names) and not has_others and tuple(names) == parameters[-len(names) :]
+    has_other_parameters = code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    is_fitting = bool(names) and not has_other_parameters and tuple(names) == parameters[-len(names) :]
     return defaults[-len(names) :] if is_fitting else ()
 
 
@@ -237,7 +237,7 @@ def _identity_suffices(value: Any) -> bool:
         return True
     if isinstance(value, types.ModuleType):
         return not (is_user_module(value) or guarded_module_attributes(value, frozenset(vars(value))))
-    return type(value) in _UNCHANGING_TYPES or isinstance(value, (Tensor, np.number, np.bool_))
+    return type(value) in _TYPES_GUARDED_BY_IDENTITY or isinstance(value, (Tensor, np.number, np.bool_))
 
 
 def _result_form(

@@ -42,7 +42,7 @@ from autoconv.tracing.execute.recording import PARAMETER_KEYS, Recording
 from autoconv.tracing.execute.rollback import Rollback, can_run_again, make_rollback
 from autoconv.tracing.execute.run_values import apply_key_layout, run_value, to_taped_input
 from autoconv.tracing.execute.shared_outputs import copy_shared_result, first_equal_outputs
-from autoconv.tracing.execute.symbolic_shapes import ByShape
+from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph
 from autoconv.tracing.guards.outside_values import OutsideValues
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import ObjectKey, SpecKey, TensorKey, VariableKey
@@ -53,6 +53,12 @@ from autoconv.tracing.views.function_type import FunctionType
 
 def _is_tensor_key(key: Any) -> bool:
     return isinstance(key, (VariableKey, SpecKey)) or (isinstance(key, TensorKey) and key.is_of_tensor)
+
+
+def _taped_leaf(leaf: Any, key: Any) -> Any:
+    if isinstance(key, (ObjectKey, ArrayKey)):
+        return leaf
+    return leaf.storage if isinstance(leaf, Variable) else to_taped_input(leaf)
 
 
 class NotDifferentiable(Exception):
@@ -84,16 +90,17 @@ class ConcreteFunction(GraphMember):
         self.seconds, self.last_use = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
         # Whether tensors are among the inputs: plain Python has other rules for them than for NumPy's arrays.
         self.uses_tensors = any(map(_is_tensor_key, key.leaves)) or any(isinstance(c, Storage) for c in self.captures)
-        self.float_errors = FloatErrors(self.recorded, self.optimised, contract, self.uses_tensors, recording.warns)
+        warns = recording.warns_of_constants
+        self.float_errors = FloatErrors(self.recorded, self.optimised, contract, self.uses_tensors, warns)
         self.weight = graph_weight(self.recorded) + graph_weight(self.optimised)
         self._donated = find_donated_leaves(key, owner.donate)
         self.function_name = self.recorded.name
         self.output_specs: Any = None  # of a function that was loaded
         self._graphs_by_device: dict[str, PlacedGraph] = {}  # by the device of the block that encloses the call
-        self._find_shared_outputs(recording.arrays)
+        self._find_shared_outputs(recording.uses_arrays)
         self._compile(recording)
 
-    def _find_shared_outputs(self, sees_arrays: bool) -> None:
+    def _find_shared_outputs(self, uses_arrays: bool) -> None:
         """Determine which outputs are equal, are arrays of the program, or are captured arrays or constants."""
         key, contract, optimised = self.key, self.contract, self.optimised
         has_identities = contract.python_exceptions
@@ -103,7 +110,7 @@ class ConcreteFunction(GraphMember):
         self._returns_captures = has_arrays and bool(aliased_outputs(optimised, captured_parameters))
         self._returns_arrays = (
             contract.python_exceptions
-            and (sees_arrays or key.memory)
+            and (uses_arrays or key.memory)
             and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
         )
         constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
@@ -134,12 +141,12 @@ class ConcreteFunction(GraphMember):
         self._must_copy = not self._compiled.holds_no_arguments  # whether runs get copies of arrays
         self._requests_native = (owner.backend or SETTINGS.backend) != "reference"
         self._run, self.entry = rollback.wrap(self._run, self.entry)
-        containers, passed = recording.readers()
-        self._location_readers = containers + passed
-        if passed and self.entry is not None:
-            self.entry = pass_locations(self.entry, passed)
+        container_readers, passed_readers = recording.readers()
+        self._location_readers = container_readers + passed_readers
+        if passed_readers and self.entry is not None:
+            self.entry = pass_locations(self.entry, passed_readers)
         if unpacking is not None and self.entry is not None:
-            self.entry = unpacking.wrap_entry(self.entry, self._are_disjoint, containers)
+            self.entry = unpacking.wrap_entry(self.entry, self._are_disjoint, container_readers)
         self.entry = as_native_entry(self.entry)
 
     @property
@@ -148,7 +155,7 @@ class ConcreteFunction(GraphMember):
         if self.entry is None:
             return ()
         entry_owner = getattr(self.entry, "__self__", None)
-        return entry_owner.entries if isinstance(entry_owner, ByShape) else (self.entry,)
+        return entry_owner.entries if isinstance(entry_owner, MultiShapeGraph) else (self.entry,)
 
     def overlap_with_outside(self, leaves: Iterable[Any]) -> str:
         """Describe an argument that shares memory with a value that the trace assumed constant; "" if none does."""
@@ -246,7 +253,7 @@ class ConcreteFunction(GraphMember):
             collect(self)
         if tape_recorders.active_recorders():
             has_arrays = self.key.memory and any(isinstance(key, ArrayKey) for key in self.key.leaves)
-            return self._call_memory_taped(leaves) if has_arrays else self._call_taped(leaves)
+            return self._call_with_arrays_under_tape(leaves) if has_arrays else self._call_under_tape(leaves)
         values = [
             leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(apply_key_layout(leaf, key), self._must_copy)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
@@ -254,7 +261,7 @@ class ConcreteFunction(GraphMember):
         ]
         values += [self._captured_value(capture) for capture in self.captures]
         donate([leaves[i] for i in self._donated], self.function_name)
-        self.float_errors.take_flags()  # of the program, or of tracing
+        self.float_errors.take_flags()  # discard those of the program, or of tracing
         run = self._run_for_device(eager_device()) if other_device_request() else self._run
         results = self.float_errors.run(run, values)
         if self._returns_constants:  # copies, as the program may write to results
@@ -276,17 +283,10 @@ class ConcreteFunction(GraphMember):
     def _make_differentiable_graph(self, graph: Graph, run: Any = None) -> DifferentiableGraph:
         return DifferentiableGraph(graph, self.recorded.name, self.contract.name, run, self._owner.backend)
 
-    def _call_taped(self, leaves: Sequence[Any]) -> Any:
+    def _call_under_tape(self, leaves: Sequence[Any]) -> Any:
         """Run a call that tapes record as one differentiable op."""
-        inputs = [
-            leaf
-            if isinstance(key, (ObjectKey, ArrayKey))
-            else leaf.storage
-            if isinstance(leaf, Variable)
-            else to_taped_input(leaf)
-            for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, PARAMETER_KEYS)
-        ]
+        pairs = zip(leaves, self.key.leaves, strict=True)
+        inputs = [_taped_leaf(leaf, key) for leaf, key in pairs if isinstance(key, PARAMETER_KEYS)]
         inputs += [to_taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         for value in inputs:
             variable = value.variable() if isinstance(value, Storage) else None
@@ -299,7 +299,7 @@ class ConcreteFunction(GraphMember):
         results = self._differentiable_graph.call(inputs)
         return rebuild(self.layout, map(self._convert_result, results, self.layout.types()))
 
-    def _call_memory_taped(self, leaves: Sequence[Any]) -> Any:
+    def _call_with_arrays_under_tape(self, leaves: Sequence[Any]) -> Any:
         """Run a call that tapes record and that writes arrays: they are values in the graph, stored at its end."""
         arrays = [leaf for leaf, key in zip(leaves, self.key.leaves, strict=True) if isinstance(key, ArrayKey)]
         inputs = []
@@ -307,9 +307,8 @@ class ConcreteFunction(GraphMember):
             if isinstance(key, ArrayKey):
                 tensor = tape_recorders.tensor_for(leaf)
                 inputs.append(ArrayTensor(np.array(leaf)) if tensor is None else tensor)
-            elif isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey)):
-                as_is = isinstance(key, ObjectKey)
-                inputs.append(leaf if as_is else leaf.storage if isinstance(leaf, Variable) else to_taped_input(leaf))
+            elif isinstance(key, PARAMETER_KEYS):
+                inputs.append(_taped_leaf(leaf, key))
         inputs += [to_taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         if self._differentiable_graph is None:
             try:
@@ -334,19 +333,19 @@ class ConcreteFunction(GraphMember):
 
     def _convert_result(self, value: Any, type_: Any) -> Any:
         if isinstance(value, RemoteArray):
-            fetches = self.contract.python_exceptions
-            return self._convert_result(value.fetch(), type_) if fetches else RemoteTensor(value)
+            must_fetch = self.contract.python_exceptions
+            return self._convert_result(value.fetch(), type_) if must_fetch else RemoteTensor(value)
         if isinstance(type_, ObjectType) or (isinstance(type_, ArrayType) and not isinstance(value, EagerTensor)):
             return value
         if isinstance(value, EagerTensor) and any(tape_recorders.follows([value])):
             return value
-        is_taped = isinstance(value, EagerTensor)
-        value = value._array if is_taped else value
+        is_tensor = isinstance(value, EagerTensor)
+        value = value._array if is_tensor else value
         if self.contract.python_exceptions:
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()
             if self._returns_arrays and isinstance(value, (np.ndarray, np.generic)):
-                if is_taped and self._returns_constants:
+                if is_tensor and self._returns_constants:
                     value = np.array(value)
                 return value if np.ndim(value) else np.asarray(value)[()]
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value

@@ -53,16 +53,16 @@ class DifferentiableGraph:
             tape_recorders.record_export(inputs[watched_positions[0]])
         for _ in range(self._derivative_count() - 1):
             chain.append(chain[-1].forward.parts(watched_positions))
-        last = chain[-1].forward
-        results = last._wrap_results(last.run([to_graph_input(value) for value in inputs]), inputs)
+        last_forward = chain[-1].forward
+        results = last_forward._wrap_results(last_forward.run([to_graph_input(value) for value in inputs]), inputs)
         values_before = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
             for parts in chain:  # the first one whose values for further derivatives have no cotangents
-                saved = results[parts.split.output_count : len(parts.forward.graph.outputs)]
+                saved_values = results[parts.split.output_count : len(parts.forward.graph.outputs)]
                 if all(cotangent is None for cotangent in cotangents[parts.split.output_count :]):
-                    return parts.pull(cotangents, saved, results, len(inputs))
-            return last._rerun_for_derivative(watched_positions, inputs, values_before, cotangents, results)
+                    return parts.pull(cotangents, saved_values, results, len(inputs))
+            return last_forward._rerun_for_derivative(watched_positions, inputs, values_before, cotangents, results)
 
         tape_recorders.record_entry(tape_recorders.Entry(self.name, inputs, results, pull))
         return results[: len(self.graph.outputs)]
@@ -103,8 +103,8 @@ class DifferentiableGraph:
         return result
 
     def _rerun_for_derivative(
-        self, watched: tuple[int, ...], inputs: Sequence[Any], values_before: Sequence[Any], cotangents: Sequence[Any],
-        results: Sequence[Any],
+        self, watched_positions: tuple[int, ...], inputs: Sequence[Any], values_before: Sequence[Any],
+        cotangents: Sequence[Any], results: Sequence[Any],
     ) -> list[Any]:  # fmt: skip
         """Compute an unprepared derivative by a rerun of the graph, if that has no visible effect."""
         is_written = any(
@@ -118,10 +118,10 @@ class DifferentiableGraph:
                 None,
                 "one GradientTape for each derivative around the call, or a persistent one",
             )
-        parts = self.parts(watched)
+        parts = self.parts(watched_positions)
         arrays = parts.forward.run([to_graph_input(value) for value in inputs])
-        saved = parts.forward._wrap_results(arrays, inputs)[parts.split.output_count :]
-        return parts.pull(cotangents, saved, results, len(inputs))
+        saved_values = parts.forward._wrap_results(arrays, inputs)[parts.split.output_count :]
+        return parts.pull(cotangents, saved_values, results, len(inputs))
 
     def _wrap_results(self, arrays: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Wrap each result as a new object, which tapes identify; results of array tensors are array tensors."""
@@ -144,7 +144,7 @@ class ForwardAndBackward:
         self.backward = DifferentiableGraph(optimise(split.backward), f"{name}_back", "function", backend=backend)
 
     def pull(
-        self, cotangents: Sequence[Any], saved: Sequence[Any], results: Sequence[Any], input_count: int
+        self, cotangents: Sequence[Any], saved_values: Sequence[Any], results: Sequence[Any], input_count: int
     ) -> list[Any]:
         """Return the cotangents of the `input_count` inputs, None for inputs without influence."""
         output_cotangents = [
@@ -154,7 +154,7 @@ class ForwardAndBackward:
         gradients: list[Any] = [None] * input_count
         if self.split.parameter_positions:
             for position, cotangent in zip(
-                self.split.parameter_positions, self.backward.call([*output_cotangents, *saved]), strict=True
+                self.split.parameter_positions, self.backward.call([*output_cotangents, *saved_values]), strict=True
             ):
                 gradients[position] = cotangent
         return gradients

@@ -163,8 +163,9 @@ class FloatErrors:
 def _may_have_unused_error(graph: Graph) -> bool:
     """Return whether elements that nothing reads may have errors."""
     nodes = [node for node in graph.walk() if _may_have_error(node)]
-    read = read_values(graph, _surely_read_inputs) if nodes else set()
-    return any(node.results and read.isdisjoint(node.results) for node in nodes)  # a store has no results, but is used
+    values_read = read_values(graph, _surely_read_inputs) if nodes else set()
+    # A store has no results, but is used.
+    return any(node.results and values_read.isdisjoint(node.results) for node in nodes)
 
 
 def _surely_read_inputs(node: Node) -> Sequence[Value]:

@@ -57,7 +57,7 @@ def _install(owner: Any) -> bool:
     call = get_backend().dispatch_method(
         Dispatch(
             owner=owner, slot=slot, methods=methods, handle_miss=owner.__call__,
-            handle_failure=owner._handle_failure, handle_flagged=owner._handle_flagged,
+            handle_failure=owner._handle_failure, handle_raised_flags=owner._handle_raised_flags,
             detour=DETOUR, busy=BUSY, error_variable=VARIABLE, default_errors=DEFAULT, has_actions=has_actions(),
         )
     )  # fmt: skip

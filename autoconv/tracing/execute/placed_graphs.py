@@ -19,7 +19,7 @@ from autoconv.graph.types import ResourceType, TensorType
 from autoconv.ops.values.remote_array import RemoteArray
 from autoconv.optimise import optimise
 from autoconv.optimise.partition import Part, is_constant, partition, requested_devices
-from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
+from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph, needs_shapes
 
 
 def compile_placed(
@@ -34,7 +34,7 @@ def compile_placed(
     if not all(map(is_default, requested_devices(graph))) or any(map(_is_missing, requests)):
         return PlacedGraph(graph, contract, backend=backend, requests=requests)
     if needs_shapes(graph, backend):
-        return ByShape(graph, contract, form, backend=backend)
+        return MultiShapeGraph(graph, contract, form, backend=backend)
     return compile_graph(graph, form, backend=backend)
 
 
@@ -50,9 +50,9 @@ class PlacedGraph:
     """A graph whose nodes run on several devices: parts that are independent run concurrently, one thread each.
 
     A loop or branch whose nodes request several devices is interpreted, and its regions are such graphs. `device` is
-    the full name of the device of nodes without a request. Devices are looked up at the first call. With `fetches` the
-    results are arrays of this process, and errors of other processes are raised. `requests` are further devices that
-    have to exist, with the places in the program that request them.
+    the full name of the device of nodes without a request. Devices are looked up at the first call. With `must_fetch`
+    the results are arrays of this process, and errors of other processes are raised. `requests` are further devices
+    that have to exist, with the places in the program that request them.
     """
 
     entry = None
@@ -62,11 +62,11 @@ class PlacedGraph:
     sizes = None
 
     def __init__(
-        self, graph: Graph, contract: str, device: str = "", backend: str | None = None, fetches: bool = False,
+        self, graph: Graph, contract: str, device: str = "", backend: str | None = None, must_fetch: bool = False,
         requests: Mapping[str, Span | None] | None = None,
     ) -> None:
         self._graph = graph
-        self._fetches = fetches
+        self._must_fetch = must_fetch
         self._contract = contract
         self._device = device
         self._backend = backend
@@ -88,7 +88,7 @@ class PlacedGraph:
             for (part, _), results in zip(stage, _run_all(jobs), strict=True):
                 values.update(zip(part.outputs, results, strict=True))
         results = [values[value] for value in self._graph.outputs]
-        return [_fetch(value) for value in results] if self._fetches else results
+        return [_fetch(value) for value in results] if self._must_fetch else results
 
     def _device_of(self, node: Node, homes: Mapping[Value, str]) -> str:
         """Return the device of a node. Nodes on variables and objects of this process run here.
@@ -130,7 +130,7 @@ class PlacedGraph:
             return task.compile(graph)
         pool_number = pool_of(part.device)
         if needs_shapes(graph, self._backend):
-            return ByShape(graph, self._contract, None, pool_number, self._backend)
+            return MultiShapeGraph(graph, self._contract, None, pool_number, self._backend)
         return compile_graph(graph, None, pool_number, self._backend)
 
     def _interpret_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:

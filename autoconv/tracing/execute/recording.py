@@ -19,9 +19,9 @@ from autoconv.tracing.key.cache_key import Key, ObjectKey, SharedKey, SpecKey, T
 class Recording:
     """A finished trace: its graph as recorded and optimised, and the facts with which calls use it.
 
-    `arrays` is true where the program sees NumPy's arrays in place of tensors; `locations` are the written locations,
-    `containers` those whose containers are flattened;
-    `warns` is true where NumPy warned of a computation on plain values during the trace.
+    `uses_arrays` is true where the program sees NumPy's arrays in place of tensors; `locations` are the written
+    locations, `containers` those whose containers are flattened. `warns_of_constants` is true where NumPy warned of a
+    computation on plain values during the trace.
     """
 
     graph: Graph
@@ -32,16 +32,16 @@ class Recording:
     layout: Layout
     guards: Guards
     contract: type[Contract]
-    arrays: bool = False
+    uses_arrays: bool = False
     locations: Sequence[Location] = ()
     containers: Sequence[Location] = ()
-    warns: bool = False
+    warns_of_constants: bool = False
 
     def readers(self) -> tuple[list[Callable[[], Any]], list[Callable[[], Any]]]:
         """Return the readers of the locations: of flattened and shared containers, and of the others."""
         keys = self.key.leaves[len(self.key.leaves) - len(self.locations) :]
-        shared = [isinstance(key, SharedKey) for key in keys]
-        pairs = [(s.reader, is_shared) for s, is_shared in zip(self.locations, shared, strict=True)]
+        are_shared = [isinstance(key, SharedKey) for key in keys]
+        pairs = [(s.reader, is_shared) for s, is_shared in zip(self.locations, are_shared, strict=True)]
         containers = [location.reader for location in self.containers]
         containers += [read for read, is_shared in pairs if is_shared]
         return containers, [read for read, is_shared in pairs if not is_shared]

@@ -65,8 +65,8 @@ def refuse_lasting_effects(graph: Graph) -> None:
 
     Output is not irreversible here, as a rerun suppresses it.
     """
-    restores = can_restore_generators(graph)
-    node, description = rerun_point(graph, lambda node: is_irreversible(node) and not (restores and is_draw(node)))
+    can_restore = can_restore_generators(graph)
+    node, description = rerun_point(graph, lambda node: is_irreversible(node) and not (can_restore and is_draw(node)))
     if node is not None:
         place = "" if node.span is None else f" in line {node.span.line}"
         raise RunPlain(f"{description} after a change{place} that cannot be undone")
@@ -77,13 +77,13 @@ class Rollback:
     """The rollback of the writes of a graph's runs, for calls that have to rerun.
 
     `saved_positions` are those of the array parameters that are copied before each run. With `logs_objects`, changes
-    of Python objects are logged, and with `abandons`, the run is abandoned before an irreversible change. `save_states`
-    saves the states of generators (see `state_saver`).
+    of Python objects are logged, and with `may_abandon`, the run is abandoned before an irreversible change.
+    `save_states` saves the states of generators (see `state_saver`).
     """
 
     saved_positions: tuple[int, ...] = ()
     logs_objects: bool = False
-    abandons: bool = False
+    may_abandon: bool = False
     save_states: Callable[[Iterable[Any]], SavedStates] | None = None
 
     def add_saved_arrays(self, form: CallForm | None) -> CallForm | None:
@@ -99,8 +99,8 @@ class Rollback:
         if self.logs_objects:
             save = self.save_states
             run, entry = (
-                undoing(run, self.abandons, save),
-                entry and undoing(entry, self.abandons, save and (lambda *arguments: save(arguments))),
+                undoing(run, self.may_abandon, save),
+                entry and undoing(entry, self.may_abandon, save and (lambda *arguments: save(arguments))),
             )
         return run, entry
 
@@ -112,14 +112,15 @@ def make_rollback(graph: Graph) -> Rollback:
     """
     has_objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-    abandons = may_exceed_int64(graph) or any(may_change_kind(node) or may_run_user_code(node) for node in graph.walk())
-    prints = any(node.op.traits.prints for node in graph.walk())
-    if not abandons and (arrays or not has_objects or not can_undo(graph)):
+    nodes = list(graph.walk())
+    may_abandon = may_exceed_int64(graph) or any(may_change_kind(node) or may_run_user_code(node) for node in nodes)
+    prints = any(node.op.traits.prints for node in nodes)
+    if not may_abandon and (arrays or not has_objects or not can_undo(graph)):
         return Rollback()
     saved_positions = arrays if has_objects else written_parameters(graph)
     save_states = state_saver(graph)
     logs_objects = has_objects or prints or not arrays or save_states is not None
-    return Rollback(tuple(saved_positions), logs_objects, abandons, save_states)
+    return Rollback(tuple(saved_positions), logs_objects, may_abandon, save_states)
 
 
 def wrap_restoring(run: Callable[..., Any], arrays_of: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
@@ -129,12 +130,12 @@ def wrap_restoring(run: Callable[..., Any], arrays_of: Callable[..., list[np.nda
     """
 
     def run_restoring(*arguments: Any) -> Any:
-        writeable = [array for array in arrays_of(*arguments) if array.flags.writeable]
-        copies = [array.copy() for array in writeable]
+        writeable_arrays = [array for array in arrays_of(*arguments) if array.flags.writeable]
+        copies = [array.copy() for array in writeable_arrays]
         try:
             return run(*arguments)
         except UNDONE_ERRORS as error:
-            restore(error, *itertools.chain.from_iterable(zip(writeable, copies, strict=True)))
+            restore(error, *itertools.chain.from_iterable(zip(writeable_arrays, copies, strict=True)))
             raise
 
     return run_restoring

@@ -21,9 +21,9 @@ def first_equal_outputs(*graphs: Graph) -> list[int]:
     positions = []
     for position, values in enumerate(zip(*(graph.outputs for graph in graphs), strict=True)):
         sources = list(map(without_identities, values))
-        first = min((first_by_value[value] for value in sources if value in first_by_value), default=position)
-        positions.append(first)
-        first_by_value.update((value, first) for value in sources if value not in first_by_value)
+        first_position = min((first_by_value[value] for value in sources if value in first_by_value), default=position)
+        positions.append(first_position)
+        first_by_value.update((value, first_position) for value in sources if value not in first_by_value)
     return positions if positions != list(range(len(positions))) else []
 
 

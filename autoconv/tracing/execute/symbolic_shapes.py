@@ -67,8 +67,8 @@ class OpenSizeCode:
         return self.sizes.accepts_values(size_by_symbol)
 
 
-class ByShape:
-    """A graph that is compiled for any size, or by shape. A call takes a list of arguments and returns one of results.
+class MultiShapeGraph:
+    """A graph that is compiled for any size, or by shape. A call takes and returns a list.
 
     The choice of code only affects the order in which sums are added up. `compilations` counts the compilations.
     """

@@ -48,9 +48,9 @@ _CLOSED_MODULES = frozenset(
     }
 )  # fmt: skip
 _CREATION_METHODS = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # followed where they run
-_WITHOUT_CODE = (object, abc.ABC, typing.Generic, typing.Protocol)
+_BASES_WITHOUT_CODE = (object, abc.ABC, typing.Generic, typing.Protocol)
 _PLAIN_TYPES = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
-_OTHER_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
+_FUNCTION_TYPES = (types.FunctionType, types.BuiltinFunctionType)
 _DESCRIPTORS = (
     types.FunctionType, property, staticmethod, classmethod, functools.cached_property, types.MemberDescriptorType,
     types.GetSetDescriptorType, types.WrapperDescriptorType, type(functools.lru_cache(len)),
@@ -123,7 +123,7 @@ class AttributeReads:
         self._is_closed = True
         self._functions: set[Any] = set()
         self._pending: list[types.FunctionType] = []
-        # By class, whether the attributes of its objects are only read by these names.
+        # class -> whether the attributes of its objects are only read by these names
         self._classes: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 
     def add(self, function: types.FunctionType) -> None:
@@ -221,7 +221,7 @@ class AttributeReads:
         elif isinstance(value, type):
             self._visit_class(value)
             self._is_closed &= _is_closed_module(value.__module__)  # operator.attrgetter is not closed
-        elif isinstance(value, _OTHER_FUNCTIONS):
+        elif isinstance(value, _FUNCTION_TYPES):
             self._is_closed &= value not in _OPEN_BUILTINS and _is_closed_module(value.__module__ or "builtins")
         elif isinstance(value, (types.MethodWrapperType, np.ufunc)):  # __getattribute__, or a ufunc of a function
             self._is_closed &= getattr(np, value.__name__, None) is value
@@ -235,7 +235,7 @@ class AttributeReads:
     def _visit_class(self, kind: type) -> None:
         if kind in self._classes:
             return
-        bases = [base for base in kind.__mro__ if base not in _WITHOUT_CODE]
+        bases = [base for base in kind.__mro__ if base not in _BASES_WITHOUT_CODE]
         # A static lookup, because the metaclass may compute attributes.
         is_protocol = inspect.getattr_static(kind, "_is_protocol", False)
         for base in bases if is_protocol else ():  # isinstance reads a protocol's attributes
@@ -264,25 +264,25 @@ def _wrapped_functions(value: Any) -> Iterator[Any]:
 
 
 def reachable_values(
-    values: Iterable[Any], skip: frozenset[Any] = frozenset(), reads: AttributeReads | None = None
+    values: Iterable[Any], input_keys: frozenset[Any] = frozenset(), reads: AttributeReads | None = None
 ) -> Iterator[Any]:
     """Iterate over the values and their parts, except numbers and text.
 
-    `skip` are items and attributes to leave out, as (id of the list or object, place or name). With `reads`, attributes
-    that are not read are left out as well.
+    `input_keys` are items and attributes to leave out, as (id of the list or object, position or name). With `reads`,
+    attributes that are not read are left out as well.
     """
-    visited: set[int] = set()
+    visited_ids: set[int] = set()
     pending = list(values)
     while pending:
         value = pending.pop()
-        if id(value) in visited or type(value) in _PLAIN_TYPES:
+        if id(value) in visited_ids or type(value) in _PLAIN_TYPES:
             continue
-        visited.add(id(value))
+        visited_ids.add(id(value))
         yield value
         if isinstance(value, dict):
             pending += _parts_among((*dict.keys(value), *dict.values(value)))
-        elif skip and isinstance(value, (list, tuple)):
-            pending += [item for position, item in enumerate(raw_items(value)) if (id(value), position) not in skip]
+        elif input_keys and isinstance(value, (list, tuple)):
+            pending += [item for i, item in enumerate(raw_items(value)) if (id(value), i) not in input_keys]
         elif isinstance(value, (list, tuple, set, frozenset)):
             pending += _parts_among(raw_items(value))
         elif isinstance(value, functools.partial):
@@ -290,20 +290,20 @@ def reachable_values(
         elif isinstance(value, types.MethodType):
             pending += [value.__self__, value.__func__]
         elif is_user_code(type(value)) and not isinstance(value, (type, types.FunctionType)):
-            pending += attribute_values(value, skip, reads)
+            pending += attribute_values(value, input_keys, reads)
 
 
 def _parts_among(items: Iterable[Any]) -> list[Any]:
     return [item for item in items if type(item) not in _PLAIN_TYPES]
 
 
-def attribute_values(value: Any, skip: frozenset[Any], reads: AttributeReads | None = None) -> list[Any]:
-    """Return the values of an object's attributes, without those in `skip` and those that are not read."""
+def attribute_values(value: Any, input_keys: frozenset[Any], reads: AttributeReads | None = None) -> list[Any]:
+    """Return the values of an object's attributes, without those in `input_keys` and those that are not read."""
     names = None if reads is None else reads.names_for_class(type(value))
     return [
         part
         for name, part in attributes_of(value).items()
-        if (id(value), name) not in skip and (names is None or name in names)
+        if (id(value), name) not in input_keys and (names is None or name in names)
     ]
 
 

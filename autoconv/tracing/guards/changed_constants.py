@@ -21,7 +21,7 @@ _CHANGING_METHODS = frozenset(
     }
 )  # fmt: skip
 _CONTAINERS = (list, dict, set, tuple, frozenset)
-_MAX_VISITED = 1000  # visited parts of a constant
+_MAX_VISITED_PARTS = 1000  # visited parts of a constant
 
 
 def changed_constants(graph: Graph) -> list[Any]:
@@ -34,7 +34,7 @@ def changed_constants(graph: Graph) -> list[Any]:
 def containers_in(value: Any) -> Iterator[Any]:
     """Iterate over the lists, dicts and sets in a value, at any depth."""
     pending_values, visited_ids = [value], set[int]()
-    while pending_values and len(visited_ids) < _MAX_VISITED:
+    while pending_values and len(visited_ids) < _MAX_VISITED_PARTS:
         part = pending_values.pop()
         if not isinstance(part, _CONTAINERS) or id(part) in visited_ids:
             continue

@@ -72,11 +72,11 @@ class ContainerStores:
 
         The handler would have the contents from before the `try`.
         """
-        region = outer = current_region()
-        while outer is not None:
-            if region is not None and outer.graph.name.startswith("try_body"):
+        region = enclosing_region = current_region()
+        while enclosing_region is not None:
+            if region is not None and enclosing_region.graph.name.startswith("try_body"):
                 region.contract.before_write(container, "an argument is changed in a try")
-            outer = outer.parent
+            enclosing_region = enclosing_region.parent
 
     def _check_length(self, container: Any, length: int) -> None:
         """Restart the trace with the list as an object of the graph if its length changes: it may have any length."""

@@ -108,8 +108,8 @@ class WriteMonitor:
             self.deferred_locations.append(location)
             self.stores.mark_stored(root, location)
         stand_ins = [container for container, _ in self.trace.argument_containers.values()]
-        first = len(self.call.leaves) - len(self.call.locations)
-        keys = zip(leaves, self.call.key.leaves[first:], strict=True)
+        first_location_leaf = len(self.call.leaves) - len(self.call.locations)
+        keys = zip(leaves, self.call.key.leaves[first_location_leaf:], strict=True)
         contents = [self.flattened_arguments[name] for name in self.call.containers]
         contents += [stand_ins[key.position] if isinstance(key, SharedKey) else leaf for leaf, key in keys]
         for location, leaf in zip(self.locations, contents, strict=True):
@@ -156,14 +156,14 @@ class WriteMonitor:
         """Raise RestartTrace if a location has to become an input."""
         self.written_keys.update(location.key for location in locations)
         new_locations = [location for location in locations if location.key not in self.input_keys]
-        missing = [location for location in new_locations if not self._is_cell_of_trace(location)]
-        if missing:
-            self._refuse_new_objects(missing)
-            if any(id(location.owner) in self.trace.rebuilt_arguments for location in missing):
+        new_inputs = [location for location in new_locations if not self._is_cell_of_trace(location)]
+        if new_inputs:
+            self._refuse_new_objects(new_inputs)
+            if any(id(location.owner) in self.trace.rebuilt_arguments for location in new_inputs):
                 raise RestartTrace(objects=True)
-            values = [location.read() for location in missing]
+            values = [location.read() for location in new_inputs]
             owners = [value for value in values if isinstance(value, _MUTABLE_TYPES)]
-            raise RestartTrace([*missing, *self._find_locations_of(owners, missing)])
+            raise RestartTrace([*new_inputs, *self._find_locations_of(owners, new_inputs)])
 
     def _run_plain(self, action: str) -> NoReturn:
         raise RunPlain(f"{action}, which has to happen on every call")
@@ -175,9 +175,9 @@ class WriteMonitor:
     def handle_escaping_tuples(self, values: Sequence[Value]) -> None:
         """Restart the trace where tuples in arguments are stored: with these arguments as objects."""
         names = [self.trace.tuples_in_graph[value] for value in values]
-        outer = [self.call.containers[name].key for name in names if isinstance(name, OuterName)]
-        if outer:
-            raise RestartTrace(opaque=outer)
+        outer_keys = [self.call.containers[name].key for name in names if isinstance(name, OuterName)]
+        if outer_keys:
+            raise RestartTrace(opaque=outer_keys)
         if names:
             raise RestartTrace(arguments=names)
 
@@ -227,12 +227,12 @@ class WriteMonitor:
             self._run_plain("an argument is changed")
         return [location for key, location in locations_by_key.items() if key not in excluded_keys]
 
-    def _refuse_new_objects(self, missing: Sequence[Location]) -> None:
+    def _refuse_new_objects(self, new_inputs: Sequence[Location]) -> None:
         """Raise RunPlain if each trace writes an attribute of another object, which the call itself seems to create."""
-        for location in missing:
+        for location in new_inputs:
             unwritten = [other for other in self.locations if other.key not in self.written_keys]
-            same_attribute = [other for other in unwritten if _is_same_attribute(location, other)]
-            if len(same_attribute) >= _MAX_UNWRITTEN:
+            others_with_attribute = [other for other in unwritten if _is_same_attribute(location, other)]
+            if len(others_with_attribute) >= _MAX_UNWRITTEN:
                 self._run_plain(f"{location.name} is written, whose object the call itself seems to create")
 
     def _record_store(self, location: Location, value: Any, before: Any) -> None:

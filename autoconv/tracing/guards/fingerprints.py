@@ -1,4 +1,9 @@
-"""Fingerprints of values from outside a trace: equal as long as a value is equivalent for the trace."""
+"""Fingerprints of values from outside a trace: equal as long as a value is equivalent for the trace.
+
+Most are tuples of a class and a value, or parts: (class, parts). A container, number or text of a user's class adds
+"and", and its attributes with those of its class. Objects and modules have (id, pairs of names and parts, class
+values). What is compared by identity has (id, reference).
+"""
 
 from __future__ import annotations
 
@@ -25,21 +30,21 @@ from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.guards.attribute_reads import AttributeReads
 from autoconv.tracing.key.array_keys import needs_numpy
 
-DEPTH = 20  # nesting of values
-_LARGE_BYTES = 1 << 20  # bytes of an array that is compared on every call
+MAX_DEPTH = 20  # nesting of values
+_MAX_COMPARED_BYTES = 1 << 20  # of an array, which is compared on every call
 _MAX_ITEMS = 100_000  # items of a container that is compared on every call, at about a microsecond each
 IDENTITY_TYPES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, type(np.sum), np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType,
     types.GenericAlias, types.EllipsisType, types.NotImplementedType, re.Pattern,
 )  # fmt: skip
-_PARTED_IDENTITY_TYPES = (types.FunctionType, types.ModuleType)
+_IDENTITY_TYPES_WITH_PARTS = (types.FunctionType, types.ModuleType)
 _SCALAR_TYPES = (bool, int, str, bytes, float, complex)
 _VALUE_TYPES = (*_SCALAR_TYPES, type(None), list, tuple, dict, set, frozenset, np.ndarray)
 _DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType)
 _DEPTH_IN_CLASSES = 8  # nesting of values in class attributes
 # Attributes that describe a class, and on which no method depends.
-_DESCRIBING_CLASSES = frozenset(
+_DESCRIPTIVE_CLASS_ATTRIBUTES = frozenset(
     {
         "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__abstractmethods__", "__slots__",
         "__orig_bases__", "__parameters__", "__static_attributes__", "__firstlineno__", "_abc_impl",
@@ -47,7 +52,7 @@ _DESCRIBING_CLASSES = frozenset(
     }
 )  # fmt: skip
 # Internal tables of an enumeration.
-_DESCRIBING_ENUMERATIONS = frozenset(
+_ENUMERATION_TABLES = frozenset(
     name for name in vars(enum.Enum("_Sample", ())) if name.startswith("_") and not name.startswith("__")
 )
 _IDENTITY_HOOKS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
@@ -61,24 +66,25 @@ class Unguardable(Exception):
 class Fingerprints:
     """Computes fingerprints of values, which are equal as long as the values are equivalent.
 
-    `skip` are ignored attributes, as (id of the object, name). With `strict`, values that cannot be guarded raise
-    Unguardable; else they are compared by identity, and their names are added to `unguarded`. `arrays` collects the
-    visited arrays, `kinds` the classes whose attributes are compared, `outside_kinds` the classes of objects. If
-    `reads` is given, only the attributes that it names count; otherwise `names` are the attributes read of modules.
+    `input_keys` are ignored attributes and items, which are inputs of the trace: (id of the owner, name or position).
+    With `strict`, values that cannot be guarded raise Unguardable; else they are compared by identity, and their names
+    are added to `unguarded`. `arrays` collects the visited arrays, `compared_classes` the classes whose attributes are
+    compared, `object_classes` those of objects. If `reads` is given, only the attributes that it names count;
+    otherwise `module_attributes` are the attributes read of modules.
     """
 
-    skip: frozenset[Any] = frozenset()
+    input_keys: frozenset[Any] = frozenset()
     strict: bool = True
     unguarded: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     reads: AttributeReads | None = None
-    names: frozenset[str] = frozenset()
-    kinds: set[type] = field(default_factory=set)
-    outside_kinds: set[type] = field(default_factory=set)
+    module_attributes: frozenset[str] = frozenset()
+    compared_classes: set[type] = field(default_factory=set)
+    object_classes: set[type] = field(default_factory=set)
     _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
     _visited: dict[int, Any] = field(default_factory=dict)  # by id: values reached twice, or containing themselves
 
-    def of(self, value: Any, name: str = "", depth: int = DEPTH) -> Any:
+    def of(self, value: Any, name: str = "", depth: int = MAX_DEPTH) -> Any:
         """Return the fingerprint of a value and its parts, down to `depth`; explanations call it `name`."""
         if isinstance(value, _SCALAR_TYPES) and not isinstance(value, np.number):
             return self._scalar(value, name, depth)
@@ -91,14 +97,14 @@ class Fingerprints:
         if isinstance(value, type):
             return id(value), _live_reference(value), self._class_values(value, name) if is_user_code(value) else ()
         if isinstance(value, enum.Enum):
-            self.kinds.add(type(value))
-            self.outside_kinds.add(type(value))
+            self.compared_classes.add(type(value))
+            self.object_classes.add(type(value))
             return id(value), self._own_attributes(value, name, max(depth - 1, 0))
-        if is_by_identity(value) and not isinstance(value, _PARTED_IDENTITY_TYPES):
+        if is_by_identity(value) and not isinstance(value, _IDENTITY_TYPES_WITH_PARTS):
             return id(value), _live_reference(value)
         if isinstance(value, (np.ndarray, np.generic)):
             return self._array(np.asarray(value), value, name)
-        if depth == 0 and isinstance(value, _PARTED_IDENTITY_TYPES):
+        if depth == 0 and isinstance(value, _IDENTITY_TYPES_WITH_PARTS):
             return id(value), _live_reference(value)
         if depth == 0:
             return self._fingerprint_by_identity(value, name, "it is nested too deeply")
@@ -106,7 +112,7 @@ class Fingerprints:
             return self._visited[id(value)]
         # A value that is reached again, in a cycle or not, is identified by its number in visiting order. So shared
         # parts are compared once, and not along every path.
-        self._visited[id(value)] = "met", len(self._visited)
+        self._visited[id(value)] = "visited", len(self._visited)
         result = self._parts(value, name, depth - 1)
         if isinstance(value, (tuple, frozenset, range)):  # whether equal ones are one object makes no difference
             self._visited[id(value)] = result
@@ -116,8 +122,9 @@ class Fingerprints:
         if isinstance(value, types.FunctionType):
             return id(value), _live_reference(value), value.__code__, self._function_values(value, name, depth)
         if isinstance(value, types.ModuleType):
-            read = guarded_module_attributes(value, self.names if self.reads is None else self.reads.module_names)
-            return id(value), tuple((k, self.of(part, f"{name}.{k}", depth)) for k, part in read.items()), ()
+            names_read = self.module_attributes if self.reads is None else self.reads.module_names
+            parts = guarded_module_attributes(value, names_read)
+            return id(value), tuple((k, self.of(part, f"{name}.{k}", depth)) for k, part in parts.items()), ()
         return self._container(value, name, depth)
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
@@ -152,15 +159,15 @@ class Fingerprints:
         is_opaque = is_generator(value) or (cls.__module__ in ("numpy", "builtins") and cls is not np.vectorize)
         if not has_attributes(value) or is_opaque:
             return self._fingerprint_by_identity(value, name, with_article(cls))
-        self.outside_kinds.add(cls)
+        self.object_classes.add(cls)
         return id(value), self._own_attributes(value, name, depth), self._class_values(cls, name)
 
     def _sequence(self, value: Any, cls: type, name: str, depth: int) -> Any:
         parts = tuple(
-            None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
+            None if (id(value), i) in self.input_keys else self.of(item, f"{name}[{i}]", depth)
             for i, item in enumerate(iterate_plainly(value))
         )
-        if self.skip and any((id(value), i) in self.skip for i in range(len(parts))):
+        if self.input_keys and any((id(value), i) in self.input_keys for i in range(len(parts))):
             parts += id(value), _live_reference(value)  # inputs of the trace are read from this very object
         if cls in (list, tuple):
             return cls, parts
@@ -168,12 +175,12 @@ class Fingerprints:
 
     def _own_attributes(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the fingerprint of an object's own attributes; if all are compared, so is their order."""
-        read = self.reads.names_for_class(type(value)) if self.reads is not None else None
+        names_read = self.reads.names_for_class(type(value)) if self.reads is not None else None
         attributes = attributes_of(value)
         return tuple(
             (k, self.of(attributes[k], f"{name}.{k}", depth))
-            for k in (attributes if read is None else sorted(attributes.keys() & read))
-            if not k.startswith("__autoconv") and (id(value), k) not in self.skip
+            for k in (attributes if names_read is None else sorted(attributes.keys() & names_read))
+            if not k.startswith("__autoconv") and (id(value), k) not in self.input_keys
         )
 
     def _scalar(self, value: Any, name: str, depth: int) -> Any:
@@ -187,17 +194,18 @@ class Fingerprints:
     def _attributes_and_class(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the attributes and class values of a container, number or text of a user's class."""
         cls = type(value)
-        self.outside_kinds.add(cls)
+        self.object_classes.add(cls)
         return self._own_attributes(value, name, depth), self._class_values(cls, name) if is_user_code(cls) else ()
 
     def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
         """Return the fingerprint of an array: identity, dtype, shape and, unless it is large, contents."""
         if array is value:
             self.arrays[id(array)] = array
-        if self.strict and (array.nbytes > _LARGE_BYTES or array.dtype.kind not in "biufc" or needs_numpy(value)):
+        is_large_array = array.nbytes > _MAX_COMPARED_BYTES
+        if self.strict and (is_large_array or array.dtype.kind not in "biufc" or needs_numpy(value)):
             return self._fingerprint_by_identity(value, name, with_article(type(value)))
         identity = (id(value), _live_reference(value)) if array is value else ()
-        if array.nbytes > _LARGE_BYTES or array.dtype.hasobject:
+        if is_large_array or array.dtype.hasobject:
             self.unguarded.append(f"{name} (a result that Python itself computes from an array this large)")
             return np.ndarray, identity, array.dtype.str, array.shape
         return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
@@ -205,17 +213,17 @@ class Fingerprints:
     def _class_values(self, cls: type, name: str) -> tuple[Any, ...]:
         """Return the fingerprints of the attributes of a class and its user-defined bases.
 
-        Attributes in `skip`, as (id of the class, name), are left out.
+        Attributes in `input_keys`, as (id of the class, name), are left out.
         """
         if cls not in self._classes:
-            read = self.reads.names_for_class(cls) if self.reads is not None else None
+            names_read = self.reads.names_for_class(cls) if self.reads is not None else None
             self._classes[cls] = ("itself",)  # where its own attributes refer to it
-            self.kinds.add(cls)
+            self.compared_classes.add(cls)
             self._classes[cls] = tuple(map(id, cls.__mro__)), *(
                 (key, self.class_value(value, f"{name}.{key}", self.reads is None or key in self.reads.names))
                 for base in cls.__mro__
-                for key, value in guarded_class_attributes(base, read)
-                if (id(base), key) not in self.skip
+                for key, value in guarded_class_attributes(base, names_read)
+                if (id(base), key) not in self.input_keys
             )
         return self._classes[cls]
 
@@ -251,7 +259,7 @@ class Fingerprints:
         own_attributes = [
             (key, value)
             for key, value in function.__dict__.items()
-            if not key.startswith("__") and (id(function), key) not in self.skip
+            if not key.startswith("__") and (id(function), key) not in self.input_keys
         ]
         return tuple(self.of(part, name, depth - 1) for part in attributes[:2]) + tuple(
             (key, self.class_value(value, name)) for key, value in own_attributes
@@ -261,8 +269,8 @@ class Fingerprints:
 def _is_data(value: Any) -> bool:
     """Return whether a value is data that a program may change: no descriptor, callable, lock or large array."""
     cls = type(value)
-    changes = cls.__hash__ is None or isinstance(value, (tuple, memoryview)) or is_user_code(cls)
-    return changes and not (hasattr(cls, "__get__") or callable(value) or is_large(value))
+    may_change = cls.__hash__ is None or isinstance(value, (tuple, memoryview)) or is_user_code(cls)
+    return may_change and not (hasattr(cls, "__get__") or callable(value) or is_large(value))
 
 
 def base_of(value: Any) -> type:
@@ -276,13 +284,13 @@ def iterate_plainly(value: Any) -> Any:
     return base.items(value) if isinstance(value, dict) else base.__iter__(value)
 
 
-def guarded_class_attributes(base: type, read: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
-    """Iterate over the attributes of a user's class that may be `read`; special methods always may."""
+def guarded_class_attributes(base: type, names_read: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
+    """Iterate over the attributes of a user's class that may be `names_read`; special methods always may."""
     if is_user_code(base):
         is_enumeration = issubclass(base, enum.Enum)
         for key, value in list(vars(base).items()):
-            is_internal = key in _DESCRIBING_CLASSES or (is_enumeration and key in _DESCRIBING_ENUMERATIONS)
-            if (read is None or key in read or key.startswith("__")) and not is_internal:
+            is_internal = key in _DESCRIPTIVE_CLASS_ATTRIBUTES or (is_enumeration and key in _ENUMERATION_TABLES)
+            if (names_read is None or key in names_read or key.startswith("__")) and not is_internal:
                 yield key, value
 
 
@@ -315,7 +323,7 @@ def is_by_identity(value: Any) -> bool:
 
 def is_large(value: Any) -> bool:
     """Return whether a value is a numeric array too large to be compared on every call."""
-    return isinstance(value, np.ndarray) and value.nbytes > _LARGE_BYTES and value.dtype.kind in "biufc"
+    return isinstance(value, np.ndarray) and value.nbytes > _MAX_COMPARED_BYTES and value.dtype.kind in "biufc"
 
 
 def has_to_be_input(value: Any) -> bool:

@@ -36,7 +36,7 @@ from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 _MAX_ITEMS = 64  # items of a list, tuple or dict that are compared one by one
 _PLAIN_TYPES = (int, str, bytes, float, complex, np.number, np.bool_)
 _ATOM_TYPES = frozenset({int, str, bytes, float, complex, bool, type(None)})
-_TAKE_FUNCTION_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
+_GET_FUNCTION_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
 _IMMUTABLE_TYPES = (
     *_PLAIN_TYPES, bool, type(None),
     types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
@@ -60,7 +60,7 @@ def generate_checker(
             check_writer.compare(read(), check_writer.read_expression(read, place))
     except (TooLong, Unguardable):
         return None
-    check_writer.forget_containers()
+    check_writer.release_containers()
     return check_writer.writer.finish("True")
 
 
@@ -71,11 +71,11 @@ class _CheckWriter:
         self.writer = FunctionWriter(fallback="False")
         self._fingerprints = fingerprints
         # (id of an owner, key) of values that are not compared, and the names that the trace has read.
-        self._skip, self._reads = fingerprints().skip, fingerprints().reads
+        self._input_keys, self._reads = fingerprints().input_keys, fingerprints().reads
         self._visited: dict[int, tuple[str, Any]] = {}  # id of a container -> (its variable, the container)
         self._classes: set[type] = set()
 
-    def forget_containers(self) -> None:
+    def release_containers(self) -> None:
         """Release the visited containers: the comparisons of classes refer to this writer."""
         self._visited.clear()
 
@@ -141,11 +141,15 @@ class _CheckWriter:
         if not is_user_module(value) and not parts:
             return
         attributes = self.writer.variable(f"{variable}.__dict__")
-        present = names & vars(value).keys()
-        self.writer.require(f"{attributes}.keys() & {self.writer.constant(names)} == {self.writer.constant(present)}")
+        present_names = names & vars(value).keys()
+        self._require_names(attributes, names, present_names)
         if not self._is_repeated(value, variable):
             for name, part in parts.items():
                 self.compare(part, f"{attributes}[{name!r}]")
+
+    def _require_names(self, attributes: str, names: frozenset[str], present: frozenset[str]) -> None:
+        """Require that of these names the same ones are present in the dict `attributes`."""
+        self.writer.require(f"{attributes}.keys() & {self.writer.constant(names)} == {self.writer.constant(present)}")
 
     def _compare_parts(self, value: Any, variable: str) -> None:
         """Compare a list, tuple, dict or method part by part."""
@@ -169,10 +173,10 @@ class _CheckWriter:
             get_length = "len" if is_plain else self.writer.constant(base.__len__)
             self.writer.require(f"{get_length}({variable}) == {len(keys)}")
         get_item = "" if is_plain else self.writer.constant(base.__getitem__)
-        if base is not dict and any((id(value), key) in self._skip for key in keys):
+        if base is not dict and any((id(value), key) in self._input_keys for key in keys):
             self.writer.require_same(value, variable)  # inputs of the trace are read from this very object
         for key in keys:
-            if base is dict or (id(value), key) not in self._skip:
+            if base is dict or (id(value), key) not in self._input_keys:
                 item_expression = f"{variable}[{key!r}]" if is_plain else f"{get_item}({variable}, {key!r})"
                 self.compare(base.__getitem__(value, key), item_expression)
         if not is_plain:
@@ -184,16 +188,18 @@ class _CheckWriter:
         Where equal items are other objects, the comparison fails, and fingerprints decide (see the module).
         """
         cls = type(value)
-        is_partly_compared = any(owner == id(value) for owner, _ in self._skip)
+        is_partly_compared = any(owner == id(value) for owner, _ in self._input_keys)
         views: list[Any] = [dict.keys(value), dict.values(value)] if cls is dict else [value]
-        items = [list(view) for view in views]
-        if cls not in (list, tuple, dict) or is_partly_compared or not {type(x) for x in chain(*items)} <= _ATOM_TYPES:
+        items_by_view = [list(view) for view in views]
+        has_only_atoms = {type(item) for item in chain(*items_by_view)} <= _ATOM_TYPES
+        if cls not in (list, tuple, dict) or is_partly_compared or not has_only_atoms:
             self._compare_fingerprint(value, variable)
             return
         self.writer.require(f"len({variable}) == {len(value)}")
-        for method, expected in zip(("", ".values()"), items, strict=False):
-            same = f"map({self.writer.constant(operator.is_)}, {variable}{method}, {self.writer.constant(expected)})"
-            self.writer.require(f"all({same})")
+        for method, expected in zip(("", ".values()"), items_by_view, strict=False):
+            is_same = self.writer.constant(operator.is_)
+            comparisons = f"map({is_same}, {variable}{method}, {self.writer.constant(expected)})"
+            self.writer.require(f"all({comparisons})")
 
     def _compare_array(self, value: np.ndarray, variable: str) -> None:
         self.writer.require_same(value, variable)
@@ -217,14 +223,13 @@ class _CheckWriter:
             if read_names is None:
                 self.writer.require(f"[*{attributes}] == {self.writer.constant(list(present_attributes))}")
             else:
-                constant = self.writer.constant(read_names & present_attributes.keys())
-                self.writer.require(f"{attributes}.keys() & {self.writer.constant(read_names)} == {constant}")
+                self._require_names(attributes, read_names, read_names & present_attributes.keys())
             for name, part in present_attributes.items():
-                is_compared = not name.startswith("__autoconv") and (id(value), name) not in self._skip
+                is_compared = not name.startswith("__autoconv") and (id(value), name) not in self._input_keys
                 if is_compared and (read_names is None or name in read_names):
                     self.compare(part, f"{attributes}[{name!r}]")
         for name, slot in slots_of(type(value)):
-            if (id(value), name) not in self._skip and (read_names is None or name in read_names):
+            if (id(value), name) not in self._input_keys and (read_names is None or name in read_names):
                 self._compare_slot(slot, value, variable)
         self._compare_class(type(value))
 
@@ -245,7 +250,7 @@ class _CheckWriter:
         read_names = self._reads.names_for_class(cls) if self._reads is not None else None
         for base in filter(is_user_code, cls.__mro__):
             attributes = guarded_class_attributes(base, read_names)
-            parts = {name: part for name, part in attributes if (id(base), name) not in self._skip}
+            parts = {name: part for name, part in attributes if (id(base), name) not in self._input_keys}
             namespace = self.writer.constant(vars(base))
             self.writer.require(f"len({namespace}) == {len(vars(base))}")
             # Keeps the parts alive, so that their ids stay unique.
@@ -266,8 +271,9 @@ class _CheckWriter:
 
     def _compare_functions(self, functions: list[types.FunctionType]) -> None:
         if functions:
-            expression = f"[*map({self.writer.constant(_TAKE_FUNCTION_PARTS)}, {self.writer.constant(functions)})]"
-            parts = [(*others, dict(attributes)) for *others, attributes in map(_TAKE_FUNCTION_PARTS, functions)]
+            expression = f"[*map({self.writer.constant(_GET_FUNCTION_PARTS)}, {self.writer.constant(functions)})]"
+            parts_of_functions = map(_GET_FUNCTION_PARTS, functions)
+            parts = [(*other_parts, dict(attributes)) for *other_parts, attributes in parts_of_functions]
             self.writer.require(f"{expression} == {self.writer.constant(parts)}")
         for function in functions:
             if function.__defaults__:  # by identity, as == does not distinguish 1 from 1.0

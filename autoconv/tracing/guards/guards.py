@@ -22,7 +22,7 @@ from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import raw_items
 from autoconv.tracing.guards.attribute_reads import AttributeReads, names_in_code, reachable_classes
 from autoconv.tracing.guards.fingerprints import (
-    DEPTH,
+    MAX_DEPTH,
     Fingerprints,
     Unguardable,
     describe_difference,
@@ -36,7 +36,7 @@ from autoconv.tracing.guards.trace_restrictions import RunPlain
 
 _SEARCH_DEPTH = 6  # depth to which objects and lists are searched for possible inputs
 _MAX_SEARCHED_ITEMS = 256  # items of a list that is searched
-_CHECKER_ROUNDS = (2, 4, 8)  # a checker is written after so many successful comparisons of fingerprints
+_CHECKER_ATTEMPTS = (2, 4, 8)  # numbers of successive comparisons of fingerprints at which a checker is written
 _INPUT_TYPES = (np.ndarray, int, float)  # kinds of values that become inputs if they change from call to call
 
 _WITHOUT_LOCATIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
@@ -49,35 +49,37 @@ class Guards:
     """The names that traced functions read, with fingerprints of their values.
 
     `unguarded` lists values that cannot be guarded, `arrays` the reachable arrays, by id. With `runs_plain`, a call
-    runs plain where tracing itself would change a value (an iterator). `skip` are the keys of locations that are inputs
-    of the trace instead; `restart_with_inputs` restarts the trace with further ones. `on_class_read` is called with the
-    class of an object that is read, before its methods run, and with whether instances may exist outside the trace.
+    runs plain where tracing itself would change a value (an iterator). `input_keys` are the keys of locations that are
+    inputs of the trace instead; `restart_with_inputs` restarts the trace with further ones. `on_class_read` is called
+    with the class of an object, before its methods run, and with whether instances may exist outside the trace.
     """
 
     runs_plain: bool = False
     function: Any = None  # the traced function, if it is one of Python's
-    skip: frozenset[Any] = frozenset()
+    input_keys: frozenset[Any] = frozenset()
     restart_with_inputs: Callable[[list[journal.Location]], Any] = list
-    on_class_read: Callable[[type, bool], Any] = lambda kind, is_outer: None
-    kinds: set[type] = field(default_factory=set)  # classes of values that are read
-    outside_kinds: set[type] = field(default_factory=set)  # classes with instances outside the trace
+    on_class_read: Callable[[type, bool], Any] = lambda kind, is_outside: None
+    compared_classes: set[type] = field(default_factory=set)  # of values that are read
+    object_classes: set[type] = field(default_factory=set)  # those with instances outside the trace
+    # A name, the function that reads its value, the fingerprint, and the place of the name.
     checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
     unguarded: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
     _keys: set[Any] = field(default_factory=set)
+    # The same without a fingerprint so far; the values of `_unexamined` have not been searched either.
     _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
     _unexamined: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
     _locations: list[journal.Location] = field(default_factory=list)
     _included_guards: list[Any] = field(default_factory=list)
-    _single_element_arrays: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    _one_element_arrays: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     # True if a frozenset is read, and a function is from a file without the word "frozenset" (see
     # `passes/in_place_operators.py`).
     unnamed_frozensets: bool = False
     reached_values: list[Any] = field(default_factory=list)  # the values reachable from the names at the trace's end
     _files: set[str] = field(default_factory=set)
     _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # names whose values are modules
-    _names: frozenset[str] = frozenset()  # attributes of modules that count in `check_new_values` so far
+    _searched_module_attributes: frozenset[str] = frozenset()  # those by which `_modules` were searched
     reads: AttributeReads | None = None  # the attributes that count; None: all
     _checker: Callable[[], bool] | None = None  # the generated checker
     _fingerprint_checks: int = 0  # consecutive checks that needed fingerprints
@@ -129,7 +131,7 @@ class Guards:
                 self._pending.append((name, read, place))
         if self.reads is not None:
             self.reads = None if other.reads is None else self.reads.include(other.reads)
-        self.unguarded += [what for what in other.unguarded if not self.runs_plain and what not in self.unguarded]
+        self.unguarded += [text for text in other.unguarded if not self.runs_plain and text not in self.unguarded]
         self._included_guards.append(other)  # keeps its functions `read` alive, which are identified by id
 
     def add_value(self, name: str, value: Any) -> None:
@@ -158,7 +160,7 @@ class Guards:
         if key in self._keys:
             return
         self._keys.add(key)
-        if key in self.skip:
+        if key in self.input_keys:
             return
         self._pending.append((name, read, place))
         self._unexamined += [(name, read)] if self.runs_plain else []
@@ -172,36 +174,37 @@ class Guards:
 
         The call runs plain if it reads a value that cannot be guarded, such as an iterator, which it would advance.
         """
-        names = self.reads.module_names if self.reads is not None else frozenset()
-        module_reads, self._names = (self._modules if names != self._names else []), names
+        module_attributes = self.reads.module_names if self.reads is not None else frozenset()
+        module_reads = self._modules if module_attributes != self._searched_module_attributes else []
+        self._searched_module_attributes = module_attributes
         self._modules = self._modules + [
             (name, read) for name, read in self._unexamined if isinstance(read(), types.ModuleType)
         ]
-        is_searched, reads = False, None
+        has_searched_inputs, reads = False, None
         for name, read in [*self._unexamined, *module_reads]:
-            fingerprints = Fingerprints(self.skip, names=names)
+            fingerprints = Fingerprints(self.input_keys, module_attributes=module_attributes)
             try:
                 fingerprints.of(read())
             except Unguardable as reason:
-                if not is_searched:  # once: nothing of the program runs in between
-                    locations = (location for location in self.locations() if location.key not in self.skip)
+                if not has_searched_inputs:  # once: nothing of the program runs in between
+                    locations = (location for location in self.locations() if location.key not in self.input_keys)
                     inputs = [location for location in locations if has_to_be_input(location.read())]
                     if inputs:
                         self.restart_with_inputs(inputs)
-                    is_searched, reads = True, self.current_reads()
+                    has_searched_inputs, reads = True, self.current_reads()
                 if self._may_be_read(read(), reads):
                     raise RunPlain(f"{name} ({reason}) is read, and a change of it would not be noticed") from None
-                fingerprints = Fingerprints(self.skip, strict=False, names=names)
+                fingerprints = Fingerprints(self.input_keys, strict=False, module_attributes=module_attributes)
                 fingerprints.of(read())
-            self.kinds |= fingerprints.kinds
-            self.outside_kinds |= fingerprints.outside_kinds
-            single_elements = [a for a in fingerprints.arrays.values() if a.size == 1 and a.flags.writeable]
-            self._single_element_arrays += [(a, a.copy()) for a in single_elements]
+            self.compared_classes |= fingerprints.compared_classes
+            self.object_classes |= fingerprints.object_classes
+            one_element_arrays = [a for a in fingerprints.arrays.values() if a.size == 1 and a.flags.writeable]
+            self._one_element_arrays += [(a, a.copy()) for a in one_element_arrays]
         self._unexamined.clear()
-        if not self.kinds <= self.outside_kinds:  # objects may be nested deeper than the search goes
-            self.outside_kinds |= reachable_classes(self.values())
-        for kind in self.kinds:
-            self.on_class_read(kind, kind in self.outside_kinds)
+        if not self.compared_classes <= self.object_classes:  # objects may be nested deeper than the search goes
+            self.object_classes |= reachable_classes(self.values())
+        for kind in self.compared_classes:
+            self.on_class_read(kind, kind in self.object_classes)
 
     def current_reads(self) -> AttributeReads | None:
         """Return the reads of the functions found so far, from the current values; None if they are unknown."""
@@ -212,14 +215,11 @@ class Guards:
         return reads
 
     def _may_be_read(self, value: Any, reads: AttributeReads | None) -> bool:
-        """Return whether the part that cannot be guarded may be read.
-
-        False if it consists of attributes that no function names, such as a log or a lock.
-        """
+        """Return whether a part without a guard may be read: not an attribute that no function names, such as a log."""
         if reads is None:
             return True
         try:
-            Fingerprints(self.skip, reads=reads).of(value)
+            Fingerprints(self.input_keys, reads=reads).of(value)
         except Unguardable:
             return True
         return False
@@ -240,7 +240,7 @@ class Guards:
 
     def reachable_arrays(self) -> Iterable[np.ndarray]:
         """Return the arrays that are reachable from the names now; valid until `take_fingerprints`."""
-        fingerprints = Fingerprints(self.skip, strict=False)
+        fingerprints = Fingerprints(self.input_keys, strict=False)
         for _, read, _ in self._pending:
             fingerprints.of(read())
         return fingerprints.arrays.values()
@@ -259,7 +259,7 @@ class Guards:
                 not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
             )
         for name, read, place in self._pending:
-            fingerprints = Fingerprints(self.skip, self.runs_plain, self.unguarded, self.arrays, self.reads)
+            fingerprints = Fingerprints(self.input_keys, self.runs_plain, self.unguarded, self.arrays, self.reads)
             try:
                 self.checks.append((name, read, fingerprints.of(read(), name), place))
             except Unguardable as reason:
@@ -271,12 +271,12 @@ class Guards:
         """Undo in-place changes that tracing made to arrays of one element; return whether there were any.
 
         `x += 1` changes such arrays, which are taken for numbers where they decide a branch (see
-        `analysis.numbers.shared_names`).
+        `analysis.numbers.possibly_aliased_names`).
         """
-        changed_arrays = [(a, before) for a, before in self._single_element_arrays if a.tobytes() != before.tobytes()]
+        changed_arrays = [(a, before) for a, before in self._one_element_arrays if a.tobytes() != before.tobytes()]
         for array, before in changed_arrays:
             array[...] = before
-        self._single_element_arrays.clear()
+        self._one_element_arrays.clear()
         return bool(changed_arrays)
 
     def changed_inputs(self) -> Iterator[tuple[journal.Location, Any]]:
@@ -284,7 +284,7 @@ class Guards:
         for name, read, expected, place in self.checks:
             value = read()
             if place is None or not isinstance(value, _INPUT_TYPES):
-                yield from self._changed_parts(value, expected, DEPTH)
+                yield from self._changed_parts(value, expected, MAX_DEPTH)
             elif self._differs(value, expected):
                 owner, key = place
                 yield (journal.cell_location(owner, name) if not key else journal.global_location(owner, key)), value
@@ -305,7 +305,7 @@ class Guards:
         for name, before in expected[1]:
             part = attributes.get(name)
             if isinstance(part, _INPUT_TYPES):
-                if (id(value), name) not in self.skip and self._differs(part, before):
+                if (id(value), name) not in self.input_keys and self._differs(part, before):
                     yield journal.attribute_location(value, name), part
             elif isinstance(before, tuple):
                 yield from self._changed_parts(part, before, depth - 1)
@@ -317,7 +317,7 @@ class Guards:
         return expected[0] is type(value) and self._fingerprints().of(value) != expected
 
     def _fingerprints(self) -> Fingerprints:
-        return Fingerprints(self.skip, self.runs_plain, reads=self.reads)
+        return Fingerprints(self.input_keys, self.runs_plain, reads=self.reads)
 
     def refresh(self) -> None:
         """Take the fingerprints of the current values once more."""
@@ -333,7 +333,7 @@ class Guards:
         if self._checker is not None and self._checker():
             return ""
         self._fingerprint_checks += 1
-        writes_checker = self._fingerprint_checks in _CHECKER_ROUNDS
+        writes_checker = self._fingerprint_checks in _CHECKER_ATTEMPTS
         new_checker = generate_checker(self.checks, self._fingerprints) if writes_checker else None
         for name, read, expected, _ in self.checks:
             try:
@@ -344,7 +344,7 @@ class Guards:
                 return name
         if new_checker is not None:  # use the checker only if it agrees with the fingerprints
             self._checker = new_checker if new_checker() else None
-        elif self._fingerprint_checks > _CHECKER_ROUNDS[-1]:
+        elif self._fingerprint_checks > _CHECKER_ATTEMPTS[-1]:
             self._checker = None  # the checker failed repeatedly: each call has other, equal objects
         return ""
 

@@ -34,8 +34,8 @@ def find_hook_reason(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     defaults = getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)
     try:
         refuse_hooked_objects((*args, *kwargs.values(), *defaults), _ARGUMENT_LIMIT)
-    except RunPlain as found:
-        return found.reason
+    except RunPlain as refusal:
+        return refusal.reason
     return ""
 
 

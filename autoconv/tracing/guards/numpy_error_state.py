@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-_FOUND = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)  # missing in older versions
-VARIABLE: contextvars.ContextVar[Any] | None = _FOUND if isinstance(_FOUND, contextvars.ContextVar) else None
+_STATE = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)  # missing in older versions
+VARIABLE: contextvars.ContextVar[Any] | None = _STATE if isinstance(_STATE, contextvars.ContextVar) else None
 DEFAULT = contextvars.Context().run(VARIABLE.get) if VARIABLE is not None else None
 
 _POINTER_OFFSET = 16  # offset in bytes of a capsule's pointer

@@ -36,12 +36,12 @@ class OutsideValues:
     def __bool__(self) -> bool:
         return bool(self._arrays or self._containers)
 
-    def find_overlap(self, leaves: Iterable[Any], written_readers: Iterable[Callable[[], Any]]) -> str:
+    def find_overlap(self, leaves: Iterable[Any], location_readers: Iterable[Callable[[], Any]]) -> str:
         """Describe how a leaf, or what a written location holds, overlaps an outside value; "" if none."""
-        values = [*leaves, *(read() for read in written_readers)]
+        values = [*leaves, *(read() for read in location_readers)]
         arrays = [array for array in values if isinstance(array, np.ndarray)] if self._arrays else []
-        others = [array for array in (read() for read in self._arrays) if array is not None]
-        if any(np.may_share_memory(array, other) for array in arrays for other in others):
+        outside_arrays = [array for array in (read() for read in self._arrays) if array is not None]
+        if any(np.may_share_memory(array, other) for array in arrays for other in outside_arrays):
             return "an argument shares memory with another array that the call reads"
         if self._containers and self._containers.find_overlap(values):
             return "what the call changes is also read by another name"
@@ -56,14 +56,14 @@ class OutsideContainers:
     one of these count.
     """
 
-    def __init__(self, guards: Guards, written: Sequence[Any] | None = None) -> None:
+    def __init__(self, guards: Guards, written_containers: Sequence[Any] | None = None) -> None:
         self._names = None if guards.reads is None else guards.reads.attribute_names_if_all_known
         self._reads_of_objects = guards.reads
-        self._forms = None if written is None else set(map(_form_of, written))
-        self._skip = guards.skip
+        self._forms = None if written_containers is None else set(map(_form_of, written_containers))
+        self._input_keys = guards.input_keys
         reads = [read for _, read, _, _ in guards.checks]
         self._reads: list[Callable[[], Any]] = [
-            read for read in reads if any(map(self._counts, self._reachable([read])))
+            read for read in reads if any(map(self._is_relevant, self._reachable([read])))
         ]
 
     def __bool__(self) -> bool:
@@ -78,37 +78,39 @@ class OutsideContainers:
         return any(id(value) in ids for value in self._reachable(self._reads))
 
     def _reachable(self, reads: Iterable[Callable[[], Any]]) -> Iterator[Any]:
-        return values_reached_by_names((read() for read in reads), self._names, self._skip, self._reads_of_objects)
+        values = (read() for read in reads)
+        return values_reached_by_names(values, self._names, self._input_keys, self._reads_of_objects)
 
-    def _counts(self, value: Any) -> bool:
+    def _is_relevant(self, value: Any) -> bool:
         return _is_container(value) and (self._forms is None or _form_of(value) in self._forms)
 
 
 def values_reached_by_names(
     values: Iterable[Any],
     names: frozenset[str] | None,
-    skip: frozenset[Any] = frozenset(),
+    input_keys: frozenset[Any] = frozenset(),
     reads: AttributeReads | None = None,
 ) -> Iterator[Any]:
     """Iterate over the values and their parts; also over the attributes of classes and modules, by these names.
 
-    None stands for all names. Defaults and attributes of functions are among the parts. `skip` and
+    None stands for all names. Defaults and attributes of functions are among the parts. `input_keys` and
     `reads` are as in `reachable_values`.
     """
-    visited: set[int] = set()
+    visited_ids: set[int] = set()
     pending = list(values)
     while pending:
         next_values: list[Any] = []
-        for value in reachable_values(pending, skip, reads):
-            if id(value) not in visited:
-                visited.add(id(value))
+        for value in reachable_values(pending, input_keys, reads):
+            if id(value) not in visited_ids:
+                visited_ids.add(id(value))
                 yield value
-                next_values += _parts(value, names, skip, reads, visited)
-        pending = [value for value in next_values if type(value) not in _ATOMS and id(value) not in visited]
+                next_values += _parts(value, names, input_keys, reads, visited_ids)
+        pending = [value for value in next_values if type(value) not in _ATOMS and id(value) not in visited_ids]
 
 
 def _parts(
-    value: Any, names: frozenset[str] | None, skip: frozenset[Any], reads: AttributeReads | None, visited: set[int]
+    value: Any, names: frozenset[str] | None, input_keys: frozenset[Any], reads: AttributeReads | None,
+    visited_ids: set[int],
 ) -> Iterator[Any]:
     if isinstance(value, types.ModuleType):
         if value.__name__ not in sys.stdlib_module_names:  # through `sys.modules` everything would be reached
@@ -124,10 +126,11 @@ def _parts(
     else:
         kind = value if issubclass(type(value), type) else type(value)  # `__class__` may run code
         if kind is not value and kind.__module__ not in ("numpy", "builtins"):
-            yield from attribute_values(value, skip, reads)
-        for base in kind.__mro__ if id(kind) not in visited or kind is value else ():
-            visited.add(id(base))
-            yield from (part for name, part in guarded_class_attributes(base, names) if (id(base), name) not in skip)
+            yield from attribute_values(value, input_keys, reads)
+        for base in kind.__mro__ if id(kind) not in visited_ids or kind is value else ():
+            visited_ids.add(id(base))
+            attributes = guarded_class_attributes(base, names)
+            yield from (part for name, part in attributes if (id(base), name) not in input_keys)
 
 
 def _form_of(container: Any) -> Any:

@@ -21,7 +21,7 @@ from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import has_user_equality
 from autoconv.operators.numpy.calls import UnsupportedCall
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.regions.shared_identity import keep_identities
+from autoconv.operators.regions.shared_identity import restart_for_shared_objects
 from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.operators.regions.value_layout import is_created_here
 from autoconv.operators.support.debuggers import debugger_name
@@ -167,18 +167,19 @@ def _has_plain_metaclass(kind: type) -> bool:
     return type(kind).__call__ is type.__call__
 
 
-def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]) -> None:
-    """Preserve the identity of lists and dicts that are returned and also held elsewhere, in a value of `written`.
+def check_identities(result: Any, outside_values: Iterable[Any], stored_values: Iterable[Any]) -> None:
+    """Preserve the identity of lists and dicts that are returned and also held elsewhere, in a value of
+    `stored_values`.
 
-    They become objects of the graph; of other containers the graph returns copies. `outside` are the values that
+    They become objects of the graph; of other containers the graph returns copies. `outside_values` are the values that
     existed before the call, their parts included. Raises RestartTrace or RunPlain for a container among them.
     """
-    written = [*written]
-    candidates = (part for part in outside if type(part) not in _UNCHANGING_OWNERS)
+    stored_values = [*stored_values]
+    candidates = (part for part in outside_values if type(part) not in _UNCHANGING_OWNERS)
     outside_ids = {id(part) for part in candidates if not _is_created_by_trace(part)}
-    written_ids = {id(part) for value in written for part in _containers_in_result(value)}
+    written_ids = {id(part) for value in stored_values for part in _containers_in_result(value)}
     for alternative in result.values if type(result) is Variant else (result,):
-        keep_identities((alternative, *written))
+        restart_for_shared_objects((alternative, *stored_values))
         _check_alternative(alternative, outside_ids, written_ids)
 
 
@@ -253,8 +254,8 @@ def require_undoable_attributes(graph: Graph, kinds: Iterable[type]) -> None:
         if node.op.name in _WRITES_ATTRIBUTE and node.inputs[0].type == ObjectType():
             name = node.attributes["name"]
             writes = _WRITES_ATTRIBUTE[node.op.name]
-            runs = (kind for kind in kinds if runs_code(kind, name, writes) or (computes(kind, name) and not writes))
-            kind = next(runs, None)
+            runs = lambda kind: runs_code(kind, name, writes) or (computes(kind, name) and not writes)  # noqa: B023
+            kind = next(filter(runs, kinds), None)
             if kind is not None:
                 place = "" if node.span is None else f" in line {node.span.line}"
                 raise RunPlain(

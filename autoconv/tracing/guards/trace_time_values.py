@@ -18,11 +18,12 @@ from autoconv.tracing.key.cache_key import TensorKey, VariableKey
 from autoconv.tracing.key.call import Call
 
 
-def make_evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value], Any]:
+def make_evaluator(trace: Trace, call: Call, outer_region: Region | None) -> Callable[[Value], Any]:
     """Return a function from a value of the root graph to its array in this call.
 
     The function returns None if the array is not available: an argument is unknown, the value belongs to a branch or a
-    loop, or it depends on an earlier write. `outer` is the region of the surrounding trace that makes the call, if any.
+    loop, or it depends on an earlier write. `outer_region` is the region of the surrounding trace that makes the call,
+    if any.
     """
 
     def evaluate(value: Value) -> Any:
@@ -31,13 +32,13 @@ def make_evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[
         if nodes is None:
             return None
         needed_values = {v for node in nodes for v in node.inputs} | {value}
-        values = _collect_arguments(call, graph, needed_values, outer)
+        values = _collect_arguments(call, graph, needed_values, outer_region)
         if values is None:
             return None
         for captured, parameter in trace.captures.values():
             values[parameter] = captured._array if isinstance(captured, EagerTensor) else captured
-        part = Graph("initial value", list(graph.parameters), nodes, [value])
-        (array,) = REFERENCE.compile(part)([values.get(parameter) for parameter in graph.parameters])
+        slice_graph = Graph("initial value", list(graph.parameters), nodes, [value])
+        (array,) = REFERENCE.compile(slice_graph)([values.get(parameter) for parameter in graph.parameters])
         return array
 
     return evaluate
@@ -61,7 +62,9 @@ def _backward_slice(graph: Graph, value: Value) -> list[Node] | None:
     return nodes[::-1]
 
 
-def _collect_arguments(call: Call, graph: Graph, values: set[Value], outer: Region | None) -> dict[Value, Any] | None:
+def _collect_arguments(
+    call: Call, graph: Graph, values: set[Value], outer_region: Region | None
+) -> dict[Value, Any] | None:
     """Return the arrays of the wanted parameters; None if one of them is unknown."""
     arrays: dict[Value, Any] = {}
     parameters = iter(graph.parameters)
@@ -71,16 +74,16 @@ def _collect_arguments(call: Call, graph: Graph, values: set[Value], outer: Regi
         parameter = next(parameters)
         if parameter not in values:
             continue
-        array = _leaf_array(leaf, outer)
+        array = _leaf_array(leaf, outer_region)
         if array is None:
             return None
         arrays[parameter] = array
     return arrays
 
 
-def _leaf_array(leaf: Any, outer: Region | None) -> Any:
+def _leaf_array(leaf: Any, outer_region: Region | None) -> Any:
     if isinstance(leaf, SymbolicTensor):
-        return None if outer is None else outer.contract.evaluate(leaf.value_in_graph)
+        return None if outer_region is None else outer_region.contract.evaluate(leaf.value_in_graph)
     if isinstance(leaf, Variable):
         return leaf.storage
     if isinstance(leaf, EagerTensor):

@@ -28,7 +28,7 @@ def add_containers(call: Call, names: Collection[str]) -> None:
         call.names += [name] * len(containers)
     added_containers = call.leaves[len(call.key.leaves) :]
     keys = (*call.key.leaves, *map(make_object_key, added_containers))
-    call.key = replace(call.key, leaves=keys, written=tuple(name for name, _ in written_templates))
+    call.key = replace(call.key, leaves=keys, written_arguments=tuple(name for name, _ in written_templates))
 
 
 def can_add_containers(call: Call, name: str) -> bool:
@@ -40,7 +40,7 @@ def can_add_containers(call: Call, name: str) -> bool:
     for other_name, template in call.key.templates:
         end = position + (1 if template is None else template.leaf_count)
         if other_name == name:
-            if template is None or name in call.key.written or not is_of_builtins(template):
+            if template is None or name in call.key.written_arguments or not is_of_builtins(template):
                 return False
             if flatten(call.arguments.get(name), loses_state)[1] != template:  # `name` is a key of `**kwargs`
                 return False

@@ -22,17 +22,17 @@ class CannotFlatten(Exception):
 
 
 def find_structures_to_flatten(
-    values: Iterable[Any], is_leaf: Callable[[Any], bool] | None, compiles: bool
+    values: Iterable[Any], is_leaf: Callable[[Any], bool] | None, is_under_compile: bool
 ) -> list[Any]:
     """Return the structures to flatten, each before its parts; raises CannotFlatten for invalid ones.
 
-    Where the function `compiles`, too many values are invalid, and so is a list, dict or object that occurs twice.
+    With `is_under_compile`, too many values are invalid, and so is a list, dict or object that occurs twice.
     """
-    traversal = _Traversal(is_leaf, compiles)
+    traversal = _Traversal(is_leaf, is_under_compile)
     leaf_count = 0
     for value in values:
         leaf_count += traversal.visit(value)
-        if compiles and leaf_count > _LEAF_LIMIT:
+        if is_under_compile and leaf_count > _LEAF_LIMIT:
             raise CannotFlatten(f"the arguments hold more than {_LEAF_LIMIT} values")
     return list(traversal.values_by_id.values())
 
@@ -47,10 +47,10 @@ def refuse_shared_containers(arguments: Iterable[Any], values: Iterable[Any]) ->
 class _Traversal:
     """A traversal of the arguments; `values_by_id` are the visited structures by identity."""
 
-    def __init__(self, is_leaf: Callable[[Any], bool] | None, compiles: bool) -> None:
+    def __init__(self, is_leaf: Callable[[Any], bool] | None, is_under_compile: bool) -> None:
         self.values_by_id: dict[int, Any] = {}
         self._is_leaf = is_leaf
-        self._compiles = compiles
+        self._is_under_compile = is_under_compile
         self._leaf_counts: dict[int, int] = {}  # leaves per structure
         self._contains_mutable: dict[int, bool] = {}  # whether a structure contains something mutable
 
@@ -80,11 +80,11 @@ class _Traversal:
         if id(value) in ancestors:
             raise CannotFlatten(f"{with_article(type(value))} among the arguments contains itself")
         if id(value) in self.values_by_id:
-            if self._compiles and self._contains_mutable[id(value)]:
+            if self._is_under_compile and self._contains_mutable[id(value)]:
                 raise CannotFlatten("one list or dict is passed twice, and a graph would hold two")
             return False
         self.values_by_id[id(value)] = value
-        if self._compiles and len(self.values_by_id) > _STRUCTURE_LIMIT:
+        if self._is_under_compile and len(self.values_by_id) > _STRUCTURE_LIMIT:
             raise CannotFlatten(f"the arguments hold more than {_STRUCTURE_LIMIT} lists, dicts or objects")
         return True
 

@@ -123,15 +123,16 @@ class Literal:
 
 
 class Reference:
-    """Another object, held weakly: compared by equality, or by `identity`; a dead one equals nothing."""
+    """Another object, held weakly: compared by equality, or by `is_by_identity`; a dead one equals nothing."""
 
-    __slots__ = ("get", "hash", "identity", "name")
+    __slots__ = ("get", "hash", "is_by_identity", "name")
 
-    def __init__(self, value: Any, identity: bool = False) -> None:
+    def __init__(self, value: Any, is_by_identity: bool = False) -> None:
         self.name = type(value).__name__
-        self.identity = identity and not isinstance(value, types.MethodType)
+        self.is_by_identity = is_by_identity and not isinstance(value, types.MethodType)
         try:
-            self.hash = id(value) if self.identity else hash(value)  # an object's own `__hash__` may have side effects
+            # An object's own `__hash__` may have side effects.
+            self.hash = id(value) if self.is_by_identity else hash(value)
         except Exception:  # the class's `__hash__` may raise any error
             self.hash = id(value)
         try:
@@ -145,7 +146,7 @@ class Reference:
         value, other_value = self.get(), other.get()
         if value is None or value is other_value:
             return value is not None
-        return not self.identity and type(value) is type(other_value) and bool(value == other_value)
+        return not self.is_by_identity and type(value) is type(other_value) and bool(value == other_value)
 
     def __hash__(self) -> int:
         return self.hash
@@ -199,10 +200,9 @@ class Key:
     """The cache key of one call: the structure of each argument, and a key for each leaf.
 
     Under `compile`, `orders` are the keys of dicts in order, `memory` tells whether arrays are traced as memory, and
-    `overlaps` whether those may overlap. Each
-    replica of a strategy has its own traces, because it has its own copies of variables. `written` names the arguments
-    whose lists and dicts are leaves as well, after the leaves of the templates. Containers of outer names and
-    attributes follow the arguments, each under an `OuterName`.
+    `overlaps` whether those may overlap. Each replica of a strategy has its own traces, because it has its own copies
+    of variables. `written_arguments` names the arguments whose lists and dicts are leaves as well, after the leaves of
+    the templates. Containers of outer names and attributes follow the arguments, each under an `OuterName`.
     """
 
     templates: tuple[tuple[str, Template | None], ...]
@@ -211,14 +211,14 @@ class Key:
     overlaps: bool = False
     memory: bool = False
     replica: int = 0
-    written: tuple[str, ...] = ()
+    written_arguments: tuple[str, ...] = ()
     _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
         """Return the hash, computed once, because a call needs it several times."""
         if not self._hash:
-            fields = (self.templates, self.leaves, self.orders, self.overlaps, self.memory, self.replica, self.written)
-            object.__setattr__(self, "_hash", hash(fields))
+            arguments = self.templates, self.leaves, self.orders, self.overlaps, self.memory
+            object.__setattr__(self, "_hash", hash((*arguments, self.replica, self.written_arguments)))
         return self._hash
 
 
@@ -226,31 +226,35 @@ def accepts(general: Key, key: Key) -> bool:
     """Return whether a trace for `general` is valid for a call of `key`: the keys may differ in wider shapes only."""
     if general.templates != key.templates and not _are_narrower(key.templates, general.templates):
         return False
-    if len(general.leaves) != len(key.leaves) or general.written != key.written:
+    if len(general.leaves) != len(key.leaves) or general.written_arguments != key.written_arguments:
         return False
     if (general.orders, general.overlaps, general.replica) != (key.orders, key.overlaps, key.replica):
         return False
-    for wide, narrow in zip(general.leaves, key.leaves, strict=True):
-        if wide == narrow or (isinstance(wide, CustomKey) and isinstance(narrow, CustomKey) and wide.accepts(narrow)):
+    for wide_leaf, narrow_leaf in zip(general.leaves, key.leaves, strict=True):
+        if wide_leaf == narrow_leaf:
             continue
-        if isinstance(wide, ArrayKey) and isinstance(narrow, ArrayKey):
-            if wide.is_plain != narrow.is_plain or not is_subtype(narrow.type, wide.type):
+        if isinstance(wide_leaf, CustomKey) and isinstance(narrow_leaf, CustomKey) and wide_leaf.accepts(narrow_leaf):
+            continue
+        if isinstance(wide_leaf, ArrayKey) and isinstance(narrow_leaf, ArrayKey):
+            if wide_leaf.is_plain != narrow_leaf.is_plain or not is_subtype(narrow_leaf.type, wide_leaf.type):
                 return False
             continue
-        if not (isinstance(wide, TensorKey) and isinstance(narrow, TensorKey)):
+        if not (isinstance(wide_leaf, TensorKey) and isinstance(narrow_leaf, TensorKey)):
             return False
-        if (wide.origin, wide.type.weak, wide.type.dtype) != (narrow.origin, narrow.type.weak, narrow.type.dtype):
+        wide, narrow = wide_leaf.type, narrow_leaf.type
+        if (wide_leaf.origin, wide.weak, wide.dtype) != (narrow_leaf.origin, narrow.weak, narrow.dtype):
             return False
-        if not is_subtype(narrow.type, wide.type):
+        if not is_subtype(narrow, wide):
             return False
     return True
 
 
-def _are_narrower(narrow: Sequence[Any], wide: Sequence[Any]) -> bool:
+def _are_narrower(narrow_templates: Sequence[Any], wide_templates: Sequence[Any]) -> bool:
     """Return whether arguments of the first templates fit the second ones."""
-    if len(narrow) != len(wide) or not any(contains_composite(template) for _, template in wide):
+    has_composite = any(contains_composite(template) for _, template in wide_templates)
+    if len(narrow_templates) != len(wide_templates) or not has_composite:
         return False
-    pairs = zip(narrow, wide, strict=True)
+    pairs = zip(narrow_templates, wide_templates, strict=True)
     return all(
         name == other_name and is_narrower_template(narrow_template, wide_template)
         for (name, narrow_template), (other_name, wide_template) in pairs

@@ -33,7 +33,7 @@ class Call:
     containers: dict[str, Location] = field(default_factory=dict)
     arrays_as_objects: bool = False  # arrays are passed as objects, because they could not be traced as memory
     facts: frozenset[tuple[str, Any]] = frozenset()
-    why: str = ""  # the reason for the trace, if it is known before the call is bound again
+    trace_reason: str = ""  # the reason for the trace, if it is known before the call is bound again
     tracing_budget: Any = None  # the work of all attempts to trace
     restart_seconds: float = 0.0  # processor seconds in attempts that were restarted
     fault: Exception | None = None  # an internal error met by its trace (see internal_errors.is_fault)

@@ -35,12 +35,12 @@ from autoconv.tracing.key.cache_key import (
 )
 
 
-def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], by_value: bool) -> LeafKey:
+def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], is_by_value: bool) -> LeafKey:
     """Return the key of one leaf; raises TypeError for a set or slice under `function`.
 
-    `aliases` numbers the storages of variables. With `by_value` a number is part of the key by value.
+    `aliases` numbers the storages of variables. With `is_by_value` a number is part of the key by value.
     """
-    if type(leaf) in _NUMBER_KEYS and not by_value and contract.python_numbers:
+    if type(leaf) in _NUMBER_KEYS and not is_by_value and contract.python_numbers:
         return _NUMBER_KEYS[type(leaf)]
     if type(leaf) in _TEXT_TYPES:
         return Literal(leaf)
@@ -60,7 +60,7 @@ def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], 
     if contract.numpy_arrays and is_generator(leaf):
         return ObjectKey(GENERATOR_TYPES[type(leaf)].kind)
     if contract.keeps_identity and has_extra_attributes(leaf):
-        return Reference(leaf, identity=True)
+        return Reference(leaf, is_by_identity=True)
     if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, range, DType, TensorShape, enum.Enum)):
         return Literal(leaf)
     if isinstance(leaf, set) and contract.objects_in_graph:
@@ -71,7 +71,7 @@ def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], 
             "Otherwise, consider implementing the Tracing Protocol for it. "
             f"Pass a {'frozenset' if isinstance(leaf, set) else 'tuple (start, stop, step)'} instead."
         )
-    return Reference(leaf, identity=contract.keeps_identity)
+    return Reference(leaf, is_by_identity=contract.keeps_identity)
 
 
 def _array_leaf_key(contract: type[Contract], leaf: np.ndarray | np.generic) -> LeafKey:

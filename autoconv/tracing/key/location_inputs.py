@@ -39,51 +39,51 @@ _MAX_ITEMS = 256  # items of a container that is flattened
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class LocationFacts:
     """Facts that earlier traces found about the locations.
 
-    The containers of the locations `opaque` are objects of the graph. `by_value` are the positions of leaves that are
-    keyed by value.
+    The containers of the locations `opaque` are objects of the graph. `by_value_positions` are the positions of leaves
+    that are keyed by value.
     """
 
     contract: type[Contract]
     opaque: Collection[Any] = frozenset()
-    by_value: Collection[int] = frozenset()
+    by_value_positions: Collection[int] = frozenset()
 
 
-def add_locations(call: Call, locations: Sequence[Location], choices: Choices) -> None:
+def add_locations(call: Call, locations: Sequence[Location], facts: LocationFacts) -> None:
     """Append the contents of the locations to the leaves and to the key."""
     values = {location.key: location.reader() for location in locations}
-    flattened = _Flattened(call, locations, values, choices.opaque)
-    others = [location for location in locations if location.key not in flattened.by_key]
-    unshared = [values[location.key] for location in others if location.key not in flattened.shared]
-    refuse_shared_containers([call.arguments.get(name) for name, kind in call.key.templates if kind], unshared)
-    if flattened.by_key or not flattened.arguments.issubset(call.key.written):
-        _add_flattened(call, flattened, choices)
-    containers = {id(container): position for position, container in enumerate(_containers(call))}
-    others = [s for s in others if s.kind != "item" or id(s.owner) not in containers]
+    flattened = _FlattenedContainers(call, locations, values, facts.opaque)
+    other_locations = [location for location in locations if location.key not in flattened.locations_by_key]
+    unshared_values = [values[location.key] for location in other_locations if location.key not in flattened.shared]
+    refuse_shared_containers([call.arguments.get(name) for name, kind in call.key.templates if kind], unshared_values)
+    if flattened.locations_by_key or not flattened.arguments.issubset(call.key.written_arguments):
+        _add_flattened(call, flattened, facts)
+    position_by_id = {id(container): position for position, container in enumerate(_containers(call))}
+    other_locations = [s for s in other_locations if s.kind != "item" or id(s.owner) not in position_by_id]
     memory, keys = call.key.memory, list(call.key.leaves)
-    for location in others:
+    for location in other_locations:
         value = values[location.key]
         is_shared = location.key in flattened.shared
-        keys.append(SharedKey(containers[id(value)]) if is_shared else _location_key(value, memory, choices.contract))
-    call.leaves += [values[location.key] for location in others]
-    call.names += [location.name for location in others]
-    call.locations = tuple(others)
+        keys.append(SharedKey(position_by_id[id(value)]) if is_shared else _location_key(value, memory, facts.contract))
+    call.leaves += [values[location.key] for location in other_locations]
+    call.names += [location.name for location in other_locations]
+    call.locations = tuple(other_locations)
     arrays = [a for a, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]
     call.key = replace(call.key, leaves=tuple(keys), overlaps=memory and may_overlap(arrays))
 
 
-class _Flattened:
-    """The locations whose containers are flattened, `by_key`, and those that have one of these or of an argument.
+class _FlattenedContainers:
+    """The locations whose containers are flattened, with these, and the keys of those that share such a container.
 
-    `arguments` are the names of the arguments whose containers the latter, `shared`, have.
+    `arguments` are the names of the arguments whose containers are shared.
     """
 
     def __init__(
         self, call: Call, locations: Sequence[Location], values: dict[Any, Any], opaque: Collection[Any]
     ) -> None:
-        self.by_key: dict[Any, tuple[Location, Any]] = {}
+        self.locations_by_key: dict[Any, tuple[Location, Any]] = {}
         self.shared: set[Any] = set()
         self.arguments: set[str] = set()
         candidates = [
@@ -93,78 +93,78 @@ class _Flattened:
         ]
         if not candidates:
             return
-        chosen = {location.key for location, _ in candidates}
-        written = {id(container) for container in _containers(call)}
-        objects = [value for key, value in values.items() if key not in chosen]
+        candidate_keys = {location.key for location, _ in candidates}
+        written_ids = {id(container) for container in _containers(call)}
+        objects = [value for key, value in values.items() if key not in candidate_keys]
         for leaf, key_of_leaf in zip(call.leaves, call.key.leaves, strict=True):
-            if isinstance(key_of_leaf, ObjectKey) and not key_of_leaf.item_kind and id(leaf) not in written:
+            if isinstance(key_of_leaf, ObjectKey) and not key_of_leaf.item_kind and id(leaf) not in written_ids:
                 objects.append(leaf)
         if not _may_reach(objects, {id(part) for _, value in candidates for part in mutable_parts(value)}):
             self._choose(call, candidates)
 
     def _choose(self, call: Call, candidates: list[tuple[Location, Any]]) -> None:
         """Choose the outermost containers; no containers at all if two of them share a part only."""
-        owners = {
+        argument_by_part_id = {
             id(part): name
             for name, template in call.key.templates
             if template is not None
             for part in mutable_parts(call.arguments.get(name))
         }
-        parts = set(owners)
+        known_part_ids = set(argument_by_part_id)
         candidates.sort(key=lambda pair: -sum(1 for _ in mutable_parts(pair[1])))  # those within others come after
         for location, value in candidates:
-            if id(value) in parts:
+            if id(value) in known_part_ids:
                 self.shared.add(location.key)
-                self.arguments |= {owners[id(value)]} if id(value) in owners else set()
+                self.arguments |= {argument_by_part_id[id(value)]} if id(value) in argument_by_part_id else set()
                 continue
-            inner = {id(part) for part in mutable_parts(value)}
-            if not parts.isdisjoint(inner):
-                self.by_key, self.shared, self.arguments = {}, set(), set()
+            part_ids = {id(part) for part in mutable_parts(value)}
+            if not known_part_ids.isdisjoint(part_ids):
+                self.locations_by_key, self.shared, self.arguments = {}, set(), set()
                 return
-            parts |= inner
-            self.by_key[location.key] = location, value
-        unwritten = self.arguments.difference(call.key.written)
-        if not all(can_add_containers(call, name) for name in unwritten):
+            known_part_ids |= part_ids
+            self.locations_by_key[location.key] = location, value
+        new_names = self.arguments.difference(call.key.written_arguments)
+        if not all(can_add_containers(call, name) for name in new_names):
             raise CannotFlatten("a list or dict is passed that the function also changes by another name")
 
 
-def _add_flattened(call: Call, flattened: _Flattened, choices: Choices) -> None:
+def _add_flattened(call: Call, flattened: _FlattenedContainers, facts: LocationFacts) -> None:
     """Insert the leaves of containers after those of the arguments, and append the containers themselves."""
     end = sum(1 if template is None else template.leaf_count for _, template in call.key.templates)
     leaves, names, keys = call.leaves[:end], call.names[:end], list(call.key.leaves[:end])
     templates, orders = list(call.key.templates), list(call.key.orders)
     call.containers = {}
-    for location, value in flattened.by_key.values():
+    for location, value in flattened.locations_by_key.values():
         is_taken = any(location.name == other_name for other_name, _ in templates)
         name = OuterName(f"{location.name} {len(templates)}" if is_taken else location.name)
         contents, template = flatten(value, loses_state)
         for leaf in contents:
-            keys.append(_leaf_key(leaf, call.key.memory, len(keys) in choices.by_value, choices.contract))
+            keys.append(_leaf_key(leaf, call.key.memory, len(keys) in facts.by_value_positions, facts.contract))
         leaves += contents
         names += [name] * len(contents)
         templates.append((name, template))
         orders += dict_orders(find_structures_to_flatten([value], loses_state, True))
         call.containers[name] = location
         call.arguments = {**call.arguments, name: value}
-    written = {*call.key.written, *flattened.arguments, *call.containers}
+    written_names = {*call.key.written_arguments, *flattened.arguments, *call.containers}
     call.leaves, call.names = leaves, names
     call.key = replace(
         call.key, templates=tuple(templates), orders=tuple(orders), leaves=tuple(keys),
-        written=tuple(name for name, template in templates if name in written),
+        written_arguments=tuple(name for name, template in templates if name in written_names),
     )  # fmt: skip
     for argument, template in templates:
-        if argument in written and template is not None:
-            found = list(containers_in(call.arguments[argument], template))
-            call.leaves += found
-            call.names += [argument] * len(found)
-    added = call.leaves[len(keys) :]
-    call.key = replace(call.key, leaves=(*keys, *map(make_object_key, added)))
+        if argument in written_names and template is not None:
+            containers = list(containers_in(call.arguments[argument], template))
+            call.leaves += containers
+            call.names += [argument] * len(containers)
+    container_leaves = call.leaves[len(keys) :]
+    call.key = replace(call.key, leaves=(*keys, *map(make_object_key, container_leaves)))
 
 
 def _containers(call: Call) -> Iterator[Any]:
     """Iterate over the written containers of the arguments and locations, in the order of their leaves."""
     for name, template in call.key.templates:
-        if name in call.key.written and template is not None:
+        if name in call.key.written_arguments and template is not None:
             yield from containers_in(call.arguments[name], template)
 
 
@@ -186,12 +186,12 @@ def _can_flatten(value: Any) -> bool:
 
 def _may_reach(values: Sequence[Any], ids: set[int]) -> bool:
     """Return whether one of the containers `ids` may be reached from values that stay objects."""
-    pending, visited = list(values), set[int]()
+    pending, visited_ids = list(values), set[int]()
     while pending:
         value = pending.pop()
-        if id(value) in visited or type(value) in ATOMS or isinstance(value, (np.ndarray, np.generic)):
+        if id(value) in visited_ids or type(value) in ATOMS or isinstance(value, (np.ndarray, np.generic)):
             continue
-        visited.add(id(value))
+        visited_ids.add(id(value))
         if id(value) in ids:
             return True
         if type(value) in (list, dict, tuple):
@@ -209,10 +209,10 @@ def _location_key(value: Any, memory: bool, contract: type[Contract]) -> LeafKey
     return _leaf_key(value, memory, False, contract)
 
 
-def _leaf_key(value: Any, memory: bool, literal: bool, contract: type[Contract]) -> LeafKey:
+def _leaf_key(value: Any, memory: bool, is_literal: bool, contract: type[Contract]) -> LeafKey:
     if memory and isinstance(value, np.ndarray) and not needs_numpy(value):
         return make_array_key(value)
-    return make_leaf_key(contract, value, {}, literal)
+    return make_leaf_key(contract, value, {}, is_literal)
 
 
-__all__ = ["Choices", "add_locations"]
+__all__ = ["LocationFacts", "add_locations"]

@@ -62,7 +62,7 @@ class Signature:
         self.contract = contract
         self.name = name
         self.python_signature = _signature_of(function)
-        self.specs = self._validated_signature(input_signature)
+        self.specs = self._validate_signature(input_signature)
         self.tensor_parameters = _tensor_parameters(function) if follow_type_hints else frozenset()
         parameters = self.python_signature.parameters.values()
         has_simple_parameters = input_signature is None and all(p.kind not in _VARIADIC for p in parameters)
@@ -94,24 +94,24 @@ class Signature:
         self,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        by_value: frozenset[int] = frozenset(),
+        by_value_positions: frozenset[int] = frozenset(),
         object_arguments: frozenset[str] = frozenset(),
         memory: bool = False,
     ) -> Call:
         """Bind and flatten the arguments.
 
-        `by_value` holds the positions of further leaves that are keyed by value. `object_arguments` names arguments
-        that stay one leaf, as traced code changes them; long containers stay one leaf as well. With `memory`, arrays
-        are keyed by their strides and memory, unless tensors are among the arguments. Raises TypeError for arguments
-        that do not fit the function or the input signature, CannotFlatten for those that cannot be flattened.
+        `by_value_positions` holds the positions of further leaves that are keyed by value. `object_arguments` names
+        arguments that stay one leaf, as traced code changes them; long containers stay one leaf as well. With `memory`,
+        arrays are keyed by their strides and memory, unless tensors are among the arguments. Raises TypeError for
+        arguments that do not fit the function or the input signature, CannotFlatten for those that cannot be flattened.
         """
-        arguments, items = self._bind_python_arguments(args, kwargs)
-        opaque_arguments, structures = self._select_opaque(items, object_arguments)
+        arguments, named_values = self._bind_python_arguments(args, kwargs)
+        opaque_arguments, structures = self._select_opaque(named_values, object_arguments)
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
         fixed_types: dict[int, TensorType] = {}
-        for position, (name, value) in enumerate(items):
+        for position, (name, value) in enumerate(named_values):
             spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
             if self.specs is not None and spec is None:
                 self._check_default(name, value, args, kwargs)
@@ -142,7 +142,7 @@ class Signature:
                 return self._opaque_key(leaf)
             if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf):
                 return make_array_key(leaf)
-            return make_leaf_key(self.contract, leaf, aliases, index in by_value)
+            return make_leaf_key(self.contract, leaf, aliases, index in by_value_positions)
 
         keys = mark_layouts([make_key(index, leaf) for index, leaf in enumerate(leaves)], leaves)
         orders = dict_orders(structures) if self.contract.keeps_identity else ()
@@ -151,13 +151,13 @@ class Signature:
         return Call(whole_key, names, leaves, arguments, args, kwargs)
 
     def _select_opaque(
-        self, items: Sequence[tuple[str, Any]], opaque_arguments: frozenset[str]
+        self, named_values: Sequence[tuple[str, Any]], opaque_arguments: frozenset[str]
     ) -> tuple[frozenset[str], Any]:
         """Return the arguments that are not flattened, and the structures among the others."""
         try:
             if self.contract.runs_plain:
-                opaque_arguments = select_opaque_arguments(items, opaque_arguments)
-            values_to_flatten = [value for name, value in items if name not in opaque_arguments]
+                opaque_arguments = select_opaque_arguments(named_values, opaque_arguments)
+            values_to_flatten = [value for name, value in named_values if name not in opaque_arguments]
             structures = find_structures_to_flatten(values_to_flatten, self.is_leaf, self.contract.keeps_identity)
             return opaque_arguments, structures
         except MissingFieldError as error:
@@ -217,7 +217,7 @@ class Signature:
     def _bind_python_arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
-        """Return the arguments by parameter, with defaults, and as a list that includes those of `*` and `**`."""
+        """Return the arguments by parameter, with defaults, and as pairs of names and values, also of `*` and `**`."""
         positional = self.arguments_by_position(args, kwargs)
         if positional is not None and self._defaults is not None:
             arguments = dict(zip(self._defaults, positional, strict=True))
@@ -227,20 +227,20 @@ class Signature:
         except TypeError as error:
             raise self._binding_error(str(error), args, kwargs) from None
         bound.apply_defaults()
-        items: list[tuple[str, Any]] = []
+        named_values: list[tuple[str, Any]] = []
         for name, value in bound.arguments.items():
             kind = self.python_signature.parameters[name].kind
             if kind is inspect.Parameter.VAR_POSITIONAL:
-                items += [(f"{name}_{i}", item) for i, item in enumerate(value)]
+                named_values += [(f"{name}_{i}", item) for i, item in enumerate(value)]
             elif kind is inspect.Parameter.VAR_KEYWORD:
-                duplicates = value.keys() & {name for name, _ in items}
+                duplicates = value.keys() & {name for name, _ in named_values}
                 if duplicates:
                     message = f"the keyword argument {min(duplicates)!r} repeats the name"
                     raise CannotFlatten(f"{message} of an argument given by position")
-                items += list(value.items())
+                named_values += list(value.items())
             else:
-                items.append((name, value))
-        return dict(bound.arguments), items
+                named_values.append((name, value))
+        return dict(bound.arguments), named_values
 
     def _fit_to_spec(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
         """Convert the leaves of an argument to its spec. Raises TypeError for a value that does not fit."""
@@ -281,7 +281,7 @@ class Signature:
             return None
         return tensor if is_subtype(tensor.type, spec.type) else None
 
-    def _validated_signature(self, signature: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    def _validate_signature(self, signature: Sequence[Any] | None) -> tuple[Any, ...] | None:
         if signature is None:
             return None
         if not isinstance(signature, (list, tuple)):
@@ -289,7 +289,7 @@ class Signature:
                 f"input_signature must be either a tuple or a list, got {type(signature)}. Put it into a list: one "
                 "autoconv.TensorSpec for each parameter."
             )
-        signature = tuple(_plain_containers(part) for part in signature)
+        signature = tuple(_to_plain_containers(part) for part in signature)
         leaves, _ = flatten(signature)
         if not all(isinstance(leaf, TensorSpec) or is_composite_spec(leaf) or _is_spec(leaf) for leaf in leaves):
             classes = [type(leaf) for leaf in leaves]
@@ -341,12 +341,12 @@ class Signature:
 _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
-def _plain_containers(part: Any) -> Any:
+def _to_plain_containers(part: Any) -> Any:
     """Convert nested lists and dicts of subclasses, such as those that track their items, to Python's own."""
     if isinstance(part, list):
-        return [_plain_containers(item) for item in part]
+        return [_to_plain_containers(item) for item in part]
     if isinstance(part, dict) and type(part) is not dict:
-        return {key: _plain_containers(item) for key, item in part.items()}
+        return {key: _to_plain_containers(item) for key, item in part.items()}
     return part
 
 

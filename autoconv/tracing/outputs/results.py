@@ -12,7 +12,7 @@ import numpy as np
 
 from autoconv.emit.converted import is_of_converted_class_statement
 from autoconv.graph.types import TensorType
-from autoconv.operators.control.iterables import Staged, StagedRange
+from autoconv.operators.control.iterables import StagedIterable, StagedRange
 from autoconv.operators.control.variants import merge_arms
 from autoconv.operators.regions.layout import Layout, Static, Variant, is_container
 from autoconv.operators.regions.marshalling import emit
@@ -51,7 +51,7 @@ def make_outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list
     layout = layout_of(converted_result, region)
     for value in _static_values(layout):
         # Such a value may be in an arm or in an object, which `_convert_result` does not examine.
-        if isinstance(value, (GeneratorExpression, Staged, HeldIterator, DictView)):
+        if isinstance(value, (GeneratorExpression, StagedIterable, HeldIterator, DictView)):
             raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
         if trace.contract.keeps_identity and (varies_by_call(value) or _is_class_made_by_call(type(value))):
             raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
@@ -186,7 +186,7 @@ def _is_class_made_by_call(cls: type) -> bool:
 
 def _describe(value: Any) -> str:
     """Return the value's name in Python's terms, with an article."""
-    if isinstance(value, Staged):
+    if isinstance(value, StagedIterable):
         return f"a {type(value).__name__.removeprefix('Staged').lower()}"
     if isinstance(value, (BoundSymbolicMethod, BuiltinMethodType, MethodWrapperType)):
         return "a method"

@@ -36,12 +36,13 @@ class Bailout:
     """
 
     __slots__ = (
-        "_consecutive_plain_calls", "_kinds", "_plain_seconds", "_skips_left", "is_without_trace", "trace_budget",
+        "_argument_classes", "_consecutive_plain_calls", "_plain_seconds", "_skips_left", "is_without_trace",
+        "trace_budget",
     )  # fmt: skip
 
     def __init__(self, trace_budget: TraceBudget | None = None) -> None:
         self.trace_budget = TraceBudget() if trace_budget is None else trace_budget
-        self._kinds: tuple[type, ...] = ()
+        self._argument_classes: tuple[type, ...] = ()
         self.is_without_trace = False  # whether the last call was examined and ran as plain Python
         self._consecutive_plain_calls = 0
         self._skips_left = 0  # further calls to run plain without examination
@@ -49,7 +50,7 @@ class Bailout:
 
     def take_skipped_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether this call runs as plain Python without examination."""
-        if not self._skips_left or kwargs or tuple(map(type, args)) != self._kinds:
+        if not self._skips_left or kwargs or tuple(map(type, args)) != self._argument_classes:
             return False
         self._skips_left -= 1
         self.is_without_trace = True
@@ -57,9 +58,9 @@ class Bailout:
 
     def record_plain_call(self, args: tuple[Any, ...]) -> None:
         self.is_without_trace = True
-        kinds = tuple(map(type, args))
-        self._consecutive_plain_calls = self._consecutive_plain_calls + 1 if kinds == self._kinds else 1
-        self._kinds = kinds
+        classes = tuple(map(type, args))
+        self._consecutive_plain_calls = self._consecutive_plain_calls + 1 if classes == self._argument_classes else 1
+        self._argument_classes = classes
         if self._consecutive_plain_calls >= _CONSECUTIVE_CALLS:
             self._skips_left = min(1 << (self._consecutive_plain_calls - _CONSECUTIVE_CALLS), _MAX_SKIPPED)
 
@@ -129,8 +130,8 @@ class TraceBudget:
         exceeds_budget |= is_slow and calls < _CALLS_A_SLOW_TRACE * self.count
         if not exceeds_budget:
             return ""
-        took = f"{self.count} traces in {calls} calls took {self.total_seconds:.3g} s"
-        return f"calls without a trace run as plain Python until more calls are made: {took}"
+        cost_text = f"{self.count} traces in {calls} calls took {self.total_seconds:.3g} s"
+        return f"calls without a trace run as plain Python until more calls are made: {cost_text}"
 
     @property
     def seconds_a_trace(self) -> float:

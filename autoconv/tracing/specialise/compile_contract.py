@@ -59,8 +59,8 @@ _RETURNED_OUTSIDE_ARRAY = "an array from outside, or a view of one, is returned"
 class CompileContract(SessionContract):
     """The contract of traces under `compile`; see `Contract` for its members.
 
-    `outside` monitors the writes to what existed before the trace. A fact of a call is what an earlier trace found out,
-    a pair: the kind of fact, and a name or another value.
+    `write_monitor` monitors the writes to what existed before the trace. A fact of a call is what an earlier trace
+    found out, a pair: the kind of fact, and a name or another value.
     """
 
     name = "compile"
@@ -88,9 +88,9 @@ class CompileContract(SessionContract):
         call.tracing_budget = call.tracing_budget or TracingBudget(is_timed=SETTINGS.tiers == "measured")
         call.tracing_budget(ATTEMPT)
         self._budget: TracingBudget = call.tracing_budget
-        self.outside = WriteMonitor(trace, call, self.guards)
-        self.guards.restart_with_inputs = self.outside.restart_with_inputs
-        trace.stores.append(self.outside.stores)
+        self.write_monitor = WriteMonitor(trace, call, self.guards)
+        self.guards.restart_with_inputs = self.write_monitor.restart_with_inputs
+        trace.stores.append(self.write_monitor.stores)
         self.journal = trace.root.journal = Journal(trace.root)
         self._reads_arrays = False
         self._containers: OutsideContainers | None = None
@@ -102,10 +102,10 @@ class CompileContract(SessionContract):
         trace_restrictions.require_pure(self.trace, function)
 
     def before_write(self, owner: Any, reason: str, locations: Sequence[Location] = ()) -> None:
-        self.outside.check_write(owner, reason, locations)
+        self.write_monitor.check_write(owner, reason, locations)
 
     def is_outside(self, array: np.ndarray) -> bool:
-        return self.outside.is_outside(array)
+        return self.write_monitor.is_outside(array)
 
     def record_print(self, values: Sequence[Any], sep: Any, end: Any, file: Any, flush: bool) -> bool:
         trace_restrictions.record_print(values, sep, end, file, flush)
@@ -120,9 +120,9 @@ class CompileContract(SessionContract):
         raise RunPlain(f"Python needs {reason} while tracing")
 
     def specialise(self, *values: object) -> None:
-        deciding = DecidingArguments(self.positions, self.trace.regions)
+        deciding_arguments = DecidingArguments(self.positions, self.trace.regions)
         symbolic_values = [value for value in values if isinstance(value, (SymbolicTensor, SymbolicArray))]
-        deciding_leaves = [deciding.find_deciding_leaves(value.value_in_graph) for value in symbolic_values]
+        deciding_leaves = [deciding_arguments.find_deciding_leaves(value.value_in_graph) for value in symbolic_values]
         if deciding_leaves and all(deciding_leaves):
             raise Specialise(frozenset().union(*deciding_leaves))
 
@@ -130,7 +130,7 @@ class CompileContract(SessionContract):
         return attribute_of(tensor, name)
 
     def without_dimensions(self, tensor: Any) -> Any:
-        return self.outside.without_dimensions(tensor)
+        return self.write_monitor.without_dimensions(tensor)
 
     def restart(self, kind: str, fact: Any) -> NoReturn:
         raise RestartTrace(facts=[(kind, fact)])
@@ -140,14 +140,14 @@ class CompileContract(SessionContract):
 
     # The steps of the trace
 
-    def kinds(self) -> Iterable[type]:
+    def argument_classes(self) -> Iterable[type]:
         return reachable_classes(self.call.leaves)
 
     def begin(self, arguments: Mapping[str, Any], leaves: Sequence[Any]) -> None:
-        outside = self.outside
-        outside.flattened_arguments = dict(arguments)
-        outside.begin(leaves[len(leaves) - len(self.call.locations) :])
-        outside.check_dimensions(self.call)
+        write_monitor = self.write_monitor
+        write_monitor.flattened_arguments = dict(arguments)
+        write_monitor.begin(leaves[len(leaves) - len(self.call.locations) :])
+        write_monitor.check_dimensions(self.call)
 
     def is_raised_by_graph(self, error: BaseException) -> bool:
         """Return whether the program itself raised the error; this package's own errors may be about the trace."""
@@ -162,12 +162,12 @@ class CompileContract(SessionContract):
     def after_run(self, result: Any, arguments: Sequence[Any]) -> None:
         self._arguments = arguments
         # Only these locations are still to be stored: attributes were stored when they were set.
-        written = [location.read() for location in self.outside.deferred_locations]
-        written = [value for value in written if id(value) not in self.trace.argument_containers]
+        stored_values = [location.read() for location in self.write_monitor.deferred_locations]
+        stored_values = [value for value in stored_values if id(value) not in self.trace.argument_containers]
         self._refuse_other_references(arguments)
-        trace_restrictions.check_identities(result, self._reachable_before_call(arguments), written)
+        trace_restrictions.check_identities(result, self._reachable_before_call(arguments), stored_values)
         # This precedes the outputs, so that an object that is stored in an older one and returned stays one object.
-        self.outside.stores.store(self.trace.root)
+        self.write_monitor.stores.store(self.trace.root)
 
     def _refuse_other_references(self, arguments: Sequence[Any]) -> None:
         """Raise RunPlain if a container that is an input by its outer name is also reached by another name."""
@@ -182,22 +182,22 @@ class CompileContract(SessionContract):
         reads = self.guards.current_reads()
         names = None if reads is None else reads.attribute_names_if_all_known
         values = (*arguments, *self.guards.values())
-        return values_reached_by_names(values, names, frozenset(self.outside.input_keys))
+        return values_reached_by_names(values, names, frozenset(self.write_monitor.input_keys))
 
     def after_outputs(self) -> None:
         graph = self.trace.root.graph
-        self.outside.handle_changed_containers(changed_constants(graph))
+        self.write_monitor.handle_changed_containers(changed_constants(graph))
         self._promote_escaping(find_escaping_containers(graph))
-        self.outside.handle_escaping_tuples(find_escaping_values(graph, self.trace.tuples_in_graph))
+        self.write_monitor.handle_escaping_tuples(find_escaping_values(graph, self.trace.tuples_in_graph))
         self.journal.roll_back()
 
     def _promote_escaping(self, containers: Sequence[Any]) -> None:
         """Turn outside containers whose identity matters into inputs; of others the contents are guarded."""
         existing_ids = {id(part) for part in self._reachable_before_call(self._arguments)} if containers else ()
-        existing = [part for part in containers if id(part) in existing_ids]
-        if existing:
-            self.outside.handle_changed_containers(existing)
-            container = with_article(type(existing[0]))
+        existing_containers = [part for part in containers if id(part) in existing_ids]
+        if existing_containers:
+            self.write_monitor.handle_changed_containers(existing_containers)
+            container = with_article(type(existing_containers[0]))
             raise RunPlain(f"{container} that existed before the call is stored, raised or returned")
 
     def check_recorded(self, arguments: Sequence[Any]) -> None:
@@ -224,8 +224,9 @@ class CompileContract(SessionContract):
 
     def _record_tensor_use(self) -> None:
         """Record whether the graph captures tensors of the program, besides constants that tracing made."""
-        captured = {key for key, (value, _) in self.trace.captures.items() if isinstance(value, EagerTensor)}
-        self.trace.uses_tensors |= bool(captured) and any(id(value) in captured for value in self.guards.reached_values)
+        captured_ids = {key for key, (value, _) in self.trace.captures.items() if isinstance(value, EagerTensor)}
+        if captured_ids and any(id(value) in captured_ids for value in self.guards.reached_values):
+            self.trace.uses_tensors = True
 
     def _check_writes(self, arguments: Sequence[Any]) -> None:
         """Raise for writes to objects that may alias others which the trace read."""
@@ -236,8 +237,9 @@ class CompileContract(SessionContract):
         opaque_arguments = [argument for argument in opaque_arguments if id(argument) not in ids_at_locations]
         parts = [part for argument in arguments for part in mutable_parts(argument)]
         names = guards.reads.attribute_names_if_all_known if guards.reads else None
-        reached = list(values_reached_by_names(guards.reached_values, names))
-        if refuse_unknown_writes(graph, reached, [*parts, *self.trace.rebuilt_arguments.values()], opaque_arguments):
+        reached_values = list(values_reached_by_names(guards.reached_values, names))
+        parts += self.trace.rebuilt_arguments.values()
+        if refuse_unknown_writes(graph, reached_values, parts, opaque_arguments):
             self._containers = OutsideContainers(guards, self._written_containers(argument_count))
         guards.reached_values.clear()
 
@@ -254,19 +256,19 @@ class CompileContract(SessionContract):
 
     def _check_memory(self) -> None:
         """Raise if results share memory with arguments or each other in plain Python, but not in this graph."""
-        trace, graph, outside = self.trace, self.trace.root.graph, self.outside
+        trace, graph, write_monitor = self.trace, self.trace.root.graph, self.write_monitor
         parameters = set(graph.parameters[: len(self.call.key.leaves)])
         loads = [node for node in graph.nodes if node.op.name == "array_load" and node.inputs[0] in parameters]
         parameters |= {node.results[0] for node in loads}
         if trace.uses_arrays and not trace.memory and aliased_outputs(graph, parameters):
-            if outside.may_be_memory:
+            if write_monitor.may_be_memory:
                 raise RestartTrace(memory=True)  # with arrays as memory, the result is the same array, or a view of it
-            if outside.array_names:
-                raise RestartTrace(arguments=outside.array_names)  # as objects, the result is the same array
+            if write_monitor.array_names:
+                raise RestartTrace(arguments=write_monitor.array_names)  # as objects, the result is the same array
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
         if trace.memory and "split" in trace.complex_array_uses and returns_complex_parts(graph):
             raise RestartTrace(facts=[PARTS_ARE_VIEWS])
-        if outside.may_be_memory and not trace.memory and outputs_share_memory(graph):
+        if write_monitor.may_be_memory and not trace.memory and outputs_share_memory(graph):
             raise RestartTrace(memory=True)
 
     def outside_values(self) -> OutsideValues:
@@ -281,10 +283,10 @@ class CompileContract(SessionContract):
 
     def check_optimised(self, graph: Graph) -> None:
         trace_restrictions.require_undoable_guesses(graph)
-        trace_restrictions.require_undoable_attributes(graph, self.guards.kinds)
+        trace_restrictions.require_undoable_attributes(graph, self.guards.compared_classes)
         refuse_lasting_effects(graph)
         if any(map(may_change_array, graph.walk())):
-            self.outside.handle_changed_objects(self._reads_arrays)
+            self.write_monitor.handle_changed_objects(self._reads_arrays)
 
     def restore_outside_objects(self, trace: Trace) -> None:
         """Undo the program's writes during the trace."""

@@ -106,7 +106,8 @@ def rebuild_arguments(trace: Trace, call: Call, leaves: list[Any]) -> dict[str, 
         arguments[name] = traced_argument(argument) if trace.contract.objects_in_graph else argument
         position += count
     for name, template in call.key.templates:
-        for container in containers_in(arguments[name], template) if template and name in call.key.written else ():
+        is_written = name in call.key.written_arguments
+        for container in containers_in(arguments[name], template) if template and is_written else ():
             trace.argument_containers[id(container)] = container, leaves[position]
             position += 1
     return arguments
@@ -116,20 +117,20 @@ def invoke(target: Callable[..., Any], signature: Signature, arguments: dict[str
     """Call the function with the arguments, each as its parameter requires: by position, by keyword, or collected."""
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
-    remaining = {name: value for name, value in arguments.items() if not isinstance(name, OuterName)}
+    remaining_arguments = {name: value for name, value in arguments.items() if not isinstance(name, OuterName)}
     for name, parameter in signature.python_signature.parameters.items():
         if parameter.kind is parameter.VAR_POSITIONAL:
             index = 0
-            while f"{name}_{index}" in remaining:
-                positional.append(remaining.pop(f"{name}_{index}"))
+            while f"{name}_{index}" in remaining_arguments:
+                positional.append(remaining_arguments.pop(f"{name}_{index}"))
                 index += 1
         elif parameter.kind is parameter.VAR_KEYWORD:
-            keywords.update(remaining)
-            remaining.clear()
+            keywords.update(remaining_arguments)
+            remaining_arguments.clear()
         elif parameter.kind is parameter.KEYWORD_ONLY:
-            keywords[name] = remaining.pop(name)
+            keywords[name] = remaining_arguments.pop(name)
         else:
-            positional.append(remaining.pop(name))
+            positional.append(remaining_arguments.pop(name))
     return target(*positional, **keywords)
 
 

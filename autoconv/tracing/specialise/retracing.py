@@ -21,15 +21,15 @@ _COUNTED_CALLS = 8  # number of last calls that count
 _WARNED_TRACES = 5  # traces among them that cause a warning
 _MAX_WARNINGS = 2  # warnings per function
 EXACT_TRACES = 2  # traces for single shapes of the same arguments, before sizes are left open
-_KNOWN_INSTANCES = 256  # instances per method whose calls are counted
-_UNDER_FUNCTION = (
+_MAX_INSTANCES = 256  # instances per method whose calls are counted
+_FUNCTION_WARNING = (
     "%d out of the last %d calls to %r%s triggered autoconv.function retracing. Tracing is expensive. What is behind "
     "so many traces could be (1) creating @autoconv.function repeatedly in a loop, (2) passing tensors with different "
     "shapes, or (3) passing Python objects instead of tensors. For (1), decorate the function once, outside of the "
     "loop. For (2), @autoconv.function(reduce_retracing=True) makes traces that serve several shapes. For (3), pass "
     "tensors, or see in explain() which argument or outer name differed."
 )
-_UNDER_COMPILE = (
+_COMPILE_WARNING = (
     "%d out of the last %d calls to %r%s made a trace. Tracing is expensive. What is behind so many traces could be "
     "(1) creating @autoconv.compile functions repeatedly in a loop, (2) passing arrays with different dtypes, numbers "
     "of dimensions, or sizes that cannot stay open, or (3) other values of arguments and outer names that are "
@@ -69,7 +69,7 @@ class Retracing:
         trace_count, call_count = len(self._trace_calls), self.calls - self._trace_calls[0] + 1
         if trace_count >= _WARNED_TRACES and self._warnings < _MAX_WARNINGS:
             self._warnings += 1
-            text = _UNDER_COMPILE if is_compiled else _UNDER_FUNCTION
+            text = _COMPILE_WARNING if is_compiled else _FUNCTION_WARNING
             _LOGGER.warning(text, trace_count, call_count, function, _definition_place(function))
 
 
@@ -92,11 +92,11 @@ def find_retracing(function: Callable[..., Any]) -> Retracing:
     if code is None or getattr(function, "__autoconv_replays_graph__", False):
         return Retracing()
     with _LOCK:
-        by_instance = _FUNCTIONS.setdefault(code, BoundedDict(_KNOWN_INSTANCES))
+        retracing_by_instance = _FUNCTIONS.setdefault(code, BoundedDict(_MAX_INSTANCES))
         instance = id(getattr(function, "__self__", None))
-        if instance not in by_instance:
-            by_instance[instance] = Retracing()
-        return by_instance[instance]
+        if instance not in retracing_by_instance:
+            retracing_by_instance[instance] = Retracing()
+        return retracing_by_instance[instance]
 
 
 def widen_key(key: Key, keys: Iterable[Key]) -> Key:

@@ -33,7 +33,7 @@ class SessionContract(Contract):
 
     def __init__(self, trace: Trace, call: Call, on_create: Callable[[Any], None]) -> None:
         self.call = call
-        self.guards = Guards(runs_plain=self.runs_plain, skip=frozenset(s.key for s in call.all_locations))
+        self.guards = Guards(runs_plain=self.runs_plain, input_keys=frozenset(s.key for s in call.all_locations))
         self._on_create = on_create
         self._evaluate: _Evaluate | None = make_evaluator(trace, call, current_region())
 
@@ -53,7 +53,7 @@ class SessionContract(Contract):
         raise NotImplementedError
 
     def after_run(self, result: Any, arguments: Sequence[Any]) -> None:
-        """Check the result and record the writes, before the outputs are settled."""
+        """Check the result and record the writes, before the outputs are made."""
 
     def after_outputs(self) -> None:
         """Undo the writes of the traced code, as the graph now has its outputs."""

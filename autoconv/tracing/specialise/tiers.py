@@ -19,7 +19,7 @@ import numpy as np
 from autoconv.graph.graph import Graph, Value, is_recursive
 from autoconv.graph.types import TensorType
 from autoconv.tracing.key.bounded_dict import BoundedDict
-from autoconv.tracing.specialise.presumed_plain import SHORT, PlainPresumption
+from autoconv.tracing.specialise.plain_presumption import SHORT, PlainPresumption
 
 GRAPH, PLAIN = "graph", "plain"
 RERUNS = "many calls of the graph failed and ran again as plain Python"
@@ -27,7 +27,7 @@ FOREVER = 2**62  # calls without examination
 
 _MAX_KINDS = 64  # kinds of calls whose timings are kept
 _MAX_EXAMINED_CALLS = 24  # calls of one kind without a choice, some of which trace or raise
-_PAIRS = 4  # timed calls of each form, after which a small difference decides
+_TIMED_PAIRS = 4  # timed calls of each form, after which a small difference decides
 _CLEAR_RATIO, _LARGE_RATIO = 2.0, 8.0  # times as slow: such differences decide after fewer
 _UNEVEN_RATIO = 4.0  # factor between samples of one form above which means decide, over twice as many samples
 _MIN_RERUNS = 8  # calls of one kind that ran again as plain Python, before their share is examined
@@ -45,8 +45,8 @@ class Gate:
 
     __slots__ = ("cell",)
 
-    def __init__(self, calls: int) -> None:
-        self.cell = (ctypes.c_int64 * 3)(calls, 0, 0)
+    def __init__(self, call_count: int) -> None:
+        self.cell = (ctypes.c_int64 * 3)(call_count, 0, 0)
 
     def take_unexamined(self) -> bool:
         """Count a call; return whether it runs without examination."""
@@ -63,9 +63,9 @@ class Gate:
         """Make native code skip graphs while NumPy's context variable is not its default; see `float_errors`."""
         self.cell[2] = is_enabled
 
-    def open(self, calls: int, form: str) -> None:
+    def open(self, call_count: int, form: str) -> None:
         """Allow that many calls in this form without examination."""
-        self.cell[0], self.cell[1] = calls, form == PLAIN
+        self.cell[0], self.cell[1] = call_count, form == PLAIN
 
 
 class Timing:
@@ -121,20 +121,20 @@ class Timing:
         ratio = max(graph_seconds / plain_seconds, plain_seconds / graph_seconds)
         is_costly = ratio > _LARGE_RATIO and max(graph_seconds, plain_seconds) > _COSTLY_SECONDS
         # One sample may be cold or interrupted.
-        pair_count = 1 if is_costly else 2 if ratio > _CLEAR_RATIO else _PAIRS
+        pair_count = 1 if is_costly else 2 if ratio > _CLEAR_RATIO else _TIMED_PAIRS
         if self._is_uneven and sum(self._graph_times) + sum(self._plain_times) < _COSTLY_SECONDS:
-            pair_count = 2 * _PAIRS
+            pair_count = 2 * _TIMED_PAIRS
         if len(self._plain_times) >= pair_count:
             self.choice = PLAIN if graph_seconds > plain_seconds * _MIN_RATIO + _NOISE_SECONDS else GRAPH
 
-    def record_rerun(self, calls: int) -> bool:
+    def record_rerun(self, call_count: int) -> bool:
         """Record that a call fell back from a graph to plain Python; return whether that happened too often.
 
-        `calls` are those of the function so far.
+        `call_count` is the number of calls of the function so far.
         """
-        self._calls_at_first_rerun = self._calls_at_first_rerun if self._reruns else calls
+        self._calls_at_first_rerun = self._calls_at_first_rerun if self._reruns else call_count
         self._reruns += 1
-        is_rare = calls - self._calls_at_first_rerun > _RERUN_SHARE * self._reruns
+        is_rare = call_count - self._calls_at_first_rerun > _RERUN_SHARE * self._reruns
         if self._reruns < _MIN_RERUNS or is_rare or self.choice == PLAIN:
             return False
         self.choice = PLAIN
@@ -178,8 +178,8 @@ class Timing:
 
 def _trimmed_mean(times: list[float]) -> float:
     """Return the mean without the longest quarter, which may have been interrupted."""
-    quickest = sorted(times)[: len(times) - len(times) // 4]
-    return sum(quickest) / len(quickest)
+    shortest_times = sorted(times)[: len(times) - len(times) // 4]
+    return sum(shortest_times) / len(shortest_times)
 
 
 class Tiers:

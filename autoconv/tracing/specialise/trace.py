@@ -48,7 +48,7 @@ from autoconv.tracing.specialise.placeholders import invoke, make_placeholders, 
 from autoconv.tracing.specialise.session_contract import SessionContract
 from autoconv.tracing.views import logs as trace_logs
 
-_COUNTER = iter(range(1, 1 << 62))
+_TRACE_NUMBERS = iter(range(1, 1 << 62))
 LOCK = new_lock(order=TRACE)
 
 
@@ -68,7 +68,7 @@ class TraceResult:
     """The result of a trace, and the variables created while tracing."""
 
     concrete: ConcreteFunction
-    created: list[Variable]
+    created_variables: list[Variable]
 
 
 @dataclass(slots=True)
@@ -95,14 +95,15 @@ class TraceSession:
     """
 
     def __init__(self, subject: Traceable, call: Call, on_create: Callable[[Any], None] | None = None) -> None:
-        self._begin = time.perf_counter()
+        self._start_time = time.perf_counter()
         self.subject = subject
         self.call = call
         self.trace = new_trace(subject.signature.name, converts=subject.converts)
         self.trace.created_objects = {}
         self.trace.constant_sources = []
-        self.created: list[Variable] = []
-        self.contract = self.trace.contract = subject.contract(self.trace, call, on_create or self.created.append)
+        self.created_variables: list[Variable] = []
+        on_create = on_create or self.created_variables.append
+        self.contract = self.trace.contract = subject.contract(self.trace, call, on_create)
         self.guards = self.contract.guards
 
     def run(self) -> TraceResult:
@@ -122,7 +123,7 @@ class TraceSession:
                 restore_recording(state)
                 undo()
                 self.contract.close(self.trace)
-        return TraceResult(concrete, self.created)
+        return TraceResult(concrete, self.created_variables)
 
     @contextlib.contextmanager
     def _close_generators_on_error(self) -> Iterator[None]:
@@ -214,16 +215,17 @@ class TraceSession:
             self.call.key.templates, self._copies, self._flattened_before, self._key_orders, strict=True
         ):
             leaves_after, template_after = flatten(copy, is_leaf)
-            if name in self.call.key.written:
+            if name in self.call.key.written_arguments:
                 continue
-            changes = template_after != template or any(a is not b for a, b in zip(leaves_after, leaves, strict=True))
-            if changes or self._dict_orders(copy) != orders:
+            pairs = zip(leaves_after, leaves, strict=True)
+            has_changed = template_after != template or any(a is not b for a, b in pairs)
+            if has_changed or self._dict_orders(copy) != orders:
                 modified_names.append(name)
         if modified_names:
             self.contract.refuse_modified(modified_names, self.subject.signature, self.subject.function)
 
     def _check(self) -> None:
-        """Check that the recorded graph has the program's meaning, and settle the guards."""
+        """Check that the recorded graph has the program's meaning, and take the fingerprints for its guards."""
         trace = self.trace
         restore_special_methods(trace)  # guards compare the user's own methods
         if trace.function_constants:
@@ -246,10 +248,11 @@ class TraceSession:
 
     def _optimise(self) -> Graph:
         """Optimise the recorded graph, under the name of the trace."""
-        self._name = f"__inference_{self.subject.signature.name}_{next(_COUNTER)}"
+        self._name = f"__inference_{self.subject.signature.name}_{next(_TRACE_NUMBERS)}"
         recorded_graph = self.trace.root.graph
-        marked = mark_list_facts(recorded_graph, self.call.key)
-        graph = optimise(marked, contract=self.contract.name, dump=trace_logs.make_optimisation_logger(self._name))
+        marked_graph = mark_list_facts(recorded_graph, self.call.key)
+        dump = trace_logs.make_optimisation_logger(self._name)
+        graph = optimise(marked_graph, contract=self.contract.name, dump=dump)
         self.contract.check_optimised(graph)
         trace_logs.log_graphs(self._name, recorded_graph, graph)
         return graph
@@ -259,12 +262,13 @@ class TraceSession:
         call, trace, subject = self.call, self.trace, self.subject
         recording = Recording(
             graph=trace.root.graph, optimised=graph, key=call.key, names=call.names, captures=self._captures,
-            layout=layout, guards=self.guards, contract=subject.contract, arrays=trace.uses_arrays,
-            locations=call.locations, containers=tuple(call.containers.values()), warns=trace.warns_of_constants,
+            layout=layout, guards=self.guards, contract=subject.contract, uses_arrays=trace.uses_arrays,
+            locations=call.locations, containers=tuple(call.containers.values()),
+            warns_of_constants=trace.warns_of_constants,
         )  # fmt: skip
         concrete = ConcreteFunction(recording, subject.owner, self._name)
         concrete.outside, concrete.is_narrow = self._outside_values, call.general_key is not None
-        concrete.seconds = time.perf_counter() - self._begin
+        concrete.seconds = time.perf_counter() - self._start_time
         concrete.uses_tensors |= trace.uses_tensors
         concrete.raises_in_handlers = trace.raises_in_handlers
         return concrete

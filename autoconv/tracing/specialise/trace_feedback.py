@@ -20,7 +20,7 @@ from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import Key, ObjectKey, SharedKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.leaf_keys import make_leaf_key
-from autoconv.tracing.key.location_inputs import Choices, add_locations
+from autoconv.tracing.key.location_inputs import LocationFacts, add_locations
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.retracing import open_key
 from autoconv.tracing.specialise.trace_cache import MAX_KEYS
@@ -51,7 +51,7 @@ class TraceFeedback:
         self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
         self._failed_open_keys: set[Key] = set()  # keys with open sizes for which tracing failed
         self._keys_of_object_calls: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
-        self._opaque: set[Any] = set()  # keys of locations whose lists and dicts are objects of the graph
+        self._opaque_locations: set[Any] = set()  # keys of locations whose lists and dicts are objects of the graph
         self._locations: BoundedDict[Key, list[Location]] = BoundedDict(MAX_KEYS)
         self.value_specialisation = ValueSpecialisation()
         # Locations made inputs because they change; False after a failed trace.
@@ -62,7 +62,8 @@ class TraceFeedback:
         call = self._bind_arguments(args, kwargs)
         locations = self._locations.get(call.key)
         if locations:
-            add_locations(call, locations, Choices(self._signature.contract, self._opaque, self._keyed_by_value))
+            choices = LocationFacts(self._signature.contract, self._opaque_locations, self._keyed_by_value)
+            add_locations(call, locations, choices)
         call.facts = self._facts
         self.value_specialisation.specialise_call(call)
         return call
@@ -73,18 +74,18 @@ class TraceFeedback:
         if call.key not in self._keys_of_object_calls:
             return call
         arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
-        rebound = self._signature.bind(args, kwargs, self._keyed_by_value, self._object_arguments | arrays)
-        rebound.arrays_as_objects = True
-        return rebound
+        new_call = self._signature.bind(args, kwargs, self._keyed_by_value, self._object_arguments | arrays)
+        new_call.arrays_as_objects = True
+        return new_call
 
     def _rebind(self, call: Call) -> None:
         """Bind the call again, with the facts learned since."""
-        rebound = self.bind(call.args, call.kwargs)
-        call.key, call.leaves = rebound.key, rebound.leaves
-        call.names, call.locations, call.containers = rebound.names, rebound.locations, rebound.containers
-        call.arguments = rebound.arguments
-        call.facts, call.general_key = rebound.facts, rebound.general_key
-        call.arrays_as_objects = rebound.arrays_as_objects
+        new_call = self.bind(call.args, call.kwargs)
+        call.key, call.leaves = new_call.key, new_call.leaves
+        call.names, call.locations, call.containers = new_call.names, new_call.locations, new_call.containers
+        call.arguments = new_call.arguments
+        call.facts, call.general_key = new_call.facts, new_call.general_key
+        call.arrays_as_objects = new_call.arrays_as_objects
 
     # ---- changes after an abandoned trace
 
@@ -119,7 +120,7 @@ class TraceFeedback:
         if restart.facts:
             self._facts |= restart.facts
         elif restart.opaque:
-            self._opaque |= restart.opaque
+            self._opaque_locations |= restart.opaque
         elif restart.objects:
             self._signature.is_leaf = _stays_one_leaf
             self._keyed_by_value = frozenset()
@@ -141,7 +142,7 @@ class TraceFeedback:
         """After a failed trace, return whether to pass flattened containers of outer names as objects; rebind if so."""
         if not call.containers:
             return False
-        self._opaque |= {location.key for location in call.containers.values()}
+        self._opaque_locations |= {location.key for location in call.containers.values()}
         self._rebind(call)
         return True
 

@@ -49,8 +49,8 @@ class ValueSpecialisation:
         """Record a call; return whether the next one must be recorded as well, as its numbers may stay the same."""
         observation = self._observations.get(concrete.key)
         if observation is None:
-            deciding = find_deciding_leaves(concrete) if concrete.fallback_kernel_calls else ()
-            observation = self._observations[concrete.key] = _Observation(deciding, is_over=not deciding)
+            positions = find_deciding_leaves(concrete) if concrete.fallback_kernel_calls else ()
+            observation = self._observations[concrete.key] = _Observation(positions, is_over=not positions)
         if observation.is_over:
             return False
         values = tuple(map(Literal, _select(leaves, observation.positions)))
@@ -73,7 +73,7 @@ class ValueSpecialisation:
             leaf_keys[position] = literal
         pairs = zip(observation.positions, observation.values, strict=True)
         texts = [f"{call.names[i]} is {literal.value!r}" for i, literal in pairs]
-        call.why = call.why or f"{', '.join(texts)} again, and sizes depend on it"
+        call.trace_reason = call.trace_reason or f"{', '.join(texts)} again, and sizes depend on it"
         call.general_key, call.key = call.key, replace(call.key, leaves=tuple(leaf_keys))
 
     def generalise_call(self, call: Call) -> bool:
@@ -98,22 +98,22 @@ def find_deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
         leaf = key.leaves[position]
         if position < argument_leaf_count and isinstance(leaf, TensorKey) and is_number(leaf.type):
             leaves_by_value[value] = frozenset({position})
-    leaves: set[int] = set()
+    deciding_positions: set[int] = set()
     if leaves_by_value and not has_recursion(graph):
-        _collect_deciding_leaves(graph, leaves_by_value, leaves)
-    return tuple(sorted(leaves))
+        _collect_deciding_leaves(graph, leaves_by_value, deciding_positions)
+    return tuple(sorted(deciding_positions))
 
 
 _LeavesByValue = dict[Value, frozenset[int]]
 
 
-def _collect_deciding_leaves(graph: Graph, leaves_by_value: _LeavesByValue, leaves: set[int]) -> None:
+def _collect_deciding_leaves(graph: Graph, leaves_by_value: _LeavesByValue, deciding_positions: set[int]) -> None:
     """Add the leaves that decide sizes in a graph (forward dataflow).
 
     `leaves_by_value` maps each value computed from Python-number arguments alone to the positions of those.
     """
     for node in graph.nodes:
-        _visit_regions(node, leaves_by_value, leaves)
+        _visit_regions(node, leaves_by_value, deciding_positions)
         sources = [leaves_by_value.get(value) for value in node.inputs]
         if reads_only_shapes(node):
             leaves_by_value.update(dict.fromkeys(node.results, frozenset()))
@@ -121,10 +121,10 @@ def _collect_deciding_leaves(graph: Graph, leaves_by_value: _LeavesByValue, leav
             leaves_by_value.update(dict.fromkeys(node.results, frozenset().union(*filter(None, sources))))
         sizes = [leaves_by_value.get(value) for value in find_size_operands(node)]
         if None not in sizes:
-            leaves.update(*filter(None, sizes))
+            deciding_positions.update(*filter(None, sizes))
 
 
-def _visit_regions(node: Node, leaves_by_value: _LeavesByValue, leaves: set[int]) -> None:
+def _visit_regions(node: Node, leaves_by_value: _LeavesByValue, deciding_positions: set[int]) -> None:
     """Follow the regions of a node, whose last parameters are its captures."""
     for region in node.regions:
         parameter_count = len(region.parameters)
@@ -134,7 +134,7 @@ def _visit_regions(node: Node, leaves_by_value: _LeavesByValue, leaves: set[int]
         captures = node.inputs[len(node.inputs) - capture_count :]
         pairs = zip(region.parameters[parameter_count - capture_count :], captures, strict=True)
         inner_leaves = {value: leaves_by_value[outer] for value, outer in pairs if outer in leaves_by_value}
-        _collect_deciding_leaves(region, inner_leaves, leaves)
+        _collect_deciding_leaves(region, inner_leaves, deciding_positions)
 
 
 def find_size_operands(node: Node) -> list[Value]:

@@ -36,9 +36,9 @@ class Row:
         if concrete is None:
             return [f"  {self.number}. {self.reason}: dropped from the cache since"]
         signature = concrete.pretty_printed_signature(verbose=False)
-        nodes = sum(1 for _ in concrete.recorded.walk())
-        headline = f"  {self.number}. {self.reason}: {signature}, {nodes} nodes"
-        unguarded_lines = [f"     not guarded: {what}" for what in concrete.guards.unguarded]
+        node_count = sum(1 for _ in concrete.recorded.walk())
+        headline = f"  {self.number}. {self.reason}: {signature}, {node_count} nodes"
+        unguarded_lines = [f"     not guarded: {description}" for description in concrete.guards.unguarded]
         size_lines = [f"     {note}" for note in concrete.size_notes]
         return [headline, *unguarded_lines, *size_lines, *_kernel_lines(concrete.fallback_kernel_calls)]
 
@@ -54,8 +54,8 @@ def _kernel_lines(calls: Sequence[tuple[str, Any]]) -> list[str]:
         name + (f" ({place})" if place else "") + (f" x{count}" if count > 1 else "")
         for (name, place), count in list(counts.items())[:_MAX_SHOWN_OPS]
     ]
-    more = [f"and {len(counts) - _MAX_SHOWN_OPS} more"] if len(counts) > _MAX_SHOWN_OPS else []
-    return [f"     {len(calls)} by kernels: {', '.join([*shown_kernels, *more])}"]
+    remaining_text = [f"and {len(counts) - _MAX_SHOWN_OPS} more"] if len(counts) > _MAX_SHOWN_OPS else []
+    return [f"     {len(calls)} by kernels: {', '.join([*shown_kernels, *remaining_text])}"]
 
 
 class Reasons:
@@ -148,10 +148,10 @@ class Explanation:
             lines.append(f"  … the first {self.count - len(self.rows)} are not kept")
         lines += [line for row in self.rows for line in row.lines()]
         by_operation = "arrays as Python objects, one NumPy operation at a time"
-        lines += [f"  {by_operation}: {what}" for what in self.arrays_as_objects]
-        lines += [f"  each shape has its own trace: {why}" for why in self.closed_sizes]
-        lines += [f"  plain Python: {what}" for what in self.plain]
-        lines += [f"  measured: {what}" for what in self.times]
-        counts = {what: f" ({count} times)" if count > 1 else "" for what, count in self.faults.items()}
-        lines += [f"  internal error{count}, please report it: {what}" for what, count in counts.items()]
+        lines += [f"  {by_operation}: {reason}" for reason in self.arrays_as_objects]
+        lines += [f"  each shape has its own trace: {closing_reason}" for closing_reason in self.closed_sizes]
+        lines += [f"  plain Python: {reason}" for reason in self.plain]
+        lines += [f"  measured: {reason}" for reason in self.times]
+        counts = {reason: f" ({count} times)" if count > 1 else "" for reason, count in self.faults.items()}
+        lines += [f"  internal error{count}, please report it: {reason}" for reason, count in counts.items()]
         return "\n".join(lines)

@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import resource
 from autoconv.graph.types import TensorType
-from autoconv.operators.regions.layout import Arms, Grown, Instance, Layout, Leaf, Parts, Static
+from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, RunTimeList, Static
 from autoconv.runtime.support.attributes import HEAP
 from autoconv.runtime.support.composite_structures import collapse_composites
 from autoconv.runtime.support.shape import TensorSpec
@@ -134,7 +134,7 @@ def _layout_text(layout: Layout) -> str:
     if isinstance(layout, Instance):
         entries = [f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True)]
         return f"{layout.kind.__name__}[{', '.join(entries)}]"
-    if isinstance(layout, Grown):
+    if isinstance(layout, RunTimeList):
         return f"List[{_layout_text(layout.element)}, ...]"
     if isinstance(layout, Arms):
         return " | ".join(map(_layout_text, layout.arms))

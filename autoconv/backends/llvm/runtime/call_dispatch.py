@@ -14,8 +14,8 @@ method with the other arguments.
 `handle_miss(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, or that run while `detour`
 is not 0. It also handles calls with keyword arguments that do not go to the plain function. An exception of an entry
 goes to `handle_failure(self, entry, error, *args)`. If the third number is not 0 and flags of floating-point errors are
-set after an entry, they are cleared, and the call returns the result of `handle_flagged(self, entry, result, flags,
-*args)`. Flags of errors that NumPy is configured to ignore do not count.
+set after an entry, they are cleared, and the call returns the result of `handle_raised_flags(self, entry, result,
+flags, *args)`. Flags of errors that NumPy is configured to ignore do not count.
 
 NumPy's state is a capsule of a number with three bits for each kind of error, the action (`has_actions`). If NumPy has
 another layout, calls stop while the variable differs from its default.
@@ -79,7 +79,7 @@ def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any
     _KEPT_OBJECTS.extend((definition, dispatch))
     for name, value in (
         ("miss_handler", id(dispatch.handle_miss)), ("failure_handler", id(dispatch.handle_failure)),
-        ("flags_handler", id(dispatch.handle_flagged)), ("not_implemented", id(NotImplemented)),
+        ("flags_handler", id(dispatch.handle_raised_flags)), ("not_implemented", id(NotImplemented)),
         ("slot", dispatch.slot), ("methods", dispatch.methods),
         ("detour", ctypes.addressof(dispatch.detour)), ("busy", ctypes.addressof(dispatch.busy)),
         ("error_variable", id(dispatch.error_variable)), ("default_errors", id(dispatch.default_errors)),

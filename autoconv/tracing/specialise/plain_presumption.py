@@ -35,7 +35,7 @@ class PlainPresumption:
         self._graph_types: set[Any] = set()  # the types of the arguments for which a graph was faster
         self._has_choice = False  # whether a form was chosen for some kind
         self.seconds = 0.0
-        self._limits: dict[type, int] = {}  # the largest magnitudes in the known kinds
+        self._largest_magnitudes: dict[type, int] = {}  # the largest magnitudes in the known kinds
         self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KINDS)  # of plain calls, by presumed kind
         # These seconds at the time of the latest trace of the kind.
         self._plain_seconds_at_trace: BoundedDict[Any, float] = BoundedDict(_MAX_KINDS)
@@ -52,26 +52,26 @@ class PlainPresumption:
     def record_short_kind(self, kind: Any) -> None:
         """Record that calls of a kind take no longer than a trace, in either form."""
         for cls, magnitude in _magnitudes(kind):
-            self._limits[cls] = max(self._limits.get(cls, _SMALL_MAGNITUDE), magnitude)
+            self._largest_magnitudes[cls] = max(self._largest_magnitudes.get(cls, _SMALL_MAGNITUDE), magnitude)
 
-    def presumes_plain(self, kind: Any, traces: int, trace_seconds: float) -> bool:
+    def presumes_plain(self, kind: Any, trace_count: int, trace_seconds: float) -> bool:
         """Return whether calls of a kind that was not timed run as plain Python for now.
 
-        `traces` is the number of traces of the function, each of which took `trace_seconds`.
+        `trace_count` is the number of traces of the function, each of which took `trace_seconds`.
         """
         has_graph = kind in self._plain_seconds_at_trace or _without_magnitudes(kind) in self._graph_types
         if has_graph and not self.is_deferred(kind):
             return False
-        return self.runs_without_trace(kind, traces, trace_seconds)
+        return self.runs_without_trace(kind, trace_count, trace_seconds)
 
-    def runs_without_trace(self, kind: Any, traces: int, trace_seconds: float) -> bool:
+    def runs_without_trace(self, kind: Any, trace_count: int, trace_seconds: float) -> bool:
         """Return whether a call for which no trace fits runs as plain Python for now; see `presumes_plain`."""
-        if not (self._has_choice or traces >= _MIN_TRACES) or self.seconds * _TRACE_TO_PLAIN_RATIO > trace_seconds:
+        if not (self._has_choice or trace_count >= _MIN_TRACES) or self.seconds * _TRACE_TO_PLAIN_RATIO > trace_seconds:
             return False
         if self._plain_seconds.get(kind, 0.0) - self._plain_seconds_at_trace.get(kind, 0.0) >= trace_seconds:
             return False
         return all(
-            magnitude <= self._limits.get(cls, _SMALL_MAGNITUDE) + _ALLOWED_GROWTH[cls]
+            magnitude <= self._largest_magnitudes.get(cls, _SMALL_MAGNITUDE) + _ALLOWED_GROWTH[cls]
             for cls, magnitude in _magnitudes(kind)
         )
 
@@ -83,9 +83,9 @@ class PlainPresumption:
         """Return whether no call of the kind ran under the presumption yet."""
         return kind not in self._plain_seconds
 
-    def record_calls(self, kind: Any, seconds: float, calls: int) -> None:
-        """Record `calls` plain calls of a presumed kind, and the time of the latest."""
-        self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + calls * seconds
+    def record_calls(self, kind: Any, seconds: float, call_count: int) -> None:
+        """Record `call_count` plain calls of a presumed kind, and the time of the latest."""
+        self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + call_count * seconds
         if seconds < SHORT:
             self.record_short_kind(kind)
 
