@@ -62,6 +62,8 @@ def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
         message = attributes.get("message", "")
         text = message if isinstance(message, str) else _fill_template(message)
         return AssertionError, f"AssertionError: {text}" if text else "AssertionError"
+    if name == "array_new":
+        return ValueError, "ValueError: negative dimensions are not allowed"
     traits = node.op.traits
     if traits.indexing is not None or (traits.view and "spec" in attributes):
         return IndexError, "IndexError: index out of bounds"

@@ -207,6 +207,32 @@ def several(x):
     return a * a + b * b
 
 print(several(ac.constant([1.0, 2.0])).numpy().round(3), several(y).numpy().round(3))
+
+@ac.function
+def inverse_factor(x):
+    return ac.linalg.cholesky(x)
+
+@ac.function
+def growing(n):
+    numbers = ac.TensorArray(ac.float32, size=0, dynamic_size=True)
+    for i in ac.range(n):
+        numbers = numbers.write(i, 2.0 * ac.cast(i, ac.float32))
+    return ac.reduce_sum(numbers.stack())
+
+with ac.device("GPU:0"):
+    factor = inverse_factor(ac.constant([[-1.0]]))  # the word of the call is read later, and kept by what follows
+    product = factor * 2.0 + 1.0
+    for _ in range(2):
+        try:
+            product.numpy()
+        except ac.errors.InvalidArgumentError as error:
+            print("late", error.place.text.strip())
+    long = growing(ac.constant(100))  # more numbers than the list has room for: the native code has the result
+    print((long + 1.0).numpy(), long.numpy(), (long * 2.0).numpy())
+    number = ac.constant([4.0])
+    for _ in range(100):
+        number = inverse_factor(ac.reshape(number, (1, 1)))[0] + 2.0
+    print(number.numpy())
 try:
     with ac.device("GPU:2"):
         ac.constant(1.0) + 1.0
@@ -230,6 +256,10 @@ def test_accelerators(forker, tmp_path):
         "InvalidArgumentError",
         "GPU:0 b'A'",
         "[1. 1.] [1. 1.]",
+        "late return ac.linalg.cholesky(x)",
+        "late return ac.linalg.cholesky(x)",
+        "9901.0 9900.0 19800.0",
+        "[4.]",
         "InvalidArgumentError",
         "[0. 2. 4.] ndarray",
     ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.backends.protocol import CompiledGraph
 from autoconv.backends.xla.backend import XlaBackend, XlaGraph
-from autoconv.backends.xla.executable import DeviceArray
+from autoconv.backends.xla.device_array import DeviceArray
 from autoconv.graph.graph import Graph
 from autoconv.graph.text import to_text
 from autoconv.graph.types import TensorType, Type

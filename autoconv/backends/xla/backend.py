@@ -18,8 +18,9 @@ from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.backends.protocol import Backend, CompiledGraph, Dispatch, OpenSizes, SymbolicCode
 from autoconv.backends.stablehlo import ChosenPart, Module, Part, to_stablehlo
 from autoconv.backends.xla.client import Place, is_installed, place
+from autoconv.backends.xla.device_array import DeviceArray
 from autoconv.backends.xla.entry import make_entry
-from autoconv.backends.xla.executable import DeviceArray, Executable
+from autoconv.backends.xla.executable import Executable
 from autoconv.forks import generation
 from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import ArrayType, ResourceType, Symbol
@@ -108,7 +109,9 @@ class XlaGraph:
             argument_values = list(arguments)
             for i in self._variables:
                 argument_values[i] = argument_values[i].value
-        results, error_word = run(argument_values, keep_on_device)
+        # Native code of a later run would find variables and arrays changed.
+        rerun = None if self._variables or module.written or module.parts else self._run_natively
+        results, error_word = run(argument_values, keep_on_device, rerun)
         if error_word:
             return None
         if module.written:

@@ -20,11 +20,12 @@ import numpy as np
 
 from autoconv.backends.llvm.target.cpu import instructions
 from autoconv.backends.xla.client import Place
+from autoconv.backends.xla.device_array import DeviceArray, LateWord, settle_arguments, unread_words
 from autoconv.code_cache import XLA
 from autoconv.graph.dtypes import int32
 from autoconv.graph.types import TensorType
-from autoconv.ops.values.remote_array import RemoteArray
 
+Rerun = Callable[[Sequence[Any]], list[Any]]
 _ALIGNMENT = 64  # bytes: memory that XLA reads in place
 _SHARED_BYTES = 1 << 16  # bytes: smaller arrays are copied, which takes less time than sharing their memory
 _MAX_KEPT_ADDRESSES = 64  # of results
@@ -51,15 +52,18 @@ class Executable:
         self._idle_areas: list[_Areas] = []  # those of calls that have ended
         self.run_on_host = self._make_host_run([_ArrayForm(type_) for type_ in results])
 
-    def __call__(self, arguments: Sequence[Any], keep_on_device: bool = False) -> tuple[list[Any], int]:
+    def __call__(
+        self, arguments: Sequence[Any], keep_on_device: bool = False, rerun: Rerun | None = None
+    ) -> tuple[list[Any], int]:
         """Run on arrays of the parameters' dtypes and shapes, or DeviceArrays; return the results and the error word.
 
-        With `keep_on_device`, results of an accelerator are DeviceArrays. On the processor the new contents of a
-        donated array are written into it, if the error word is 0, and its result is None.
+        With `keep_on_device`, results of an accelerator are DeviceArrays; with `rerun`, which runs the call natively,
+        they have the error word, and 0 is returned in its place. On the processor the new contents of a donated array
+        are written into it, if the error word is 0, and its result is None.
         """
         if self._place.is_host:
             return self.run_on_host(arguments)
-        return self._run_on_accelerator(arguments, keep_on_device)
+        return self._run_on_accelerator(arguments, keep_on_device, rerun)
 
     def _make_host_run(self, results: Sequence[_ArrayForm]) -> Callable[[Sequence[Any]], tuple[list[Any], int]]:
         """Return the function that runs on the processor; warm calls of small arrays take less time than its steps."""
@@ -92,44 +96,41 @@ class Executable:
 
         return run_on_host
 
-    def _run_on_accelerator(self, arguments: Sequence[Any], keep_on_device: bool) -> tuple[list[Any], int]:
+    def _run_on_accelerator(
+        self, arguments: Sequence[Any], keep_on_device: bool, rerun: Rerun | None
+    ) -> tuple[list[Any], int]:
+        settle_arguments(arguments)
         buffers = [
             x.buffer if isinstance(x, DeviceArray) and x.place is self._place
             else _send_to_device(np.asarray(x, form.dtype), self._place.device)
             for x, form in zip(arguments, self._parameters, strict=True)
         ]  # fmt: skip
         results = list(self._run(buffers))
-        error_word = int(np.asarray(results.pop())) if self._has_error_word else 0
-        arrays = [DeviceArray(buffer, type_, self._place) for buffer, type_ in zip(results, self._types, strict=True)]
+        word_buffer = results.pop() if self._has_error_word else None
+        word, error_word = None, 0
+        if rerun is not None and keep_on_device and results:
+            if word_buffer is not None or unread_words(arguments):
+                sent_arguments = [  # the program may change its own
+                    x if isinstance(x, DeviceArray) else DeviceArray(buffer, form.type, self._place)
+                    for x, buffer, form in zip(arguments, buffers, self._parameters, strict=True)
+                ]
+                word = LateWord(word_buffer, sent_arguments, rerun)
+        elif word_buffer is not None:
+            error_word = int(np.asarray(word_buffer))
+        arrays = [
+            DeviceArray(buffer, type_, self._place, word=word, position=i)
+            for i, (buffer, type_) in enumerate(zip(results, self._types, strict=True))
+        ]
         return (arrays if keep_on_device else [array.fetch() for array in arrays]), error_word
 
 
-class DeviceArray(RemoteArray):
-    """An array in the memory of an accelerator, or of this process if `place` is None; `array` is its local copy."""
-
-    def __init__(self, buffer: Any, type_: Any, place: Place | None, array: np.ndarray | None = None) -> None:
-        self.buffer = buffer
-        self.type = type_
-        self.place = place
-        self.shape = type_.shape
-        self._array = array
-
-    def fetch(self) -> np.ndarray:
-        """Return the array, copied to this process at the first time."""
-        if self._array is None:
-            self._array = np.array(self.buffer)
-        return self._array
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.fetch(), dtype, copy=copy)
-
-
 class _ArrayForm:
-    """The dtype, shape and size in bytes of an array."""
+    """The type, dtype, shape and size in bytes of an array."""
 
-    __slots__ = ("dtype", "shape", "size")
+    __slots__ = ("dtype", "shape", "size", "type")
 
     def __init__(self, type_: TensorType) -> None:
+        self.type = type_
         self.dtype = np.dtype(type_.dtype.numpy)
         self.shape = tuple(int(size) for size in type_.shape or ())  # type: ignore[arg-type]
         self.size = self.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
@@ -341,4 +342,4 @@ def _versions(place: Place) -> tuple[str, ...]:
     return (*map(str, client), import_module("jaxlib").__version__, flags, *sorted(instructions()))
 
 
-__all__ = ["DeviceArray", "Executable"]
+__all__ = ["Executable"]
