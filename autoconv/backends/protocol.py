@@ -83,7 +83,8 @@ class SymbolicCode(Protocol):
 class Dispatch:
     """The data for native dispatch between the entries of an object, see `llvm/runtime/call_dispatch.py`.
 
-    `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, and the entries.
+    `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, the names of
+    parameters, and the entries.
     `methods` is the offset of a mapping from instances to their methods. `handle_miss` runs calls that no entry
     accepts, and `handle_failure` handles an entry's exceptions. `handle_raised_flags` computes the result of a call
     that raised flags of floating-point errors. Native dispatch is off while `detour` is not 0; `busy` is the number of

@@ -66,7 +66,23 @@ def draw_from_new_generators(n):
     return items, first.choice(items), second.randint(1, n + 1), second.gauss(0, 1), third.random()
 
 
+def choose_several(generator, n):
+    numbers = generator.choices([1, 2.5, 3], k=n), random.choices((1, 2, 3, 4), [5, 1, 1, 2], k=n)
+    texts = generator.choices("abc", cum_weights=[1, 2, 3.5]), random.choices(["a", "b"], weights=(0, 1), k=3)
+    return numbers, texts, sum(random.choices(range(100))[0] for _ in range(n)), random.choices([], k=0)
+
+
+def draw_samples(generator, n):
+    total = 0
+    for _ in range(n):
+        first, second = random.sample(range(10), 2)
+        total += first * second
+    return total, generator.sample(range(1000), n), random.sample([3.5, 1.5, 2.5] * 3, 4), generator.sample("abcd", k=0)
+
+
 PROGRAMS = {
+    choose_several: lambda call: (random.Random(call), 5 + call),
+    draw_samples: lambda call: (random.Random(call), 3 + 20 * call),
     estimate_pi: lambda call: (1 + call % 2,), roll: lambda call: (30 + call,),
     walk: lambda call: (random.Random(call), 40), draw_from_an_outer_name: lambda call: (5 + call,),
     shuffle_numbers: lambda call: (10 + call,), serve: lambda call: (random.Random(call), 20 + call),
@@ -116,6 +132,38 @@ def test_errors_leave_the_state_that_plain_python_leaves():
             try:
                 outcome = repr(function(generator, items, stop))
             except (IndexError, ValueError) as error:
+                outcome = repr(error)
+            outcomes.append((outcome, generator.getstate()))
+        assert outcomes[0] == outcomes[1]
+
+
+def draw_from_unfit_arguments(generator, form, n):
+    first = generator.random()
+    if form == 0:
+        return first, generator.sample([1, 2], n)
+    if form == 1:
+        return first, generator.choices([1, 2], [0.0, 0.0], k=n)
+    if form == 2:
+        return first, generator.choices([1, 2], [1.0], k=n)
+    if form == 3:
+        return first, generator.choices([1], [1.0], cum_weights=[1.0], k=n)
+    if form == 4:
+        return first, generator.choices([1], [float("inf")], k=n)
+    if form == 5:
+        return first, generator.choices([], k=n)
+    return first, generator.choices([1, 2], 3)
+
+
+@pytest.mark.parametrize("form", range(7))
+def test_errors_of_several_draws(form):
+    compiled = autoconv.compile(draw_from_unfit_arguments)
+    for n in (1, 5, 0, 2):
+        outcomes = []
+        for function in (draw_from_unfit_arguments, compiled):
+            generator = random.Random(1)
+            try:
+                outcome = repr(function(generator, form, n))
+            except (IndexError, TypeError, ValueError) as error:
                 outcome = repr(error)
             outcomes.append((outcome, generator.getstate()))
         assert outcomes[0] == outcomes[1]

@@ -61,7 +61,7 @@ def refuse(reason: str) -> None:
 
 
 @kind_preserving
-def _program_error(error_class: type[Exception], message: str) -> Exception:
+def program_error(error_class: type[Exception], message: str) -> Exception:
     """Make an error that the program can catch."""
     return mark_program_error(error_class(message))
 
@@ -177,7 +177,7 @@ def islice(iterable: Iterable[Any], /, *bounds: Any) -> Iterator[Any]:
         refuse("itertools.islice is given a step, or bounds that are no ints")
     if start < 0 or stop < 0:
         names = "Stop argument" if stop == -1 else "Indices"
-        raise _program_error(ValueError, f"{names} for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+        raise program_error(ValueError, f"{names} for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
 
     def generate() -> Iterator[Any]:
         if stop > 0:
@@ -234,7 +234,7 @@ def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], /, *ini
         return result
     items: Any = iterable if _is_array(iterable) else list(iterable)
     if not len(items):
-        raise _program_error(TypeError, "reduce() of empty iterable with no initial value")
+        raise program_error(TypeError, "reduce() of empty iterable with no initial value")
     result = items[0]
     for i in range(1, len(items)):
         result = function(result, items[i])
@@ -327,4 +327,4 @@ _PURE_FUNCTIONS = frozenset(
     }
 )  # fmt: skip
 
-__all__ = ["convert_library_function", "refuse"]
+__all__ = ["convert_library_function", "program_error", "refuse"]

@@ -87,16 +87,16 @@ _METHODS: dict[type, frozenset[str]] = {
     np.random.RandomState: _COMMON_METHODS | {"rand", "randint", "randn", "random_sample", "seed"},
     random.Random: frozenset(
         {
-            "betavariate", "choice", "expovariate", "gammavariate", "gauss", "lognormvariate", "normalvariate",
-            "paretovariate", "randint", "random", "randrange", "seed", "shuffle", "triangular", "uniform",
-            "vonmisesvariate", "weibullvariate",
+            "betavariate", "choice", "choices", "expovariate", "gammavariate", "gauss", "lognormvariate",
+            "normalvariate", "paretovariate", "randint", "random", "randrange", "sample", "seed", "shuffle",
+            "triangular", "uniform", "vonmisesvariate", "weibullvariate",
         }
     ),
 }  # fmt: skip
 # Methods among them that are converted Python code, which draws by the others.
 CONVERTED_METHODS: dict[type, frozenset[str]] = {
     np.random.Generator: frozenset(), np.random.RandomState: frozenset(),
-    random.Random: frozenset({"choice", "expovariate", "normalvariate", "shuffle"}),
+    random.Random: frozenset({"choice", "choices", "expovariate", "normalvariate", "sample", "shuffle"}),
 }  # fmt: skip
 
 

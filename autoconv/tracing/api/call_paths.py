@@ -71,7 +71,7 @@ class CallDispatch(Generic[P, R]):
         self._tiers = Tiers()
         self._is_timed = is_timed
         self._checks_float_state = checks_float_state
-        self._gate = Gate(0 if is_timed else FOREVER)
+        self._gate = Gate(0 if is_timed else FOREVER, self._signature.most_positions)
         self._examination_interval = 1  # calls from one examination to the next
         self._attempt_count = 0  # number of attempts to trace
         self._is_time_valid = True  # False after a timed call that later calls of its kind do not resemble
@@ -155,7 +155,8 @@ class CallDispatch(Generic[P, R]):
         """Return the result of a call that went directly to an entry and raised flags of floating-point errors."""
         try:
             concrete = self._trace_of_entry(entry)
-            return result if concrete is None else self._handle_float_flags(flags, concrete, result, args, {})
+            call = self._signature.split_positions(args)
+            return result if concrete is None else self._handle_float_flags(flags, concrete, result, *call)
         except BaseException as error:
             present(error)
             raise
@@ -167,7 +168,7 @@ class CallDispatch(Generic[P, R]):
             concrete = self._trace_of_entry(entry)
             if concrete is not None:
                 if is_for_python(concrete, error):
-                    return self._rerun_plain(concrete, error, args, {})
+                    return self._rerun_plain(concrete, error, *self._signature.split_positions(args))
                 self._stop_direct_calls(concrete)
             raise error
         except BaseException as raised:
@@ -278,7 +279,9 @@ class CallDispatch(Generic[P, R]):
         """
         attempts_before, start, seconds = self._attempt_count, clock(), 0.0
         self._bailout.is_without_trace, self._is_time_valid = False, True
-        entries = () if kwargs else native_entries(self._native_entries)  # the entries without guards checked in Python
+        is_positional = not kwargs and len(args) <= self._signature.most_positions
+        # The entries without guards that are checked in Python.
+        entries = native_entries(self._native_entries) if is_positional else ()
         try:
             for entry in entries:
                 failure: BaseException | None = None
@@ -349,11 +352,12 @@ class CallDispatch(Generic[P, R]):
         native_candidates = [entry for concrete, _ in pairs for entry in concrete.entries]
         self._native_entries = ()
         needs_python = any(trace.checks_guards_in_python or trace.float_errors.is_certain for trace, _ in pairs)
-        if self._signature.has_only_positions and not needs_python:
+        if self._signature.has_positions and not needs_python:
             self._native_entries = self._make_native_entries(native_candidates)
 
     def _make_native_entries(self, entries: Any) -> tuple[Any, ...]:
-        return make_native_slot(type(self), self._call_counter, self._gate.cell, self.python_function, entries)
+        names = self._signature.native_names
+        return make_native_slot(type(self), self._call_counter, self._gate.cell, self.python_function, names, entries)
 
 
 def _may_sample_plain(concrete: ConcreteFunction, seconds: float) -> bool:

@@ -219,11 +219,15 @@ def _defaults(function: types.FunctionType | None, arguments: Arguments) -> tupl
     if function is None or not function_offsets() or not arguments.are_whole:
         return ()
     code, defaults = function.__code__, function.__defaults__ or ()
-    names = [name for name, _ in arguments.key.templates]
-    parameters = code.co_varnames[: code.co_argcount]
-    has_other_parameters = code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    is_fitting = bool(names) and not has_other_parameters and tuple(names) == parameters[-len(names) :]
-    return defaults[-len(names) :] if is_fitting else ()
+    names = tuple(name for name, _ in arguments.key.templates)
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    is_variadic = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    if is_variadic or parameters[len(parameters) - len(names) :] != names:
+        return ()
+    values = dict(zip(parameters[code.co_argcount - len(defaults) :], defaults, strict=False))
+    values |= function.__kwdefaults__ or {}
+    names_with_default = list(itertools.takewhile(values.__contains__, reversed(names)))
+    return tuple(values[name] for name in reversed(names_with_default))
 
 
 def _is_constant(defaults: tuple[Any, ...] | None) -> bool:

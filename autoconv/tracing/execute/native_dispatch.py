@@ -23,12 +23,14 @@ _INSTALLED: list[bool] = []  # empty before the first attempt; then whether it s
 
 
 def make_native_slot(
-    class_: Any, counter: ctypes.c_int64, gate: Any, plain: Callable[..., Any], entries: Sequence[Callable[..., Any]]
-) -> tuple[Any, ...]:
-    """Return the contents of the slot `_native_entries` of an object: call counter, gate, plain function, entries.
+    class_: Any, counter: ctypes.c_int64, gate: Any, plain: Callable[..., Any], names: tuple[str | None, ...],
+    entries: Sequence[Callable[..., Any]],
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return the contents of the slot `_native_entries` of an object: see backends/llvm/runtime/call_dispatch.py.
 
-    It is empty if one of these does not have the memory layout that native code expects. `class_` is the object's
-    class; its attribute `takes_instances` is determined here if it is None.
+    `names` are those of the parameters, None for a parameter that is only positional. The slot is empty if one of
+    these does not have the memory layout that native code expects. `class_` is the object's class; its attribute
+    `takes_instances` is determined here if it is None.
     """
     if not get_backend().can_dispatch((counter, gate), entries):
         return ()
@@ -37,7 +39,7 @@ def make_native_slot(
             _INSTALLED.append(_install(next(base for base in class_.__mro__ if "_native_entries" in vars(base))))
         if _INSTALLED[0] and class_.takes_instances is None:
             class_.takes_instances = get_backend().mark_method_descriptor(class_)
-    return (counter, gate, plain, *entries) if _INSTALLED[0] else ()
+    return (counter, gate, plain, names, *entries) if _INSTALLED[0] else ()
 
 
 def as_native_entry(entry: Callable[..., Any] | None) -> Callable[..., Any] | None:
@@ -47,7 +49,7 @@ def as_native_entry(entry: Callable[..., Any] | None) -> Callable[..., Any] | No
 
 def native_entries(slot: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:
     """Return the entries in a slot."""
-    return slot[3:]
+    return slot[4:]
 
 
 def _install(owner: Any) -> bool:

@@ -73,6 +73,11 @@ class Signature:
         self._keyword_names = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
         self._positional_count = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
         self.has_only_positions = self._positional_count == len(self.python_signature.parameters)
+        self.has_positions = self.has_only_positions or has_simple_parameters  # keyword arguments have one as well
+        self.most_positions = 2**62 if self.has_only_positions else self._positional_count
+        # None for parameters that take no keyword.
+        keywords = (p.name if p.kind is not p.POSITIONAL_ONLY else None for p in parameters)
+        self.native_names = tuple(keywords) if has_simple_parameters else ()
 
     def arguments_by_position(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
         """Return all arguments by position, with defaults; None if only Python's full binding can do so."""
@@ -89,6 +94,11 @@ class Signature:
             else:
                 return None
         return tuple(arguments) if keyword_count == len(kwargs) else None
+
+    def split_positions(self, arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments and keyword arguments of a call, for arguments by position."""
+        count = self.most_positions
+        return arguments[:count], dict(zip(list(self._defaults or ())[count:], arguments[count:], strict=False))
 
     def bind(
         self,

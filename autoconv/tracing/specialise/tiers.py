@@ -45,8 +45,8 @@ class Gate:
 
     __slots__ = ("cell",)
 
-    def __init__(self, call_count: int) -> None:
-        self.cell = (ctypes.c_int64 * 3)(call_count, 0, 0)
+    def __init__(self, call_count: int, most_positions: int) -> None:
+        self.cell = (ctypes.c_int64 * 4)(call_count, 0, 0, most_positions)
 
     def take_unexamined(self) -> bool:
         """Count a call; return whether it runs without examination."""

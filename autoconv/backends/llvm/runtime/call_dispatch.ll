@@ -109,7 +109,7 @@ retain_entries:
   %size = load i64, ptr %size_at
   %items = getelementptr i8, ptr %entries, i64 24
   %not_implemented = load ptr, ptr @dispatch_not_implemented
-  %has_gate = icmp sgt i64 %size, $PLAIN
+  %has_gate = icmp sgt i64 %size, $NAMES
   br i1 %has_gate, label %read_gate, label %drop_entries
 read_gate:
   %gate_at = getelementptr ptr, ptr %items, i64 $GATE
@@ -122,10 +122,64 @@ read_gate:
   %plain_flag = load i64, ptr %plain_flag_at
   %calls_graph = icmp eq i64 %plain_flag, 0
   %calls_plain = xor i1 %calls_graph, true
-  %takes_arguments = or i1 %has_no_names, %calls_plain
-  %may_go_on = and i1 %may_pass, %takes_arguments
-  br i1 %may_go_on, label %pass_gate, label %drop_entries
+  br i1 %may_pass, label %read_form, label %drop_entries
+read_form:
+  br i1 %calls_plain, label %pass_gate, label %check_limit
+check_limit:
+  %limit_at = getelementptr i64, ptr %state, i64 3
+  %limit = load i64, ptr %limit_at
+  %are_positional = icmp sle i64 %count, %limit
+  br i1 %are_positional, label %check_names, label %drop_entries
+check_names:
+  br i1 %has_no_names, label %pass_gate, label %measure_names
+measure_names:
+  %given_count_at = getelementptr i8, ptr %names, i64 16
+  %given_count = load i64, ptr %given_count_at
+  %bound_count = add i64 %count, %given_count
+  %parameters_at = getelementptr ptr, ptr %items, i64 $NAMES
+  %parameters = load ptr, ptr %parameters_at
+  %parameter_count_at = getelementptr i8, ptr %parameters, i64 16
+  %parameter_count = load i64, ptr %parameter_count_at
+  %has_parameters = icmp ule i64 %bound_count, %parameter_count
+  %fits_stack = icmp ule i64 %bound_count, $MOST_ON_STACK
+  %may_bind = and i1 %has_parameters, %fits_stack
+  br i1 %may_bind, label %copy_positions, label %drop_entries
+copy_positions:
+  %bound = alloca ptr, i64 %bound_count
+  %position_bytes = shl i64 %count, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %bound, ptr %arguments, i64 %position_bytes, i1 false)
+  %given_items = getelementptr i8, ptr %names, i64 24
+  %parameter_items = getelementptr i8, ptr %parameters, i64 24
+  br label %next_name
+next_name:
+  %k = phi i64 [ 0, %copy_positions ], [ %k_next, %bind_name ]
+  %has_name = icmp ult i64 %k, %given_count
+  br i1 %has_name, label %read_name, label %pass_gate
+read_name:
+  %name_at = getelementptr ptr, ptr %given_items, i64 %k
+  %name = load ptr, ptr %name_at
+  br label %next_parameter
+next_parameter:
+  %j = phi i64 [ %count, %read_name ], [ %j_next, %compare_name ]
+  %has_parameter = icmp ult i64 %j, %bound_count
+  br i1 %has_parameter, label %compare_name, label %drop_entries
+compare_name:
+  %parameter_at = getelementptr ptr, ptr %parameter_items, i64 %j
+  %parameter = load ptr, ptr %parameter_at
+  %j_next = add i64 %j, 1
+  %is_parameter = icmp eq ptr %parameter, %name
+  br i1 %is_parameter, label %bind_name, label %next_parameter
+bind_name:
+  %given_index = add i64 %count, %k
+  %given_at = getelementptr ptr, ptr %arguments, i64 %given_index
+  %given = load ptr, ptr %given_at
+  %bound_at = getelementptr ptr, ptr %bound, i64 %j
+  store ptr %given, ptr %bound_at
+  %k_next = add i64 %k, 1
+  br label %next_name
 pass_gate:
+  %entry_arguments = phi ptr [ %arguments, %read_form ], [ %arguments, %check_names ], [ %bound, %next_name ]
+  %entry_count = phi i64 [ %count, %read_form ], [ %count, %check_names ], [ %bound_count, %next_name ]
   %fewer_passes = sub i64 %passes_left, 1
   store i64 %fewer_passes, ptr %state
   br i1 %calls_graph, label %check_variable, label %check_busy
@@ -186,7 +240,7 @@ call_entry:
   %owner = load ptr, ptr %owner_at
   %function_at = getelementptr i8, ptr %definition, i64 8
   %function = load ptr, ptr %function_at
-  %result = call ptr %function(ptr %owner, ptr %arguments, i64 %count)
+  %result = call ptr %function(ptr %owner, ptr %entry_arguments, i64 %entry_count)
   %has_raised = icmp eq ptr %result, null
   br i1 %has_raised, label %handle_error, label %check_refusal
 check_refusal:
@@ -218,7 +272,7 @@ return_result:
   ret ptr %result
 report_errors:
   %error_number = call ptr @PyLong_FromLongLong(i64 %errors)
-  %report_length = add i64 %count, 4
+  %report_length = add i64 %entry_count, 4
   %error_report = alloca ptr, i64 %report_length
   store ptr %self, ptr %error_report
   %entry_at = getelementptr ptr, ptr %error_report, i64 1
@@ -228,8 +282,8 @@ report_errors:
   %number_at = getelementptr ptr, ptr %error_report, i64 3
   store ptr %error_number, ptr %number_at
   %report_arguments_at = getelementptr ptr, ptr %error_report, i64 4
-  %argument_bytes = shl i64 %count, 3
-  call void @llvm.memcpy.p0.p0.i64(ptr %report_arguments_at, ptr %arguments, i64 %argument_bytes, i1 false)
+  %argument_bytes = shl i64 %entry_count, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %report_arguments_at, ptr %entry_arguments, i64 %argument_bytes, i1 false)
   %error_handler = load ptr, ptr @dispatch_flags_handler
   %judged_result = call ptr @"PyObject_Vectorcall"(ptr %error_handler, ptr %error_report, i64 %report_length, ptr null)
   call void @release_object(ptr %error_number)
@@ -295,7 +349,7 @@ attach_traceback:
   call i32 @PyException_SetTraceback(ptr %error, ptr %traceback)
   br label %report_failure
 report_failure:
-  %failure_length = add i64 %count, 3
+  %failure_length = add i64 %entry_count, 3
   %failure_report = alloca ptr, i64 %failure_length
   store ptr %self, ptr %failure_report
   %failed_entry_at = getelementptr ptr, ptr %failure_report, i64 1
@@ -303,8 +357,8 @@ report_failure:
   %failed_error_at = getelementptr ptr, ptr %failure_report, i64 2
   store ptr %error, ptr %failed_error_at
   %failed_arguments_at = getelementptr ptr, ptr %failure_report, i64 3
-  %failed_bytes = shl i64 %count, 3
-  call void @llvm.memcpy.p0.p0.i64(ptr %failed_arguments_at, ptr %arguments, i64 %failed_bytes, i1 false)
+  %failed_bytes = shl i64 %entry_count, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %failed_arguments_at, ptr %entry_arguments, i64 %failed_bytes, i1 false)
   %handler = load ptr, ptr @dispatch_failure_handler
   %handler_result = call ptr @"PyObject_Vectorcall"(ptr %handler, ptr %failure_report, i64 %failure_length, ptr null)
   call void @release(ptr %class_at)

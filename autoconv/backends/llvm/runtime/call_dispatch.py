@@ -1,18 +1,21 @@
 """Native `__call__`, which dispatches calls of functions to native code without running Python code.
 
-An object's slot holds a tuple: a cell that counts calls, a gate of three numbers, a plain function, and entries (see
-engine.native_entry). Entries are called in turn until one does not return NotImplemented. The numbers of the gate are:
+An object's slot holds a tuple: a cell that counts calls, a gate of four numbers, a plain function, the names of the
+parameters, and entries (see engine.native_entry). Entries are called in turn until one does not return NotImplemented.
+Keyword arguments are moved to the positions of their names, which are compared by identity. The numbers of the gate
+are:
 
 1. the number of calls that may still pass;
 2. nonzero if they call the plain function instead, unless graphs are being recorded;
-3. nonzero if calls stop while a context variable has a value by which floating-point errors do more than warn.
+3. nonzero if calls stop while a context variable has a value by which floating-point errors do more than warn;
+4. the largest number of positional arguments.
 
 A second slot, if it is filled, has a mapping from identities of instances to pairs: a weak reference, and an object of
 the same class, the method of that instance. A call whose first argument is such an instance becomes a call of its
 method with the other arguments.
 
 `handle_miss(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, or that run while `detour`
-is not 0. It also handles calls with keyword arguments that do not go to the plain function. An exception of an entry
+is not 0. It also handles calls whose keyword arguments leave a gap, or have other names. An exception of an entry
 goes to `handle_failure(self, entry, error, *args)`. If the third number is not 0 and flags of floating-point errors are
 set after an entry, they are cleared, and the call returns the result of `handle_raised_flags(self, entry, result,
 flags, *args)`. Flags of errors that NumPy is configured to ignore do not count.
@@ -46,7 +49,7 @@ FUNCTIONS = [
     "dispatch_not_implemented", "dispatch_slot", "dispatch_methods", "dispatch_detour", "dispatch_busy",
     "dispatch_error_variable", "dispatch_default_errors", "dispatch_has_actions", "dispatch_flags_handler",
 ]  # fmt: skip
-_GATE, _PLAIN, _ENTRIES = range(1, 4)  # positions in the tuple
+_GATE, _PLAIN, _NAMES, _ENTRIES = range(1, 5)  # positions in the tuple
 _BEYOND_WARNINGS = 0o6766  # bits of actions other than warnings, which are 1; graphs do not warn of underflow
 
 
@@ -55,7 +58,8 @@ def text() -> str:
     dispatch = read(
         "call_dispatch", DEFINITION=_DEFINITION_OFFSET, OWNER=_OWNER_OFFSET, BUFFER=_BUFFER_OFFSET,
         REFERENT=_REFERENT_OFFSET, KEPT_OBJECTS=_KEPT_OBJECTS_OFFSET,
-        MOST_ON_STACK=_STACK_ARGUMENTS, GATE=_GATE, PLAIN=_PLAIN, ENTRIES=_ENTRIES, BEYOND_WARNINGS=_BEYOND_WARNINGS,
+        MOST_ON_STACK=_STACK_ARGUMENTS, GATE=_GATE, PLAIN=_PLAIN, NAMES=_NAMES, ENTRIES=_ENTRIES,
+        BEYOND_WARNINGS=_BEYOND_WARNINGS,
     )  # fmt: skip
     return f"{dispatch}\n{float_flags.text()}"
 
