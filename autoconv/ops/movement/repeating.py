@@ -172,7 +172,12 @@ def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int
 
 
 def _repeat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    x, axis = inputs[0], attributes["axis"]
+    x, axis, count = inputs[0], attributes["axis"], attributes.get("repeats")
+    shape = x.type.shape
+    if len(inputs) == 1 and count is not None and shape is not None and None not in shape:
+        position = normalised_axis(axis, len(shape)) + 1
+        copies = b.reshape(cotangents[0], shape=(*shape[:position], count, *shape[position:]))
+        return (b.reduce_sum(copies, axis=(position,)),)
     zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
     rows = b.range(zero, b.dimension(x, axis=axis, dtype=int64), one)
     source_rows = b.repeat(rows, *inputs[1:], repeats=attributes.get("repeats"), axis=0)
