@@ -67,7 +67,8 @@ def group_by_window(
 def ignore_errors(log_warning: bool = False) -> Transformation:
     """Return a function for `Dataset.apply`; see Dataset.ignore_errors.
 
-    >>> dataset = autoconv.data.Dataset.range(3).map(lambda x: autoconv.debugging.check_numerics(1.0 / x, "x is 0"))
+    >>> dataset = autoconv.data.Dataset.from_tensor_slices([0.0, 1.0, 2.0])
+    >>> dataset = dataset.map(lambda x: autoconv.debugging.check_numerics(1.0 / x, "x is 0"))
     >>> len(list(dataset.apply(autoconv.data.experimental.ignore_errors())))
     2
     """

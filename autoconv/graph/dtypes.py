@@ -187,7 +187,9 @@ def as_dtype(value: object) -> DType:
     result = _DTYPE_BY_OBJECT.get(value) if isinstance(value, (str, type, np.dtype)) else None
     if result is not None:
         return result
-    if type(value) is int:
+    if value is None:
+        raise TypeError("Cannot convert None to a dtype.")
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         dtype_of_number = next((dtype for dtype in DTYPES.values() if dtype.enum == value), None)
         if dtype_of_number is not None:
             return dtype_of_number

@@ -33,3 +33,65 @@ def test_tensors_of_two_dtypes_are_refused(call) -> None:
     for run in (call, tf.function(call)):
         with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError)):
             run()
+
+
+INTEGERS, BYTES, BOOLS = tf.constant([1, 2, 3]), tf.constant([1, 2, 3], tf.uint8), tf.constant([True, False, True])
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype", "expected"),
+    [
+        (lambda: INTEGERS + np.array([1.5, 2.5, 3.5]), tf.int32, [2, 4, 6]),
+        (lambda: np.float64(2.5) * INTEGERS, tf.int32, [2, 4, 6]),
+        (lambda: tf.less(INTEGERS, np.float64(2.5)), tf.bool, [True, False, False]),
+        (lambda: tf.constant([0.5, 1.0]) - np.array([1 + 1j, 2]), tf.float32, [-0.5, -1.0]),
+        (lambda: INTEGERS / np.float64(2.5), tf.float64, [0.5, 1.0, 1.5]),
+        (lambda: BYTES / 300, tf.float32, [1 / 44, 2 / 44, 3 / 44]),
+        (lambda: -1 / BYTES, tf.float32, [255, 127.5, 85]),
+        (lambda: INTEGERS / True, tf.float64, [1, 2, 3]),
+        (lambda: BOOLS * BOOLS, tf.bool, [True, False, True]),
+        (lambda: BOOLS * [0, 1, 1], tf.bool, [False, False, True]),
+        (lambda: INTEGERS * BOOLS, tf.bool, [True, False, True]),
+        (lambda: tf.reduce_all(np.array([1.5, 0.0])), tf.bool, False),
+        (lambda: tf.zeros([tf.constant(1.0), 2]), tf.float32, [[0, 0]]),
+        (lambda: tf.tile([1, 2], [tf.constant(2.0)]), tf.int32, [1, 2, 1, 2]),
+        (lambda: tf.expand_dims(INTEGERS, [0]), tf.int32, [[1, 2, 3]]),
+    ],
+)
+def test_operands_take_the_dtype_of_the_tensor(call, dtype, expected) -> None:
+    for result in (call(), tf.function(call, autograph=False)()):
+        assert result.dtype is dtype
+        np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-6)
+
+
+def test_add_n_adds_the_rows_of_a_tensor() -> None:
+    assert tf.add_n(tf.constant([[1, 2], [3, 4]])).numpy().tolist() == [4, 6]
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: INTEGERS / 2.5, TypeError),
+        (lambda: 2.5 / BYTES, TypeError),
+        (lambda: [1.5, 2.0, 3.0] / INTEGERS, TypeError),
+        (lambda: INTEGERS * [1.5, 2.0, 3.0], TypeError),
+        (lambda: INTEGERS / BYTES, TypeError),
+        (lambda: INTEGERS + 2.5, (TypeError, tf.errors.InvalidArgumentError)),
+        (lambda: 2 * BOOLS, TypeError),
+        (lambda: BOOLS + BOOLS, (TypeError, tf.errors.InvalidArgumentError)),
+        (lambda: BOOLS // True, (TypeError, tf.errors.InvalidArgumentError)),
+        (lambda: BYTES**2, (TypeError, tf.errors.InvalidArgumentError)),
+        (lambda: -BYTES, (TypeError, tf.errors.InvalidArgumentError)),
+        (lambda: INTEGERS // 2**40, tf.errors.InvalidArgumentError),
+        (lambda: INTEGERS + None, ValueError),
+        (lambda: INTEGERS < None, ValueError),
+        (lambda: tf.cumsum(INTEGERS, exclusive=1), TypeError),
+        (lambda: tf.zeros(tf.constant([2], tf.uint8)), tf.errors.InvalidArgumentError),
+        (lambda: tf.one_hot([0], tf.constant(2, tf.int8)), tf.errors.InvalidArgumentError),
+        (lambda: tf.as_dtype(None), TypeError),
+    ],
+)
+def test_operands_that_tensorflow_refuses(call, error) -> None:
+    for run in (call, tf.function(call, autograph=False)):
+        with pytest.raises(error):
+            run()

@@ -35,7 +35,8 @@ def test_aggregations_have_the_name_of_their_class():
         (lambda: ac.zeros([2])[5], "InvalidArgumentError"),
         (lambda: ac.constant("a") + 1, "InvalidArgumentError"),
         (lambda: iter(ac.data.Dataset.range(0)).get_next(), "OutOfRangeError"),
-        (lambda: ac.constant(1) + 1.5, "TypeError"),
+        (lambda: ac.constant(1) + 1.5, "InvalidArgumentError"),
+        (lambda: ac.constant(1) * 1.5, "TypeError"),
     ],
 )
 def test_names_of_the_classes_of_errors(program, name):

@@ -12,6 +12,7 @@ import numpy as np
 from autoconv.api.control.output import argument_piece
 from autoconv.api.tensors.reductions import reduce_all
 from autoconv.api.tensors.shaping import reshape
+from autoconv.graph.dtypes import bool_
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.name_scopes import name_scope
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -24,6 +25,9 @@ def Assert(condition: TensorLike, data: TensorLike, summarize: int | None = None
 
     >>> autoconv.Assert(autoconv.constant(True), ["never shown"])
     """
+    condition = convert_to_tensor(condition)
+    if not condition.dtype.is_bool:
+        condition = apply("cast", condition, dtype=bool_)
     operands: list[Any] = []
     values = data if isinstance(data, (list, tuple)) else [data]
     message = tuple(argument_piece(value, operands) for value in values)
@@ -37,6 +41,7 @@ def _compare(
 ) -> None:
     text = f"Condition x {relation} y did not hold element-wise:"
     with name_scope(name or f"assert_{'none_equal' if op == 'not_equal' else op}"):
+        x, y = convert_to_tensor(x), convert_to_tensor(y)
         condition = apply(op, x, y)
         Assert(condition, [message or "", text, "x = ", convert_to_tensor(x), "y = ", convert_to_tensor(y)], summarize)
 

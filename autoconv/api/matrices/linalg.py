@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autoconv.api.matrices.bands import select_band
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, REAL, check_dtype
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, REAL, check_dtype, check_flags
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.casts import cast
@@ -35,6 +35,7 @@ def matmul(
     array([[3.],
            [7.]], dtype=float32)
     """
+    check_flags("matmul", transpose_a=transpose_a, transpose_b=transpose_b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
     if output_type is None:
         check_dtype("matmul", FLOATING | LARGE_INTEGERS | COMPLEX, a, b)
     if isinstance(a, (list, tuple)) and isinstance(b, np.ndarray):
@@ -190,6 +191,7 @@ def band_part(input: TensorLike, num_lower: Any, num_upper: Any, name: str | Non
            [0, 5, 6],
            [0, 0, 9]], dtype=int32)
     """
+    check_dtype("band_part", LARGE_INTEGERS, num_lower, num_upper)
     if static_value(num_lower) is None or static_value(num_upper) is None:
         return select_band(convert_to_tensor(input), num_lower, num_upper)
     limits = {"num_lower": static_int(num_lower, "num_lower"), "num_upper": static_int(num_upper, "num_upper")}
@@ -247,6 +249,7 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Te
            [0.  , 0.25]], dtype=float32)
     """
     check_dtype("inv", FLOATING - {bfloat16} | COMPLEX, input)
+    check_flags("inv", adjoint=adjoint)
     return apply("inverse", input, adjoint=adjoint, name=name)
 
 
@@ -278,6 +281,7 @@ def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str 
            [0.5]], dtype=float32)
     """
     check_dtype("solve", FLOATING - {bfloat16} | COMPLEX, matrix)
+    check_flags("solve", adjoint=adjoint)
     return apply("solve", matrix, rhs, adjoint=adjoint, name=name)
 
 
@@ -290,6 +294,7 @@ def triangular_solve(
     array([[2.],
            [1.]], dtype=float32)
     """
+    check_flags("triangular_solve", lower=lower, adjoint=adjoint)
     return apply("triangular_solve", matrix, rhs, lower=lower, adjoint=adjoint, name=name)
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import FLOATING, check_result_dtype
+from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype, check_result_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.shaping import expand_dims
-from autoconv.graph.dtypes import float32, float64, int64
+from autoconv.graph.dtypes import float32, float64, int32, int64
 from autoconv.runtime.annotations import DTypeLike, IntLike
 from autoconv.runtime.tensors.conversion import constant_table, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -55,6 +55,7 @@ def sobol_sample(
            [0.75, 0.25],
            [0.25, 0.75]], dtype=float32)
     """
+    check_dtype("sobol_sample", frozenset({int32}), dim, num_results, skip)
     out_dtype, dimensions = check_result_dtype(dtype, FLOATING), static_int(dim, "dim")
     if not 1 <= dimensions <= len(_POLYNOMIALS) + 1:
         raise ValueError(f"dim has to be from 1 to {len(_POLYNOMIALS) + 1}, found {dimensions}")

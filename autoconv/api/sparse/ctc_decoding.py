@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.sparse.tensor import SparseTensor
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import DtypeError, InvalidArgumentError
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import DType, float32, int32, int64
 from autoconv.runtime.annotations import TensorLike
@@ -77,6 +77,8 @@ def edit_distance(
     for sparse in (hypothesis, truth):
         if not isinstance(sparse, SparseTensor):
             raise TypeError(f"edit_distance takes sparse tensors, found {sparse!r}")
+    if hypothesis.dtype is not truth.dtype:
+        raise DtypeError(f"edit_distance takes values of one dtype, found {hypothesis.dtype} and {truth.dtype}")
     arrays = [array for x in (hypothesis, truth) for array in (x.indices, x.values, x.dense_shape)]
     rank = truth.shape.rank
     spec = TensorSpec(None if rank is None else (None,) * (rank - 1), float32)

@@ -36,9 +36,15 @@ NUMERIC = REAL | COMPLEX
 
 
 def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> None:
-    """Raise DtypeError for a tensor or array of another dtype; numbers of Python take one that fits."""
+    """Raise DtypeError for a tensor or array of another dtype; numbers of Python take one that fits.
+
+    Arrays beside a tensor are cast to its dtype.
+    """
+    has_tensor = any(isinstance(getattr(value, "dtype", None), DType) for value in values)
     for value in values:
         dtype = getattr(value, "dtype", None)
+        if has_tensor and isinstance(value, (np.ndarray, np.generic)):
+            continue
         if isinstance(dtype, np.dtype):
             dtype = as_dtype(dtype)
         if isinstance(dtype, DType) and dtype not in accepted and not getattr(value, "weak", False):
@@ -46,6 +52,13 @@ def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> N
             raise DtypeError(
                 f"Value for attr 'T' of {dtype.name} is not in the list of allowed values: {names} [{function}]"
             )
+
+
+def check_flags(function: str, **flags: object) -> None:
+    """Raise TypeError for a flag that is not a bool of Python's."""
+    for name, flag in flags.items():
+        if not isinstance(flag, (bool, np.bool_)):
+            raise TypeError(f"Expected bool for argument '{name}' not {flag!r} [{function}]")
 
 
 def check_result_dtype(dtype: object, accepted: frozenset[DType]) -> DType:
@@ -59,5 +72,5 @@ def check_result_dtype(dtype: object, accepted: frozenset[DType]) -> DType:
 
 __all__ = [
     "COMPLEX", "FLOATING", "INDICES", "INTEGERS", "LARGE_INTEGERS", "NUMERIC", "REAL", "SIGNED",
-    "SINGLE_OR_DOUBLE", "check_dtype", "check_result_dtype",
+    "SINGLE_OR_DOUBLE", "check_dtype", "check_flags", "check_result_dtype",
 ]

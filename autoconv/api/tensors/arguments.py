@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import DtypeError
+from autoconv.graph.dtypes import int32, int64
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import computed_value, partial_value, static_sizes, static_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -56,7 +58,7 @@ class UnknownAxis(TypeError):
 
 def _unknown_value_error(message: str, value: object) -> TypeError:
     tensor = as_tensor(value)
-    return UnknownAxis(message, tensor, value) if isinstance(tensor, SymbolicTensor) else TypeError(message)
+    return UnknownAxis(message, tensor, value) if isinstance(tensor, SymbolicTensor) else DtypeError(message)
 
 
 def _known_value(value: object) -> Any:
@@ -88,6 +90,10 @@ def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None,
     """
     if as_tensor(shape) is None and isinstance(shape, (int, np.integer)):
         shape = (shape,)
+    if isinstance(shape, (list, tuple)):
+        shape = [_truncate(size) for size in shape]
+    elif (tensor := as_tensor(shape)) is not None and tensor.dtype not in (int32, int64):
+        raise DtypeError(f"sizes of a shape are int32 or int64, found {tensor.dtype.name}")
     known_shape = static_value(shape)
     if known_shape is not None:
         return (), tuple(map(_as_size, np.ravel(known_shape).tolist()))
@@ -117,6 +123,12 @@ def _known_size(dimension: Any) -> int | None:
         size, is_known = partial_value(dimension.value_in_graph) or (None, None)
         value = size if size is not None and size.ndim == 0 and is_known else None
     return None if value is None else _as_size(value)
+
+
+def _truncate(size: Any) -> Any:
+    """Return a size of a list as an integer if it is a tensor of floats, which TensorFlow casts in a list."""
+    tensor = as_tensor(size)
+    return size if tensor is None or not tensor.dtype.is_floating else apply("cast", tensor, dtype=int32)
 
 
 def _as_size(value: Any) -> int:

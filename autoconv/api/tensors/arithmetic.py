@@ -108,7 +108,8 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
     array([ 9, 12], dtype=int32)
     """
     check_dtype("add_n", NUMERIC, *(inputs if isinstance(inputs, (list, tuple)) else [inputs]))
-    tensors = list(inputs) if isinstance(inputs, Sequence) else [inputs]
+    rows: Any = inputs if isinstance(inputs, (Sequence, Tensor)) else [inputs]
+    tensors = list(rows)
     if not tensors:
         raise ValueError("add_n takes a list of at least one tensor, all of one dtype and shape; found none")
     total = convert_to_tensor(tensors[0])

@@ -172,6 +172,7 @@ def one_hot(
            [0., 0., 1.]], dtype=float32)
     """
     check_dtype("one_hot", LARGE_INTEGERS | {int8, uint8}, indices)
+    check_dtype("one_hot", frozenset({int32}), depth)
     values = [v for v in (on_value, off_value) if v is not None]
     out_dtype = as_dtype(dtype) if dtype is not None else convert_to_tensor(values[0]).dtype if values else float32
     if out_dtype.is_string and len(values) < 2:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, SIGNED, SINGLE_OR_DOUBLE, check_dtype
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, SIGNED, SINGLE_OR_DOUBLE, check_dtype, check_flags
 from autoconv.api.tensors.arguments import convert_pair, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.runtime.annotations import AxisLike, TensorLike
@@ -371,8 +371,7 @@ def cumprod(
 def _apply_cumulative(
     op: str, x: TensorLike, axis: AxisLike, exclusive: bool, reverse: bool, name: str | None
 ) -> Tensor:
-    return apply(
-        op, x, axis=static_int(axis, "axis"), exclusive=bool(exclusive), reverse=bool(reverse), name=name
-    )
+    check_flags(op, exclusive=exclusive, reverse=reverse)
+    return apply(op, x, axis=static_int(axis, "axis"), exclusive=exclusive, reverse=reverse, name=name)
 
 

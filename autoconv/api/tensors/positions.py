@@ -29,6 +29,7 @@ def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None
     array([[1, 1],
            [1, 3]], dtype=int32)
     """
+    check_dtype("unravel_index", LARGE_INTEGERS, indices, dims)
     positions: Any = convert_to_tensor(indices)
     sizes: Any = convert_to_tensor(dims, positions.dtype)
     coordinates = []

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.graph.dtypes import as_dtype, float64, int64
@@ -18,6 +20,13 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 def _reduce(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None) -> Tensor:
     return apply(op, x, axis=static_axes(axis), keepdims=bool(keepdims), name=name)
+
+
+def _reduce_bools(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None) -> Tensor:
+    """Reduce bools; numbers of Python and NumPy are cast to them."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        x = x.astype(np.bool_)
+    return _reduce(op, x, axis, keepdims, name)
 
 
 @any_axis()
@@ -90,7 +99,7 @@ def reduce_any(
     >>> autoconv.reduce_any([[True, False], [False, False]], axis=1).numpy()
     array([ True, False])
     """
-    return _reduce("reduce_any", input_tensor, axis, keepdims, name)
+    return _reduce_bools("reduce_any", input_tensor, axis, keepdims, name)
 
 
 @any_axis()
@@ -102,7 +111,7 @@ def reduce_all(
     >>> autoconv.reduce_all([True, False]).numpy()
     np.False_
     """
-    return _reduce("reduce_all", input_tensor, axis, keepdims, name)
+    return _reduce_bools("reduce_all", input_tensor, axis, keepdims, name)
 
 
 @any_axis()

@@ -114,7 +114,8 @@ def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> T
     TensorShape([1, 2])
     """
     check_dtype("expand_dims", LARGE_INTEGERS, axis)
-    return apply("expand_dims", input, axis=static_int(axis, "axis"), name=name)
+    only_axis: Any = axis[0] if isinstance(axis, (list, tuple)) and len(axis) == 1 else axis
+    return apply("expand_dims", input, axis=static_int(only_axis, "axis"), name=name)
 
 
 @any_axis()

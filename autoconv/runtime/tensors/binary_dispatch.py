@@ -9,15 +9,21 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError, StagingError
-from autoconv.graph.dtypes import DType, float32, float64, int64
+from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.ops.index_spec import NotAnIndex, Spec, parse_index
 from autoconv.ops.rules import element_count
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, is_tensor, to_array
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, is_tensor, to_array, unsupported_error
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.numpy_behaviour import is_numpy_behaviour_enabled
+from autoconv.runtime.tensors.operator_dtypes import (
+    has_python_numbers,
+    is_bool_tensor,
+    refuse_dtypes,
+    true_division_operands,
+)
 from autoconv.runtime.tensors.remote_ops import NUMBERS
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.symbolic import set_size_function
@@ -39,6 +45,8 @@ def binary(op_name: str, x: object, y: object) -> Any:
 def elementwise(op_name: str, x: object, y: object) -> Any:
     """Do what `binary` does, for values without arrays in memory."""
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
+        if (x is None or y is None) and not has_python_numbers():
+            raise unsupported_error(None)
         return NotImplemented
     if op_name == "multiply" and _are_scalar_and_list(x, y):
         return NotImplemented  # the list repeats itself
@@ -47,8 +55,12 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
         x, y = (ArrayTensor(v) if isinstance(v, np.ndarray) else v for v in (x, y))
     if _are_arrays(x, y) and not _are_numbers(x, y):
         return _apply_ufunc(op_name, x, y)
-    if op_name == "divide":
-        x, y = _true_division_operands(x, y)
+    if not has_python_numbers():
+        refuse_dtypes(op_name, x, y)
+    if op_name == "multiply" and (is_bool_tensor(x) or (is_bool_tensor(y) and not isinstance(x, _WEAK_TYPES))):
+        op_name, x, y = "logical_and", *(apply("cast", v, dtype=bool_) for v in (x, y))
+    elif op_name == "divide":
+        x, y = true_division_operands(x, y)
     elif op_name in ("floor_divide", "modulo"):
         check_divisor(x, y)
     elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
@@ -76,10 +88,12 @@ _COMPLEX_OPS = frozenset({"add", "subtract", "multiply", "divide", "power", "equ
 
 
 def compare_with_none(op_name: str, x: object) -> bool:
-    """`x == None` or `x != None`; StagingError for NumPy's numbers in other comparisons, where NumPy raises."""
+    """`x == None` or `x != None`; ValueError for other comparisons, StagingError for NumPy's numbers there."""
     refuse_elements(x, None, "None", "`x is None`")
     if op_name not in ("equal", "not_equal") and _traces_arrays() and not getattr(x, "weak", True):
         raise StagingError("a number of NumPy's is compared with None", current_place(), "`x is None`")
+    if op_name not in ("equal", "not_equal"):
+        raise unsupported_error(None)
     return op_name == "not_equal"
 
 
@@ -106,6 +120,8 @@ def check_divisor(x: object, y: object) -> None:
     if not operands or not all(t.dtype.is_integer for t in operands):
         return
     static_divisor = static_value(y if divisor is None else divisor)  # that of a variable is read
+    if type(y) is int and not has_python_numbers():
+        y = static_divisor = to_array(y, operands[0].dtype)  # it wraps around
     if static_divisor is not None and np.all(static_divisor):
         return
     if current_region() is None:
@@ -116,6 +132,8 @@ def check_divisor(x: object, y: object) -> None:
 
 def unary(op_name: str, x: Any) -> Any:
     """Apply an operator to one tensor."""
+    if not has_python_numbers():
+        refuse_dtypes(op_name, x)
     return _apply_ufunc(op_name, x) if _are_arrays(x) and not x.weak else apply(op_name, x)
 
 
@@ -308,6 +326,9 @@ def _is_operand(x: object) -> bool:
     )
 
 
+_WEAK_TYPES = (int, float, complex, list, tuple)  # they take the dtype of the tensor to their right
+
+
 def _is_number_and_sequence(x: object, y: object) -> bool:
     """True for a Python number and a sequence, which are not elementwise: `3 * [0]` repeats, `3 == "3"` is False."""
     for number, other in ((x, y), (y, x)):
@@ -319,22 +340,6 @@ def _is_number_and_sequence(x: object, y: object) -> bool:
 def _is_bool(x: object) -> bool:
     tensor = as_tensor(x)
     return not tensor.weak and tensor.dtype.is_bool if tensor is not None else isinstance(x, (bool, np.bool_))
-
-
-def _true_division_operands(x: object, y: object) -> tuple[Any, Any]:
-    """Cast integer operands of `/`: those of 8 and 16 bits to float32, wider ones to float64."""
-    dtypes = [t.dtype for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
-    if dtypes and dtypes[0].is_integer:
-        float_dtype = float32 if dtypes[0].size <= 2 else float64
-        return tuple(_cast_integer(v, float_dtype) for v in (x, y))  # type: ignore[return-value]
-    return x, y
-
-
-def _cast_integer(value: object, dtype: DType) -> Any:
-    tensor = as_tensor(value)
-    if tensor is not None and tensor.dtype.is_integer and not tensor.weak:
-        return apply("cast", tensor, dtype=dtype)
-    return value
 
 
 def _cast_to_dtype_of(tensor: Tensor, value: object) -> Any:

@@ -185,7 +185,7 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
     if isinstance(value, SymbolicTensor):
         raise TypeError(f"{value!r} has a value only at run time; it cannot become a constant.")
     if is_composite(value):
-        raise _unsupported_error(value)
+        raise unsupported_error(value)
     if isinstance(value, (list, tuple, TensorShape)):
         value = _convert_items(value)
     if isinstance(value, (np.ndarray, np.generic)) or _has_array_protocol(value):
@@ -206,7 +206,7 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
         return array
     if array.dtype == object or array.dtype == np.uint64:
         if not holds_only_ints(array):
-            raise _unsupported_error(value)
+            raise unsupported_error(value)
         array = array_of_large_ints(array, dtype)
     return _array_of_numbers(array, value, dtype)
 
@@ -226,7 +226,8 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
     return _cast_array(array, dtype)
 
 
-def _unsupported_error(value: object) -> ValueError:
+def unsupported_error(value: object) -> ValueError:
+    """Return the error for an object that does not convert to a tensor."""
     return ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
 
 

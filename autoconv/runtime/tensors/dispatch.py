@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.config.placement import other_device_request
-from autoconv.errors import AutoconvError, InvalidArgumentError
+from autoconv.errors import AutoconvError, IndexOutOfRangeError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64, string
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import ARITHMETIC, OPERATORS
@@ -33,7 +33,13 @@ from autoconv.runtime.tensors.conversion import (
     weak_constant,
     weak_dtype,
 )
-from autoconv.runtime.tensors.dtype_checks import check_dtypes, name_dtypes
+from autoconv.runtime.tensors.dtype_checks import (
+    OPERAND_NAMES,
+    check_dtypes,
+    mismatch_error,
+    name_dtypes,
+    unconvertible_error,
+)
 from autoconv.runtime.tensors.remote_ops import NUMBERS, array_of, creating_region_of, run_remotely, type_of_operand
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
@@ -80,7 +86,11 @@ def _convert_number_lists(op: Op, values: list[Any]) -> list[Any]:
     for position, value in enumerate(values):
         if isinstance(value, _NumberList):
             others = [v for i, v in enumerate(values) if i != position and i in unified_positions]
-            result[position] = value.as_array(others, position in unified_positions)
+            try:
+                result[position] = value.as_array(others, position in unified_positions)
+            except TypeError:
+                target = next(_dtype_of(other) for other in others if _is_typed(other))
+                raise unconvertible_error(op, target, to_array(value.values), position, current_region()) from None
     return result
 
 
@@ -105,7 +115,7 @@ def _check_numerics(op: Op, output: object) -> Any:
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
     """Append a node for the op; `values` are tensors, constants and graph values."""
     node_name = name or display_name(op.name)
-    inputs = [graph_value(region, value, f"{node_name}/{_OPERAND_NAMES[min(i, 3)]}") for i, value in enumerate(values)]
+    inputs = [graph_value(region, value, f"{node_name}/{OPERAND_NAMES[min(i, 3)]}") for i, value in enumerate(values)]
     home = creating_region_of(values) if op.name in VARIABLE_OPS else ""
     try:
         node = region.record(op.name, inputs, attributes, node_name=node_name, device=home or region.trace.device)
@@ -120,9 +130,6 @@ def wrap_results(results: Sequence[Value]) -> Any:
     """Wrap a node's tensor results as symbolic tensors: one bare, several as a tuple; other values as they are."""
     wrapped = tuple(SymbolicTensor(r) if isinstance(r.type, TensorType) else r for r in results)
     return wrapped[0] if len(wrapped) == 1 else wrapped
-
-
-_OPERAND_NAMES = "xyzw"
 
 
 def graph_value(region: Region, value: object, name: str = "Const") -> Value:
@@ -188,11 +195,20 @@ class _NumberList:
         weak_dtypes = [weak_dtype(other) for other in others if isinstance(other, NUMBERS)]
         weak_dtypes += [other.dtype for other in others if isinstance(other, _NumberList)]
         if typed_dtypes:
-            return to_array(self.values, typed_dtypes[0] if can_adopt_dtype(own_dtype, typed_dtypes[0]) else None)
+            is_adopted = can_adopt_dtype(own_dtype, typed_dtypes[0])
+            if not is_adopted and any(isinstance(other, Tensor) for other in others) and not _promotes():
+                raise TypeError(f"Cannot convert {self.values!r} to EagerTensor of dtype {typed_dtypes[0].name}")
+            return to_array(self.values, typed_dtypes[0] if is_adopted else None)
         widest = max(weak_dtypes, key=weak_rank, default=own_dtype)
         if weak_rank(widest) <= weak_rank(own_dtype):
             return to_array(self.values)
         return to_array(self.values, as_dtype(to_array(np.zeros((), widest.numpy).item()).dtype))
+
+
+def _promotes() -> bool:
+    """Return whether dtypes that differ are promoted as NumPy does."""
+    region = current_region()
+    return region is not None and region.contract.numpy_arrays
 
 
 def _is_numbers(values: Any) -> bool:
@@ -233,8 +249,14 @@ def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]
     for i, value in enumerate(values):
         if i in unified_positions and target is not None:
             if target.is_string and isinstance(value, NUMBERS) and region is None:
-                raise _unconvertible_error(op, target, constant(value), i) from None
-            result[i] = _convert_to_dtype(value, target, weak, region, op)
+                raise unconvertible_error(op, target, constant(value), i, region) from None
+            try:
+                result[i] = _convert_to_dtype(value, target, weak, region, op)
+            except TypeError:
+                if isinstance(value, Tensor):
+                    raise
+                number = EagerTensor(to_array(value)) if isinstance(value, NUMBERS) else value
+                raise unconvertible_error(op, target, number, i, region) from None
         elif isinstance(value, NUMBERS) and (region is None or not op.name.startswith("python")):
             result[i] = to_array(value)
     return result
@@ -253,21 +275,19 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
                 first = typed_dtypes[0] if position else target
                 second = _dtype_of(value) if position else typed_dtypes[-1]
                 if region is None and tensor_dtypes and not isinstance(value, Tensor):
-                    raise _unconvertible_error(op, target, value, position)
-                raise _mismatch_error(op, first, second, position or 1, region)
+                    raise unconvertible_error(op, target, value, position, region)
+                raise mismatch_error(op, first, second, position or 1, region)
         return target, False
     weak_dtypes = [v.type.dtype if isinstance(v, Tensor) else weak_dtype(v) for v in values]
     return max(weak_dtypes, key=weak_rank), True
 
 
 def _is_convertible(value: object, target: DType) -> bool:
-    """Return whether an operand has the dtype `target`, or is an array that can be converted to it."""
+    """Return whether an operand has the dtype `target`, or is an array of numbers, which is cast as in TensorFlow."""
     own_dtype = _dtype_of(value)
     if own_dtype is target:
         return True
-    if isinstance(value, Tensor) or own_dtype.is_string or target.is_string or target.is_bool:
-        return False
-    return weak_rank(own_dtype) <= weak_rank(target)
+    return not (isinstance(value, Tensor) or own_dtype.is_string or target.is_string)
 
 
 def _is_typed(value: object) -> bool:
@@ -294,32 +314,6 @@ def _numpy_result_dtype(values: list[Any]) -> DType:
             number_dtype = weak_dtype(value) if isinstance(value, NUMBERS) else value.type.dtype
             dtypes_and_numbers.append((False, 0, 0.0, 0j)[weak_rank(number_dtype)])
     return as_dtype(np.result_type(*dtypes_and_numbers))
-
-
-def _mismatch_error(op: Op, first: DType, other: DType, position: int, region: Region | None) -> Exception:
-    remedy = f"Cast one of them: autoconv.cast(value, autoconv.{first.name})."
-    if region is None:
-        return InvalidArgumentError(
-            f"cannot compute {op.graphdef} as input #{position}(zero-based) was expected to be a {first.name} tensor "
-            f"but is a {other.name} tensor [Op:{op.graphdef}]. {remedy}",
-            current_place(),
-        )
-    return TypeError(
-        f"Input {_OPERAND_NAMES[min(position, 3)]!r} of {op.graphdef!r} Op has type {other.name} that does not match "
-        f"type {first.name} of argument 'x'. {remedy}"
-    )
-
-
-def _unconvertible_error(op: Op, target: DType, value: Any, position: int) -> Exception:
-    """Return TensorFlow's error for a Python value that cannot take the dtype of the tensor it meets.
-
-    `+` converts its second operand without regard to the first one, and so refuses their dtypes.
-    """
-    if op.graphdef == "AddV2" and position:
-        return _mismatch_error(op, target, _dtype_of(value), position, None)
-    python_value = np.asarray(value).tolist()
-    shown_value = python_value.decode(errors="replace") if isinstance(python_value, bytes) else python_value
-    return TypeError(f"Cannot convert {shown_value!r} to EagerTensor of dtype {target.name}")
 
 
 def _convert_to_dtype(value: object, target: DType, weak: bool, region: Region | None, op: Op) -> Any:
@@ -365,6 +359,8 @@ def _run_kernel(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> An
         )
     except ValueError as error:
         raise _with_place(error, op) from error.__cause__
+    except IndexError as error:
+        raise _with_place(IndexOutOfRangeError(str(error)).with_plain_error(error), op) from None
     except TypeError as error:
         raise name_dtypes(error, op, arrays) from None
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))

@@ -1,4 +1,4 @@
-"""Refuse operands eagerly whose dtypes the type rule of an op refuses in graphs."""
+"""Refuse operands by their dtypes: eagerly as the type rules of ops do in graphs, and dtypes that do not agree."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import AutoconvError, DtypeError
-from autoconv.graph.dtypes import as_dtype
+from autoconv.errors import AutoconvError, DtypeError, InvalidArgumentError
+from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.ops.record import Op
+from autoconv.runtime.recording.regions import Region
+from autoconv.runtime.support.spans import current_place
 
 _ACCEPTED_DTYPES: set[tuple[Any, ...]] = set()  # names of ops with dtypes of operands that their type rules accept
 
@@ -49,8 +51,40 @@ def name_dtypes(error: TypeError, op: Op, arrays: Sequence[Any]) -> TypeError:
     return DtypeError(f"{op.graphdef} does not take {names} tensors")
 
 
+OPERAND_NAMES = "xyzw"
+
+
+def mismatch_error(op: Op, first: DType, other: DType, position: int, region: Region | None) -> Exception:
+    """Return the error for two operands whose dtypes do not agree."""
+    remedy = f"Cast one of them: autoconv.cast(value, autoconv.{first.name})."
+    if region is None:
+        return InvalidArgumentError(
+            f"cannot compute {op.graphdef} as input #{position}(zero-based) was expected to be a {first.name} tensor "
+            f"but is a {other.name} tensor [Op:{op.graphdef}]. {remedy}",
+            current_place(),
+        )
+    return TypeError(
+        f"Input {OPERAND_NAMES[min(position, 3)]!r} of {op.graphdef!r} Op has type {other.name} that does not match "
+        f"type {first.name} of argument 'x'. {remedy}"
+    )
+
+
+def unconvertible_error(op: Op, target: DType, value: Any, position: int, region: Region | None) -> Exception:
+    """Return TensorFlow's error for a Python value that cannot take the dtype of the tensor it meets.
+
+    `+` converts its second operand without regard to the first one, and so refuses their dtypes.
+    """
+    if op.graphdef == "AddV2" and position and region is None:
+        return mismatch_error(op, target, as_dtype(value.dtype), position, None)
+    if target.is_string and isinstance(value, (np.ndarray, np.generic)):
+        return ValueError(f"Failed to convert a NumPy array to a Tensor of strings (found {value!r}).")
+    python_value = np.asarray(value).tolist()
+    shown_value = python_value.decode(errors="replace") if isinstance(python_value, bytes) else python_value
+    return TypeError(f"Cannot convert {shown_value!r} to EagerTensor of dtype {target.name}")
+
+
 def _is_weak(value: object) -> bool:
     return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
 
 
-__all__ = ["check_dtypes", "name_dtypes"]
+__all__ = ["OPERAND_NAMES", "check_dtypes", "mismatch_error", "name_dtypes", "unconvertible_error"]

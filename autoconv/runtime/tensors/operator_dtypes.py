@@ -1,0 +1,81 @@
+"""Dtypes that operators take from tensors, and those that they give to the operands of `/`, as in TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.errors import DtypeError
+from autoconv.graph.dtypes import DType, float32, float64
+from autoconv.graph.python_operators import ARITHMETIC
+from autoconv.graph.types import can_adopt_dtype
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.conversion import as_tensor, to_array
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import EagerTensor
+
+
+def has_python_numbers() -> bool:
+    """Return whether a trace of `compile` is recorded, in which arithmetic is Python's and NumPy's."""
+    region = current_region()
+    return region is not None and region.contract.python_numbers
+
+
+def refuse_dtypes(op_name: str, *operands: object) -> None:
+    """Raise DtypeError for tensors of bools in arithmetic, and for powers and signs of unsigned integers."""
+    for value in operands:
+        tensor = as_tensor(value)
+        if tensor is None or tensor.weak:
+            continue
+        is_unsigned = tensor.dtype.is_integer and tensor.dtype.name.startswith("u")
+        needs_numbers = op_name in _ARITHMETIC and op_name != "multiply"  # a product of bools is `and`
+        needs_sign = op_name in ("power", "negative", "abs")
+        if (needs_numbers and tensor.dtype.is_bool) or (needs_sign and is_unsigned):
+            raise DtypeError(f"{op_name} does not take {tensor.dtype.name} tensors", current_place())
+
+
+_ARITHMETIC = frozenset(entry.tensor_op for entry in ARITHMETIC)
+
+
+def is_bool_tensor(value: object) -> bool:
+    tensor = None if has_python_numbers() else as_tensor(value)
+    return tensor is not None and not tensor.weak and tensor.dtype.is_bool
+
+
+def true_division_operands(x: object, y: object) -> tuple[Any, Any]:
+    """Cast integer operands of `/`: those of 8 and 16 bits to float32, wider ones to float64.
+
+    Outside of `compile`, other operands take the dtype of the tensor first, and two tensors have one dtype.
+    """
+    dtypes = [t.dtype for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
+    if len(dtypes) == 2 and dtypes[0] is not dtypes[1] and not has_python_numbers():
+        message = f"`x` and `y` must have the same dtype, got {dtypes[0].name} != {dtypes[1].name}"
+        raise TypeError(f"{message}. Cast one of them: autoconv.cast(value, autoconv.{dtypes[0].name}).")
+    if dtypes and dtypes[0].is_integer:
+        float_dtype = float32 if dtypes[0].size <= 2 else float64
+        if not has_python_numbers():
+            x, y = (_as_integers(v, dtypes[0]) for v in (x, y))
+        return tuple(_cast_integer(v, float_dtype) for v in (x, y))  # type: ignore[return-value]
+    return x, y
+
+
+def _as_integers(value: object, dtype: DType) -> Any:
+    """Convert an operand of `/` that is no tensor to the dtype of the integers that it meets."""
+    tensor = as_tensor(value)
+    if tensor is None:
+        return EagerTensor(to_array(value, dtype))
+    if not tensor.weak:
+        return tensor
+    if not can_adopt_dtype(tensor.dtype, dtype):
+        raise TypeError(f"the Python float does not fit the {dtype.name} tensor it meets; cast the tensor first.")
+    return apply("python_cast", tensor, dtype=dtype)
+
+
+def _cast_integer(value: object, dtype: DType) -> Any:
+    tensor = as_tensor(value)
+    if tensor is not None and tensor.dtype.is_integer and not tensor.weak:
+        return apply("cast", tensor, dtype=dtype)
+    return value
+
+
+__all__ = ["has_python_numbers", "is_bool_tensor", "refuse_dtypes", "true_division_operands"]

@@ -1,0 +1,1 @@
+"""Calls of TensorFlow's public functions: operands, accepted templates, variations, the process that runs them."""
