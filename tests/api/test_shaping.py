@@ -254,3 +254,10 @@ def test_sizes_and_axes_are_no_floats(call) -> None:
         call()
     with pytest.raises((TypeError, InvalidArgumentError)):
         autoconv.function(call)()
+
+
+@pytest.mark.parametrize(("sizes", "expected"), [((0,), (0, 1)), ((0, 3), (0, 3)), ((2, 0, 3), (0, 6))])
+def test_an_empty_tensor_beside_a_size_of_0(sizes, expected):
+    empty = constants.zeros(sizes)
+    assert shaping.reshape(empty, [0, -1]).shape == expected
+    assert autoconv.function(lambda x: shaping.reshape(x, [0, -1]))(empty).shape == expected
