@@ -51,7 +51,7 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
 
 
 def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Add a call of the node's own gradient.
+    """Add a call of the gradient that the node has as its region.
 
     That graph maps the results' cotangents and its captures to cotangents of the arguments at the positions `reached`.
     """

@@ -34,11 +34,11 @@ def try_divide_into_segments(node: Node, segment_length: int) -> bool:
     state_count = state_size(node)
     test, body = node.regions
     segment = Graph(body.name)
-    values = [segment.add_parameter(p.type, p.name) for p in body.parameters]
+    parameters = [segment.add_parameter(p.type, p.name) for p in body.parameters]
     zero = GraphBuilder(segment).constant(value=np.array(0, np.int64))
     inner_loop = segment.add(
-        node.op, [*values[:state_count], zero, *values[state_count:]], {"state": state_count + 1},
-        regions=[_test_with_limit(test, state_count, segment_length), _body_with_counter(body, state_count)],
+        node.op, [*parameters[:state_count], zero, *parameters[state_count:]], {"state": state_count + 1},
+        regions=[_limit_iterations(test, state_count, segment_length), _count_iterations(body, state_count)],
         types=[*(p.type for p in body.parameters[:state_count]), TensorType(int64, ())], span=node.span,
     )  # fmt: skip
     segment.outputs = list(inner_loop.results[:state_count])
@@ -48,12 +48,12 @@ def try_divide_into_segments(node: Node, segment_length: int) -> bool:
 
 
 def recompute_and_reverse(
-    region: Region, parameters: Sequence[Value], seeds: Sequence[tuple[Value, Value]], varied: set[Value],
+    region: Region, parameters: Sequence[Value], seeded_outputs: Sequence[tuple[Value, Value]], varied: set[Value],
     backprop: Callable[..., None],
 ) -> None:  # fmt: skip
     """Copy the region's forward graph into its backward graph, and reverse the copy.
 
-    `seeds` are outputs with their cotangents. Only the parameters of the region are stored.
+    `seeded_outputs` are pairs of an output and its cotangent. Only the parameters of the region are stored.
     """
     forward_nodes = region.forward.nodes[:]  # before pushes of the stored parameters are added there
     copies: dict[Value, Value] = {}
@@ -66,7 +66,7 @@ def recompute_and_reverse(
     nodes = [append_copy(region.backward, node, copies) for node in forward_nodes]
     copied_root = Root(region.backward, region.backward)
     copied_root.heap = region.heap
-    for output, cotangent in seeds:
+    for output, cotangent in seeded_outputs:
         if output in varied:
             converted_cotangent = conform(copied_root.builder, cotangent, output.type)
             accumulate(copied_root.builder, copied_root.cotangents, copies[output], converted_cotangent)
@@ -88,7 +88,7 @@ def _add_iteration_parameter(graph: Graph, state_count: int) -> Value:
     return iteration
 
 
-def _test_with_limit(test: Graph, state_count: int, segment_length: int) -> Graph:
+def _limit_iterations(test: Graph, state_count: int, segment_length: int) -> Graph:
     limited_test = shallow_copy(test)
     b = GraphBuilder(limited_test)
     iteration = _add_iteration_parameter(limited_test, state_count)
@@ -97,7 +97,7 @@ def _test_with_limit(test: Graph, state_count: int, segment_length: int) -> Grap
     return limited_test
 
 
-def _body_with_counter(body: Graph, state_count: int) -> Graph:
+def _count_iterations(body: Graph, state_count: int) -> Graph:
     counting_body = shallow_copy(body)
     iteration = _add_iteration_parameter(counting_body, state_count)
     counting_body.outputs.append(GraphBuilder(counting_body).add(iteration, np.array(1, np.int64)))

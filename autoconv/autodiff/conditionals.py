@@ -31,9 +31,10 @@ def _reverse_arm(
     capture_parameters = tuple(forward.parameters)
     child = Region(level, forward, dict(zip(capture_parameters, captures, strict=True)))
     varied_in_arm = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
-    cotangents = add_cotangent_parameters(child, [(r, forward.outputs[r.index]) for r in results], varied_in_arm)
+    pairs = [(r, forward.outputs[r.index]) for r in results]
+    cotangent_parameters = add_cotangent_parameters(child, pairs, varied_in_arm)
     backprop(child, varied_in_arm)
-    return Arm(child, capture_parameters, cotangents)
+    return Arm(child, capture_parameters, cotangent_parameters)
 
 
 @dataclass(eq=False)
@@ -72,7 +73,7 @@ def add_backward_cond(
     outputs_of_arms = [
         [cotangent_or_zeros(arm.child, arm.capture_parameters[j], captures[j].type) for j in positions] for arm in arms
     ]
-    stacks = _thread_stacks(level, node, arms, body)
+    stacks = _thread_stacks_of_arms(level, node, arms, body)
     all_captures: dict[Value, None] = {}
     for arm in arms:
         all_captures.update(dict.fromkeys(arm.child.captures))
@@ -80,7 +81,7 @@ def add_backward_cond(
         child = arm.child
         capture_parameters = [child.capture(outer) for outer in all_captures]
         tops, bottoms = [], []
-        for owner, inner_stack, _ in stacks:
+        for owner, inner_stack, _ in stacks:  # each arm passes the stacks of the others on
             if owner is child:
                 assert inner_stack.top is not None and inner_stack.bottom is not None
                 tops.append(inner_stack.top)
@@ -116,7 +117,7 @@ def cotangent_or_zeros(child: Level, parameter: Value, type_: Type) -> Value:
     return conform(child.builder, cotangent, type_)
 
 
-def _thread_stacks(
+def _thread_stacks_of_arms(
     level: Level, node: Node, arms: Sequence[Arm], body: Graph | None
 ) -> list[tuple[Region, Stack, Stack]]:
     """Thread the arms' stacks through the node; return (level of the arm, its stack, the enclosing stack) for each."""

@@ -33,7 +33,7 @@ def varied_values(
 
 
 def _varied_values(
-    graph: Graph, values: Iterable[Value], heap: Heap, enclosing: tuple[Graph, ...], nodes: set[Node] | None = None
+    graph: Graph, values: Iterable[Value], heap: Heap, outer_graphs: tuple[Graph, ...], nodes: set[Node] | None = None
 ) -> set[Value]:
     varied = {value for value in values if is_differentiable(value.type)}
     for node in graph.nodes:
@@ -49,52 +49,52 @@ def _varied_values(
             varied.update(objects)
         if not node.regions and any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results)):
             heap.holds_varied_arrays = True
-        result_flags = _varied_results(node, [value in varied for value in node.inputs], heap, (*enclosing, graph))
+        result_flags = _varied_results(node, [value in varied for value in node.inputs], heap, (*outer_graphs, graph))
         varied_results = [r for r, flag in zip(node.results, result_flags, strict=True) if flag]
         varied.update(r for r in varied_results if is_differentiable(r.type))
     return varied
 
 
 def _varied_results(
-    node: Node, input_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+    node: Node, input_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> Sequence[bool]:
     rule = _RESULT_RULES.get(node.op.name)
     # A recursive call: conservatively, all its results are varied.
-    if rule is None or any(region in enclosing for region in node.regions):
+    if rule is None or any(region in outer_graphs for region in node.regions):
         return [True] * len(node.results)
-    return rule(node, input_flags, heap, enclosing)
+    return rule(node, input_flags, heap, outer_graphs)
 
 
 def _varied_outputs(
-    region: Graph, parameter_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+    region: Graph, parameter_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> list[bool]:
     varied_parameters = [p for p, flag in zip(region.parameters, parameter_flags, strict=True) if flag]
-    varied = _varied_values(region, varied_parameters, heap, enclosing)
+    varied = _varied_values(region, varied_parameters, heap, outer_graphs)
     return [value in varied for value in region.outputs]
 
 
 def _varied_cond_results(
-    node: Node, input_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+    node: Node, input_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> Sequence[bool]:
-    flags_of_arms = [_varied_outputs(region, input_flags[1:], heap, enclosing) for region in node.regions]
+    flags_of_arms = [_varied_outputs(region, input_flags[1:], heap, outer_graphs) for region in node.regions]
     return [any(flags) for flags in zip(*flags_of_arms, strict=True)]
 
 
 def _varied_loop_results(
-    node: Node, input_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+    node: Node, input_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> Sequence[bool]:
     size = state_size(node)
-    return varied_state(node.regions[1], input_flags, size, heap, enclosing)[:size]
+    return varied_state(node.regions[1], input_flags, size, heap, outer_graphs)[:size]
 
 
 def varied_state(
-    body: Graph, input_flags: Sequence[bool], state_count: int, heap: Heap, enclosing: tuple[Graph, ...] = ()
+    body: Graph, input_flags: Sequence[bool], state_count: int, heap: Heap, outer_graphs: tuple[Graph, ...] = ()
 ) -> list[bool]:
     """Return which parameters of a loop's body are varied in some iteration, given the varied inputs of the loop."""
     flags = list(input_flags)
     while True:
         held_varied_before = heap.holds_varied
-        output_flags = _varied_outputs(body, flags, heap, enclosing)
+        output_flags = _varied_outputs(body, flags, heap, outer_graphs)
         state_flags = [a or b for a, b in zip(flags[:state_count], output_flags, strict=True)]
         if state_flags == flags[:state_count] and heap.holds_varied == held_varied_before:
             return flags
@@ -102,20 +102,20 @@ def varied_state(
 
 
 def _varied_call_results(
-    node: Node, input_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+    node: Node, input_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> Sequence[bool]:
-    return _varied_outputs(node.regions[0], input_flags, heap, enclosing)
+    return _varied_outputs(node.regions[0], input_flags, heap, outer_graphs)
 
 
 def _varied_try_results(
-    node: Node, input_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+    node: Node, input_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> Sequence[bool]:
-    body, normal, handler = node.regions
+    body, normal_end, handler = node.regions
     normal_results = _varied_outputs(
-        normal, [*_varied_outputs(body, input_flags, heap, enclosing), *input_flags], heap, enclosing
+        normal_end, [*_varied_outputs(body, input_flags, heap, outer_graphs), *input_flags], heap, outer_graphs
     )
     # The first parameter of a handler is the exception, which may hold any value of the body.
-    handler_results = _varied_outputs(handler, [any(input_flags), *input_flags], heap, enclosing)
+    handler_results = _varied_outputs(handler, [any(input_flags), *input_flags], heap, outer_graphs)
     return [a or b for a, b in zip(normal_results, handler_results, strict=True)]
 
 

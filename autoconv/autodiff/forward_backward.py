@@ -38,9 +38,9 @@ class Level:
         self.heap = Heap()
         self.recompute_every: int | None = None
         # Of recursive functions (see recursion.py): backward graphs, by function and positions of the parameters and
-        # outputs with cotangents; and functions without variables, by the functions with them.
+        # outputs with cotangents; and copies of functions without their variables, by function.
         self.recursions: dict[Any, Graph] = {}
-        self.without_variables: dict[Graph, Graph] = {}
+        self.copies_without_variables: dict[Graph, Graph] = {}
         if enclosing is not None:
             self.share_state(enclosing)
         self.forward = forward
@@ -52,7 +52,8 @@ class Level:
     def share_state(self, level: Level) -> None:
         """Take over the state that all levels of one differentiation share."""
         self.heap, self.recompute_every = level.heap, level.recompute_every
-        self.recursions, self.without_variables = level.recursions, level.without_variables
+        self.recursions = level.recursions
+        self.copies_without_variables = level.copies_without_variables
 
     @property
     def backward(self) -> Graph:
@@ -118,15 +119,15 @@ class Stack:
 
 
 class Root(Level):
-    """A root whose forward and backward graph are the same, or whose values `transfer` transfers."""
+    """A root whose forward and backward graph are the same, or where `transfer(value)` gives the backward value."""
 
     def __init__(self, forward: Graph, backward: Graph, transfer: Callable[[Value], Value] | None = None) -> None:
         super().__init__(forward, backward)
-        self._transfer_outer = transfer
+        self._transfer_function = transfer
 
     def _transfer(self, value: Value) -> Value:
-        assert self._transfer_outer is not None, f"{value} is of another graph"
-        return self._transfer_outer(value)
+        assert self._transfer_function is not None, f"{value} is of another graph"
+        return self._transfer_function(value)
 
 
 class SplitRoot(Root):
@@ -161,8 +162,8 @@ class Region(Level):
         self.stacks: list[Stack] = []
         self.counters: dict[Value, Callable[[], Value]] = {}
         self._repeats = repeats
-        self._invariant: dict[Value, bool] = {}
-        self._from_counters: dict[Value, bool] = {}
+        self._invariance: dict[Value, bool] = {}
+        self._counter_dependence: dict[Value, bool] = {}
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
         stack = Stack(type_, self.forward.add_parameter(type_, "stack"))
@@ -193,7 +194,7 @@ class Region(Level):
         return _capture(self.captures, self.backward, outer_value)
 
     def _is_invariant(self, value: Value) -> bool:
-        result = self._invariant.get(value)
+        result = self._invariance.get(value)
         if result is None:
             node = value.node
             result = value in self.outer or (
@@ -202,12 +203,12 @@ class Region(Level):
                 and not node.regions
                 and all(map(self._is_invariant, node.inputs))
             )
-            self._invariant[value] = result
+            self._invariance[value] = result
         return result
 
     def _is_from_counters(self, value: Value) -> bool:
         """Return whether the value is a number that depends on counters and invariants alone."""
-        result = self._from_counters.get(value)
+        result = self._counter_dependence.get(value)
         if result is None:
             node = value.node
             result = value in self.counters or (
@@ -217,7 +218,7 @@ class Region(Level):
                 and all(isinstance(v.type, TensorType) and v.shape == () for v in (value, *node.inputs))
                 and all(map(self._is_recomputable, node.inputs))
             )
-            self._from_counters[value] = result
+            self._counter_dependence[value] = result
         return result
 
     def _is_recomputable(self, value: Value) -> bool:

@@ -92,20 +92,22 @@ def _find_carried_state(
     With `recomputes` the body is recomputed in the backward graph.
     """
     size = state_size(node)
-    flags = varied_state(node.regions[1], [value in varied for value in node.inputs], size, level.heap)
-    carried_positions = {i for i in range(size) if flags[i] and node.results[i] in level.cotangents}
+    is_varied = varied_state(node.regions[1], [value in varied for value in node.inputs], size, level.heap)
+    carried_positions = {i for i in range(size) if is_varied[i] and node.results[i] in level.cotangents}
     while True:
-        body = _reverse_body(level, node, flags, sorted(carried_positions), backprop, recomputes)
-        needed_positions = {i for i in range(size) if flags[i] and body.forward_parameters[i] in body.child.cotangents}
+        body = _reverse_body(level, node, is_varied, sorted(carried_positions), backprop, recomputes)
+        parameters = body.forward_parameters
+        needed_positions = {i for i in range(size) if is_varied[i] and parameters[i] in body.child.cotangents}
         if needed_positions <= carried_positions:
             return body
         carried_positions |= needed_positions
 
 
 def _reverse_body(
-    level: Level, node: Node, flags: Sequence[bool], carried: list[int], backprop: Callable[..., None], recomputes: bool
-) -> _Body:
-    """Reverse the body; `flags` tell which parameters are varied, `carried` is `carried_positions` of the result."""
+    level: Level, node: Node, is_varied: Sequence[bool], carried_positions: list[int], backprop: Callable[..., None],
+    recomputes: bool,
+) -> _Body:  # fmt: skip
+    """Reverse the body; `is_varied` tells for each parameter whether it is varied."""
     size = state_size(node)
     forward = shallow_copy(node.regions[1])
     parameters_before = tuple(forward.parameters)
@@ -115,24 +117,28 @@ def _reverse_body(
     if not recomputes:
         child.counters.update(_induction_variables(node, child, remaining_count))
     varied_in_body = varied_values(
-        forward, (p for p, flag in zip(parameters_before, flags, strict=True) if flag), level.heap
+        forward, (p for p, flag in zip(parameters_before, is_varied, strict=True) if flag), level.heap
     )
     if recomputes:
         cotangent_parameters = [
-            child.backward.add_parameter(cotangent_type(parameters_before[i].type), "cotangent") for i in carried
+            child.backward.add_parameter(cotangent_type(parameters_before[i].type), "cotangent")
+            for i in carried_positions
         ]
-        outputs = [forward.outputs[i] for i in carried]
+        outputs = [forward.outputs[i] for i in carried_positions]
         recompute_and_reverse(
             child, parameters_before, list(zip(outputs, cotangent_parameters, strict=True)), varied_in_body, backprop
         )
     else:
         cotangent_parameters = add_cotangent_parameters(
-            child, [(parameters_before[i], forward.outputs[i]) for i in carried], varied_in_body
+            child, [(parameters_before[i], forward.outputs[i]) for i in carried_positions], varied_in_body
         )
         backprop(child, varied_in_body)
-    summed = [j for j in range(size, len(parameters_before)) if flags[j] and parameters_before[j] in child.cotangents]
-    sums = [child.backward.add_parameter(cotangent_type(parameters_before[j].type), "sum") for j in summed]
-    return _Body(child, parameters_before, carried, remaining_count, cotangent_parameters, summed, sums)
+    has_cotangent = [parameter in child.cotangents for parameter in parameters_before]
+    summed_positions = [j for j in range(size, len(parameters_before)) if is_varied[j] and has_cotangent[j]]
+    sums = [child.backward.add_parameter(cotangent_type(parameters_before[j].type), "sum") for j in summed_positions]
+    return _Body(
+        child, parameters_before, carried_positions, remaining_count, cotangent_parameters, summed_positions, sums
+    )
 
 
 def _induction_variables(node: Node, child: Region, remaining_count: Value) -> dict[Value, Callable[[], Value]]:
@@ -152,7 +158,7 @@ def _constant_step(parameter: Value, next_value: Value) -> int:
         return 0
     if addition.op.name not in ("add", "python_add") or parameter not in addition.inputs or next_value.type != type_:
         return 0
-    step = addition.inputs[addition.inputs[0] is parameter].node
+    step = addition.inputs[1 if addition.inputs[0] is parameter else 0].node
     increment = None if step is None or step.op.name != "constant" else np.asarray(step.attributes["value"])
     return 0 if increment is None or increment.dtype != np.int64 or increment.shape else int(increment)
 
@@ -180,16 +186,16 @@ def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Valu
     test = shallow_copy(node.regions[0])
     node_count = len(level.forward.nodes)
     outer_stacks = [level.open_stack(node, inner_stack.type) for inner_stack in child.stacks]
-    start = GraphBuilder(level.forward).constant(value=_ZERO)
+    initial_count = GraphBuilder(level.forward).constant(value=_ZERO)
     move_before(level.forward, node, node_count)
     iteration = forward.add_parameter(_COUNT_TYPE, "iteration")
     forward.outputs += [GraphBuilder(forward).add(iteration, _ONE), *(inner_stack.exit for inner_stack in child.stacks)]  # type: ignore[list-item]
-    added_to_body = [iteration, *(inner_stack.entry for inner_stack in child.stacks)]
-    forward.parameters = [*parameters_before[:size], *added_to_body, *parameters_before[size:]]
-    added_to_test = [test.add_parameter(v.type, v.name) for v in added_to_body]
+    new_body_parameters = [iteration, *(inner_stack.entry for inner_stack in child.stacks)]
+    forward.parameters = [*parameters_before[:size], *new_body_parameters, *parameters_before[size:]]
+    new_test_parameters = [test.add_parameter(v.type, v.name) for v in new_body_parameters]
     test_parameters = test.parameters[: len(parameters_before)]
-    test.parameters = [*test_parameters[:size], *added_to_test, *test_parameters[size:]]
-    inputs = [*node.inputs[:size], start, *(stack.entry for stack in outer_stacks), *node.inputs[size:]]
+    test.parameters = [*test_parameters[:size], *new_test_parameters, *test_parameters[size:]]
+    inputs = [*node.inputs[:size], initial_count, *(stack.entry for stack in outer_stacks), *node.inputs[size:]]
     types: list[Type] = [_COUNT_TYPE, *(inner_stack.type for inner_stack in child.stacks)]
     count, *final_stacks = extend_node(node, inputs, [test, forward], types, state=size + len(types))
     for stack, value in zip(outer_stacks, final_stacks, strict=True):

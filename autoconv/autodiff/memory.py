@@ -102,7 +102,7 @@ class _Conversion:
         if node.op.name == "array_of":
             region.contents[result] = region.values[node.inputs[0]]
         else:
-            fill = np.array(node.attributes.get("fill") or 0, type_.dtype.numpy)  # without a fill: an empty array
+            fill = np.array(node.attributes.get("fill") or 0, type_.dtype.numpy)  # if uninitialised, 0
             if None in type_.shape:
                 region.contents[result] = self._add_filled(region, node, fill)
             else:
@@ -160,8 +160,8 @@ class _Conversion:
             new_contents = value
         else:
             new_contents = b.set_item(target, value, spec=(Rest(),))
-        for step, outer in zip(reversed(reference.steps), reversed(views[:-1]), strict=True):
-            new_contents = write_view(b, outer, new_contents, step)
+        for step, outer_view in zip(reversed(reference.steps), reversed(views[:-1]), strict=True):
+            new_contents = write_view(b, outer_view, new_contents, step)
         if reference.root_index is None:
             region.contents[reference.roots[0]] = new_contents
             return
@@ -173,7 +173,6 @@ class _Conversion:
     # ---- regions
 
     def _inline_call(self, region: ValueRegion, node: Node) -> None:
-        """Inline the called graph."""
         (body,) = node.regions
         for parameter, value in zip(body.parameters, node.inputs, strict=True):
             self._bind(region, parameter, value)
@@ -187,7 +186,7 @@ class _Conversion:
         else:
             region.values[parameter] = region.values[value]
 
-    def _written_arrays(self, node: Node, region: ValueRegion) -> list[Value]:
+    def _written_roots(self, node: Node, region: ValueRegion) -> list[Value]:
         """Return the enclosing region's arrays that the node's regions write."""
         arrays: dict[Value, None] = {}
         for inner in (inner for graph in node.regions for inner in graph.walk()):
@@ -198,20 +197,20 @@ class _Conversion:
         return list(arrays)
 
     def _convert_cond(self, region: ValueRegion, node: Node) -> None:
-        written_roots = self._written_arrays(node, region)
+        written_roots = self._written_roots(node, region)
         value_positions = [i for i, value in enumerate(node.results) if not isinstance(value.type, ArrayType)]
         array_positions = [i for i, value in enumerate(node.results) if isinstance(value.type, ArrayType)]
         roots = {i: self._roots_of(node.results[i], region) for i in array_positions}
-        captures = NodeRegions(region)
+        node_regions = NodeRegions(region)
         for arm in node.regions:
-            converted_arm = captures.add_region(arm.name)
+            converted_arm = node_regions.add_region(arm.name)
             for parameter, value in zip(arm.parameters, node.inputs[1:], strict=True):
-                captures.bind(converted_arm, parameter, value)
+                node_regions.bind(converted_arm, parameter, value)
             self._convert_nodes(converted_arm, arm)
             outputs = [converted_arm.values[arm.outputs[i]] for i in value_positions]
             outputs += [self._root_index(converted_arm, arm.outputs[i], roots[i]) for i in array_positions]
             converted_arm.graph.outputs = [*outputs, *(converted_arm.contents[root] for root in written_roots)]
-        cond = captures.record([region.values[node.inputs[0]]], node, {})
+        cond = node_regions.record([region.values[node.inputs[0]]], node, {})
         results = list(cond.results)
         for i in value_positions:
             region.values[node.results[i]] = results.pop(0)
@@ -222,24 +221,24 @@ class _Conversion:
 
     def _convert_while(self, region: ValueRegion, node: Node) -> None:
         state_count = state_size(node)
-        written_roots = self._written_arrays(node, region)
+        written_roots = self._written_roots(node, region)
         if any(inner.op.traits.stores_into is not None for inner in node.regions[0].walk()):
             raise_no_gradient("an array is changed by the test of a loop")
         value_positions = [i for i in range(state_count) if not isinstance(node.inputs[i].type, ArrayType)]
         array_positions = [i for i in range(state_count) if i not in value_positions]
         roots = {i: self._roots_of(node.results[i], region) for i in array_positions}
-        captures = NodeRegions(region)
+        node_regions = NodeRegions(region)
         initial_state = [region.values[node.inputs[i]] for i in value_positions]
         initial_state += [self._root_index(region, node.inputs[i], roots[i]) for i in array_positions]
         initial_state += [region.contents[root] for root in written_roots]
         types = [node.results[i].type for i in value_positions]
         types += [value.type for value in initial_state[len(value_positions) :]]
         for graph in node.regions:
-            inner = captures.add_region(graph.name)
+            inner = node_regions.add_region(graph.name)
             state = iter([inner.graph.add_parameter(type_, "state") for type_ in types])
             self._set_state(inner, graph.parameters, state, value_positions, roots, written_roots)
             for parameter, value in zip(graph.parameters[state_count:], node.inputs[state_count:], strict=True):
-                captures.bind(inner, parameter, value)
+                node_regions.bind(inner, parameter, value)
             self._convert_nodes(inner, graph)
             if graph is node.regions[0]:
                 inner.graph.outputs = [inner.values[graph.outputs[0]]]
@@ -247,7 +246,7 @@ class _Conversion:
                 outputs = [inner.values[graph.outputs[i]] for i in value_positions]
                 outputs += [self._root_index(inner, graph.outputs[i], roots[i]) for i in array_positions]
                 inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written_roots)]
-        loop = captures.record(initial_state, node, {"state": len(initial_state)}, types)
+        loop = node_regions.record(initial_state, node, {"state": len(initial_state)}, types)
         self._set_state(region, node.results, iter(loop.results), value_positions, roots, written_roots)
 
     def _set_state(
@@ -280,10 +279,10 @@ class _Conversion:
         if reference.steps or not set(reference.roots) <= set(roots):
             raise_no_gradient("a view of an array replaces another array")
         positions = [roots.index(root) for root in reference.roots]
-        numbers = [region.b.constant(value=np.array(position), weak=True) for position in positions]
+        constants = [region.b.constant(value=np.array(position), weak=True) for position in positions]
         if reference.root_index is None:
-            return numbers[0]
-        return select_arm(region, reference.root_index, [[number] for number in numbers], numbers)[0]
+            return constants[0]
+        return select_arm(region, reference.root_index, [[constant] for constant in constants], constants)[0]
 
 
 def _accesses_arrays(node: Node) -> bool:

@@ -63,9 +63,9 @@ class NodeRegions:
 
     def record(self, leading_inputs: list[Value], node: Node, attributes: Any, types: Any = None) -> Node:
         """Add a node in place of `node` to the enclosing region, with the captures of its regions as further inputs."""
-        all_captures = list(dict.fromkeys(outer for inner in self._regions for outer in inner.captured))
+        all_captures = list(dict.fromkeys(outer for inner in self._regions for outer in inner.captures))
         for inner in self._regions:
-            other_parameters = [p for p in inner.graph.parameters if p not in inner.captured.values()]
+            other_parameters = [p for p in inner.graph.parameters if p not in inner.captures.values()]
             inner.graph.parameters = [*other_parameters, *map(inner.capture, all_captures)]
         inputs, graphs = [*leading_inputs, *all_captures], [inner.graph for inner in self._regions]
         return self._outer.graph.add_replacement(node, node.op, inputs, attributes, graphs, types)
@@ -77,13 +77,13 @@ class CapturingRegion(ValueRegion):
     def __init__(self, graph: Graph, outer: ValueRegion) -> None:
         super().__init__(graph)
         self._outer = outer
-        self.captured: dict[Value, Value] = {}
+        self.captures: dict[Value, Value] = {}  # the parameter, by outer value
         self.contents = _CapturedContents(self, outer)
 
     def capture(self, value: Value) -> Value:
-        result = self.captured.get(value)
+        result = self.captures.get(value)
         if result is None:
-            result = self.captured[value] = self.graph.add_parameter(value.type, value.name)
+            result = self.captures[value] = self.graph.add_parameter(value.type, value.name)
         return result
 
 
@@ -111,11 +111,11 @@ def select_arm(
     region: ValueRegion, index: Value, arms: Sequence[Sequence[Value]], values: Sequence[Value]
 ) -> list[Value]:
     """Add a `cond` on `index`; return the outputs of the selected arm. `values` has the outputs of all arms."""
-    captures = list(dict.fromkeys(values))
+    captured_values = list(dict.fromkeys(values))
     graphs = []
     for position, arm in enumerate(arms):
         graph = Graph(f"array_{position}")
-        parameter_by_value = {value: graph.add_parameter(value.type, value.name) for value in captures}
+        parameter_by_value = {value: graph.add_parameter(value.type, value.name) for value in captured_values}
         graph.outputs = [parameter_by_value[value] for value in arm]
         graphs.append(graph)
-    return list(region.graph.add(OPS["cond"], [index, *captures], {}, regions=graphs).results)
+    return list(region.graph.add(OPS["cond"], [index, *captured_values], {}, regions=graphs).results)

@@ -51,19 +51,20 @@ def write_view(b: GraphBuilder, outer: Value, inner: Value, step: ViewStep) -> V
         return b.complex(*real_and_imaginary)  # type: ignore[no-any-return]
     if name in ("array_diagonal", "array_windows"):
         return outer  # a read-only view
-    flat_x = b.set_item(b.reshape(outer, shape=(-1,)), inner, _flat_positions(b, attributes, type_), spec=(Gather(),))
-    return b.reshape(flat_x, shape=type_.shape)  # type: ignore[no-any-return]
+    positions = _flat_positions(b, attributes, type_)
+    flat_outer = b.set_item(b.reshape(outer, shape=(-1,)), inner, positions, spec=(Gather(),))
+    return b.reshape(flat_outer, shape=type_.shape)  # type: ignore[no-any-return]
 
 
 def _flat_positions(b: GraphBuilder, attributes: Mapping[str, Any], type_: ArrayType) -> Value:
     """Return the flat index in the array of each element of a strided view."""
     if None in type_.shape or None in type_.strides:
         raise_no_gradient("an array is viewed in another shape, and its sizes are known only at run time")
-    pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
-    lowest_offset = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
-    offsets = np.zeros([size for size, _ in pairs], np.int64)
-    for axis, (size, stride) in enumerate(pairs):
-        offsets += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(len(pairs))])
+    dimensions: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
+    lowest_offset = sum(min(0, (size - 1) * stride) for size, stride in dimensions if size)
+    offsets = np.zeros([size for size, _ in dimensions], np.int64)
+    for axis, (size, stride) in enumerate(dimensions):
+        offsets += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(len(dimensions))])
     # Addresses count elements from the lowest one; -1 is between elements.
     position_at_address = np.full((int(offsets.max(initial=0)) - lowest_offset) // type_.dtype.size + 1, -1, np.int64)
     position_at_address[(offsets.reshape(-1) - lowest_offset) // type_.dtype.size] = np.arange(offsets.size)

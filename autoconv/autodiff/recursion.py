@@ -45,7 +45,7 @@ def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Ca
     results = [r for r in node.results if r in level.cotangents and r in varied]
     positions = [j for j, value in enumerate(node.inputs) if value in varied]
     backward_graph = _backward_graph(level, graph, tuple(positions), tuple(r.index for r in results), backprop)
-    inputs = [level.resolve(_value_before(level, node, value)) for value in node.inputs]
+    inputs = [level.resolve(_value_before_node(level, node, value)) for value in node.inputs]
     cotangents = [conform(level.builder, level.cotangents[r], graph.outputs[r.index].type) for r in results]
     call = level.backward.add(
         OPS["call"], [*inputs, *cotangents], {"name": backward_graph.name, "recursive": True}, regions=[backward_graph],
@@ -96,7 +96,7 @@ def _backward_graph(
     return backward_graph
 
 
-def _value_before(level: Level, node: Node, value: Value) -> Value:
+def _value_before_node(level: Level, node: Node, value: Value) -> Value:
     """Return the value; for a variable, its contents before the node."""
     if not isinstance(value.type, ResourceType):
         return value
@@ -108,11 +108,11 @@ def _value_before(level: Level, node: Node, value: Value) -> Value:
 
 def _without_variables(graph: Graph, level: Level, call: Node) -> Graph:
     """Return the graph with tensor parameters in place of the variables it reads; the graph itself if it reads none."""
-    result = level.without_variables.get(graph)
+    result = level.copies_without_variables.get(graph)
     if result is None:
         if not any(isinstance(value.type, ResourceType) for value in graph.parameters):
-            return level.without_variables.setdefault(graph, graph)
-        result = _copy_by_value(graph, level.without_variables, call)
+            return level.copies_without_variables.setdefault(graph, graph)
+        result = _copy_by_value(graph, level.copies_without_variables, call)
         compute_effects(result)
     return result
 

@@ -24,29 +24,29 @@ def reverse_try(level: Level, node: Node, varied: set[Value], backprop: Callable
     captures = node.inputs
     results = [r for r in node.results if r in level.cotangents and r in varied]
     cotangents = [level.cotangents[r] for r in results]
-    body, normal, handler = (shallow_copy(region) for region in node.regions)
+    body, normal_end, handler = (shallow_copy(region) for region in node.regions)
     arms = [
-        _reverse_normal(level, body, normal, node, results, varied, backprop),
+        _reverse_normal_end(level, body, normal_end, node, results, varied, backprop),
         _reverse_handler(level, handler, node, results, varied, backprop),
     ]
-    for region, is_normal in ((normal, True), (handler, False)):
+    for region, is_normal in ((normal_end, True), (handler, False)):
         region.outputs.append(GraphBuilder(region).constant(value=np.array(is_normal)))
-    (has_completed,) = extend_node(node, captures, (body, normal, handler), [TensorType(bool_, ())])
+    (has_completed,) = extend_node(node, captures, (body, normal_end, handler), [TensorType(bool_, ())])
     add_backward_cond(level, node, level.resolve(has_completed), arms, captures, cotangents, varied, body)
 
 
-def _reverse_normal(
-    level: Level, body: Graph, normal: Graph, node: Node, results: list[Value], varied: set[Value],
+def _reverse_normal_end(
+    level: Level, body: Graph, normal_end: Graph, node: Node, results: list[Value], varied: set[Value],
     backprop: Callable[..., None],
 ) -> Arm:  # fmt: skip
     """Reverse the normal end and then the body, whose results are the normal end's first parameters."""
     output_count = len(body.outputs)
-    leading_parameters, captures = list(normal.parameters[:output_count]), normal.parameters[output_count:]
-    child = Region(level, normal, dict(zip(captures, node.inputs, strict=True)))
+    leading_parameters, captures = list(normal_end.parameters[:output_count]), normal_end.parameters[output_count:]
+    child = Region(level, normal_end, dict(zip(captures, node.inputs, strict=True)))
 
     def add_result(value: Value) -> Value:
         body.outputs.append(value)
-        parameter = normal.add_parameter(value.type, value.name)
+        parameter = normal_end.add_parameter(value.type, value.name)
         leading_parameters.append(parameter)
         return parameter
 
@@ -55,9 +55,10 @@ def _reverse_normal(
     varied_in_body = varied_values(body, varied_parameters, level.heap)
     varied_body_results = [p for p, v in zip(leading_parameters, body.outputs, strict=True) if v in varied_in_body]
     varied_in_end = varied_values(
-        normal, [*varied_body_results, *(p for p, v in child.outer.items() if v in varied)], level.heap
+        normal_end, [*varied_body_results, *(p for p, v in child.outer.items() if v in varied)], level.heap
     )
-    cotangents = add_cotangent_parameters(child, [(r, normal.outputs[r.index]) for r in results], varied_in_end)
+    pairs = [(r, normal_end.outputs[r.index]) for r in results]
+    cotangent_parameters = add_cotangent_parameters(child, pairs, varied_in_end)
     backprop(child, varied_in_end)
     for parameter, output in zip(leading_parameters[:output_count], body.outputs[:output_count], strict=True):
         cotangent = child.cotangents.get(parameter)
@@ -69,7 +70,7 @@ def _reverse_normal(
     for parameter, capture_parameter in zip(body.parameters, captures, strict=True):
         if parameter in body_level.cotangents:
             accumulate(child.builder, child.cotangents, capture_parameter, body_level.cotangents[parameter])
-    return Arm(child, captures, cotangents, leading_parameters)
+    return Arm(child, captures, cotangent_parameters, leading_parameters)
 
 
 def _reverse_handler(
@@ -80,6 +81,7 @@ def _reverse_handler(
     child = Region(level, handler, dict(zip(capture_parameters, node.inputs, strict=True)))
     varied_captures = [p for p, outer in child.outer.items() if outer in varied]
     varied_in_handler = varied_values(handler, [error, *varied_captures], level.heap)
-    cotangents = add_cotangent_parameters(child, [(r, handler.outputs[r.index]) for r in results], varied_in_handler)
+    pairs = [(r, handler.outputs[r.index]) for r in results]
+    cotangent_parameters = add_cotangent_parameters(child, pairs, varied_in_handler)
     backprop(child, varied_in_handler)
-    return Arm(child, capture_parameters, cotangents, [error])
+    return Arm(child, capture_parameters, cotangent_parameters, [error])

@@ -67,8 +67,8 @@ class Batch(Node):
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
         leaf_columns, result, start = list(zip(*elements, strict=True)), [], 0
-        element_components, stacked_specs = component_leaf_counts(self.inputs[0].spec), flatten(self.stacked_spec)[0]
-        for component, ((spec, count), stacked_spec) in enumerate(zip(element_components, stacked_specs, strict=True)):
+        components, stacked_specs = component_leaf_counts(self.inputs[0].spec), flatten(self.stacked_spec)[0]
+        for component, ((spec, count), stacked_spec) in enumerate(zip(components, stacked_specs, strict=True)):
             columns, start = leaf_columns[start : start + count], start + count
             if is_composite_spec(stacked_spec):
                 rows = [rebuild(spec, leaves) for leaves in zip(*columns, strict=True)]
@@ -240,25 +240,25 @@ def _entries_by_component(values: Any, template: Template | None, parameter_name
     if parameter_name == "padded_shapes" and isinstance(values, (list, TensorShape)):
         raise TypeError(f"{parameter_name} has to have the structure of the elements, found {values!r}")
     if template.keys is not None and isinstance(values, dict):
-        parts = [values[key] for key in template.keys]
+        values_of_children = [values[key] for key in template.keys]
     elif isinstance(values, tuple) and len(values) == len(template.children):
-        parts = list(values)
+        values_of_children = list(values)
     elif parameter_name == "padding_values" and not isinstance(values, (tuple, dict)):
         return [values] * template.leaf_count
     else:
         raise TypeError(f"{parameter_name} has to have the structure of the elements, found {values!r}")
     return [
         entry
-        for part, child in zip(parts, template.children, strict=True)
-        for entry in _entries_by_component(part, child, parameter_name)
+        for value, child in zip(values_of_children, template.children, strict=True)
+        for entry in _entries_by_component(value, child, parameter_name)
     ]
 
 
 def _padded_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
-    entries = np.asarray(shape).tolist() if hasattr(shape, "numpy") else shape
-    if isinstance(entries, (list, tuple)):
-        entries = [None if size == -1 else size for size in entries]
-    result = TensorShape(as_shape(entries))
+    sizes = np.asarray(shape).tolist() if hasattr(shape, "numpy") else shape
+    if isinstance(sizes, (list, tuple)):
+        sizes = [None if size == -1 else size for size in sizes]
+    result = TensorShape(as_shape(sizes))
     if result.rank is not None and leaf.shape.rank is not None and result.rank != leaf.shape.rank:
         raise ValueError(
             f"The padded shape {result} is not compatible with the corresponding input component shape {leaf.shape}."

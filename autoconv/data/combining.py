@@ -31,8 +31,8 @@ class Zip(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         sources = [source.iterate(bindings) for source in self.inputs]
-        for parts in zip(*sources, strict=self.strict):
-            yield [leaf for part in parts for leaf in part]
+        for elements in zip(*sources, strict=self.strict):
+            yield [leaf for element in elements for leaf in element]
 
     def count(self, bindings: Bindings) -> int:
         counts = [source.count(bindings) for source in self.inputs]
@@ -67,12 +67,12 @@ class Interleave(Node):
     name = "interleave"
 
     def __init__(
-        self, source: Node, function: Any, cycle_length: Any, block_length: Any, workers: Any, name: str
+        self, source: Node, function: Any, cycle_length: Any, block_length: Any, workers: Any, method_name: str
     ) -> None:
-        self.function = ElementFunction(function, source.spec, name)
+        self.function = ElementFunction(function, source.spec, method_name)
         if not hasattr(self.function.spec, "element_spec"):
             raise TypeError(
-                f"The function of `{name}` must return a dataset. Got {self.function.spec}. "
+                f"The function of `{method_name}` must return a dataset. Got {self.function.spec}. "
                 "Dataset.from_tensors(value) makes one of a single element."
             )
         self.cycle_length = check_positive("cycle_length", cycle_length)
@@ -89,7 +89,7 @@ class Interleave(Node):
                 f"cycle_length and block_length have to be positive, found {cycle_length} and {block_length}"
             )
         open_datasets: list[Iterator[Element] | None] = [None] * cycle_length
-        position = block_size = 0
+        position = taken_count = 0
         is_exhausted = False
         while not is_exhausted or any(open_datasets):
             element_iterator = open_datasets[position]
@@ -103,12 +103,12 @@ class Interleave(Node):
                 element = next(element_iterator, None)
                 if element is not None:
                     yield element
-                    block_size += 1
-                    if block_size < block_length:
+                    taken_count += 1
+                    if taken_count < block_length:
                         continue
                 else:
                     open_datasets[position] = None
-            position, block_size = (position + 1) % cycle_length, 0
+            position, taken_count = (position + 1) % cycle_length, 0
 
     def _start_iteration(self, dataset: Any) -> Iterator[Element]:
         """Return the elements of a dataset; with threads, one thread per dataset computes them ahead."""

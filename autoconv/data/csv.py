@@ -127,8 +127,8 @@ def guess_dtypes(path: str, delimiter: str, columns: Sequence[int], header: bool
     """Return the narrowest dtype of each column that fits its first `row_limit` values."""
     candidate_indices = [0] * len(columns)
     with open(path, encoding="latin-1", newline="") as file:
-        for row, (_, record) in enumerate(read_records(file, delimiter, True, path, header)):
-            if row == row_limit:
+        for row_number, (_, record) in enumerate(read_records(file, delimiter, True, path, header)):
+            if row_number == row_limit:
                 break
             for i, column in enumerate(columns):
                 field = record[column] if column < len(record) else ""

@@ -48,7 +48,7 @@ class DatasetSpec(IteratorSpec):
         return Dataset(Nested(self.element_spec, value))
 
 
-GRAPH_ITERATOR = Hook("autoconv.compat.v1.data")  # makes an iterator of a graph's block
+GRAPH_ITERATOR_HOOK = Hook("autoconv.compat.v1.data")  # makes an iterator of a graph's block
 
 
 @wrap_public_methods
@@ -64,15 +64,15 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     [[0, 1], [4, 9], [16]]
     """
 
-    _spec_of = DatasetSpec
+    _spec_class = DatasetSpec
 
     def make_one_shot_iterator(self) -> Any:
         """Return an iterator for sessions of version 1; each of them iterates over the dataset once."""
-        return GRAPH_ITERATOR(self, initializable=False)
+        return GRAPH_ITERATOR_HOOK(self, initializable=False)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
         """Return an iterator for sessions of version 1, which begins anew when its `initializer` runs."""
-        return GRAPH_ITERATOR(self, initializable=True)
+        return GRAPH_ITERATOR_HOOK(self, initializable=True)
 
     # ---- sources
 
@@ -133,8 +133,8 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
         Raises InvalidArgumentError if there are none.
         """
         paths = files.match_patterns(file_pattern)
-        names = Dataset(sources.Slices(np.array([path.encode() for path in paths], object)))
-        return names if shuffle is False else names.shuffle(len(paths), seed=seed)
+        path_dataset = Dataset(sources.Slices(np.array([path.encode() for path in paths], object)))
+        return path_dataset if shuffle is False else path_dataset.shuffle(len(paths), seed=seed)
 
     @staticmethod
     def random(

@@ -27,11 +27,11 @@ _BLOCK_HEAD = struct.Struct("<QI")  # length and checksum of a block
 _END = (1 << 64) - 1  # in place of a length, in the last block
 
 
-def write_through(elements: Iterator[Element], spec: Any, path: str) -> Iterator[Element]:
+def write_while_iterating(elements: Iterator[Element], spec: Any, path: str) -> Iterator[Element]:
     """Write elements of the spec into a file while they are iterated over."""
     with open(path, "wb") as file:
         file.write(_MAGIC)
-        checksum = _write_block(file, _types_of(spec), 0)
+        checksum = _write_block(file, _type_text(spec), 0)
         count = 0
         for element in elements:
             checksum = _write_block(file, b"".join(map(_leaf_bytes, element)), checksum)
@@ -51,7 +51,7 @@ def read_elements(path: str, spec: Any) -> Iterator[Element]:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise DataLossError(f"{path} is not a file of elements, or is damaged")
         blocks = _read_blocks(file, path)
-        if next(blocks, None) != _types_of(spec):
+        if next(blocks, None) != _type_text(spec):
             raise DataLossError(f"{path} does not hold elements of {spec}; remove the file")
         for block in blocks:
             reader = _LeafReader(block)
@@ -63,11 +63,12 @@ def _read_blocks(file: IO[bytes], path: str) -> Iterator[bytes]:
     file_size, checksum, block_count = os.fstat(file.fileno()).st_size, 0, 0
     while True:
         head = file.read(_BLOCK_HEAD.size)
+        # Without a whole head, the length is one that no block can have.
         length, expected_checksum = _BLOCK_HEAD.unpack(head) if len(head) == _BLOCK_HEAD.size else (file_size, 0)
         if length == _END:
             element_count = block_count - 1  # the first block has the types
-            last = _checksum(_END, struct.pack("<Q", element_count), checksum)
-            if last != expected_checksum or file.tell() != file_size:
+            end_checksum = _checksum(_END, struct.pack("<Q", element_count), checksum)
+            if end_checksum != expected_checksum or file.tell() != file_size:
                 break
             return
         if length > file_size - file.tell():
@@ -92,7 +93,7 @@ def _checksum(length: int, block: bytes, previous_checksum: int) -> int:
     return zlib.crc32(block, zlib.crc32(struct.pack("<Q", length), previous_checksum))
 
 
-def _types_of(spec: Any) -> bytes:
+def _type_text(spec: Any) -> bytes:
     return ";".join(str(leaf.type) for leaf in spec_leaves(spec)).encode()
 
 
@@ -134,4 +135,4 @@ class _LeafReader:
         return self._block[start : self._position]
 
 
-__all__ = ["read_elements", "write_through"]
+__all__ = ["read_elements", "write_while_iterating"]

@@ -39,8 +39,8 @@ def _flatten_element(element: object) -> tuple[list[Any], Template | None]:
     leaves, template = flatten(element)
     if all(leaf is None for leaf in leaves):
         return leaves, template
-    without_none = replace_leaves(template, iter([_NONE_TEMPLATE if leaf is None else None for leaf in leaves]))
-    return [leaf for leaf in leaves if leaf is not None], without_none
+    element_template = replace_leaves(template, iter([_NONE_TEMPLATE if leaf is None else None for leaf in leaves]))
+    return [leaf for leaf in leaves if leaf is not None], element_template
 
 
 _NONE_TEMPLATE = Template(NoneTensorSpec(), None, ())
@@ -143,7 +143,7 @@ def _lists_to_tensors(structure: Any) -> Any:
     """Return the structure with each list, and each memory-mapped array, as a tensor."""
     if isinstance(structure, list):
         return convert_to_tensor(structure)
-    if is_mapped(structure):
+    if is_memory_mapped(structure):
         return EagerTensor(structure)  # without a copy of the whole file
     if not is_structure(structure) or is_composite(structure):
         return structure
@@ -161,7 +161,7 @@ def _convert_component(leaf: Any) -> Any:
         return leaf
     if leaf is None:
         raise TypeError("an element of a dataset has at least one tensor; found None")
-    if isinstance(leaf, np.ndarray) and not is_mapped(leaf):
+    if isinstance(leaf, np.ndarray) and not is_memory_mapped(leaf):
         leaf = leaf.copy()  # later changes of the array must not affect the dataset
     is_foreign = not is_tensor(leaf) and type(leaf).__module__ not in ("builtins", "numpy")
     if is_foreign and hasattr(type(leaf), "__array__"):  # such as a column of pandas
@@ -169,7 +169,7 @@ def _convert_component(leaf: Any) -> Any:
     return convert_to_tensor(leaf)
 
 
-def is_mapped(array: Any) -> bool:
+def is_memory_mapped(array: Any) -> bool:
     """Return whether the array, or the array it is a view of, is a memory-mapped file."""
     while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap):

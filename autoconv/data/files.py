@@ -32,11 +32,11 @@ class FileNode(Node):
             raise ValueError(f"compression_type is one of '', 'GZIP' and 'ZLIB', found {compression_type!r}")
         node = getattr(filenames, "node", None)
         self.compression = compression_type
-        self.files = node if isinstance(node, Node) else _file_names_node(filenames)
-        super().__init__(spec, [self.files])
+        self.names_node = node if isinstance(node, Node) else _file_names_node(filenames)
+        super().__init__(spec, [self.names_node])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        for element in self.files.iterate(bindings):
+        for element in self.names_node.iterate(bindings):
             for name in np.ravel(np.asarray(element[0], object)):
                 yield from self.contents(os.fsdecode(name))
 

@@ -46,13 +46,13 @@ class ElementFunction:
     def __init__(self, function: Callable[..., Any], spec: Any, name: str) -> None:
         if not callable(function):
             raise TypeError(f"`{name}` takes a function of an element, found {function!r}")
-        outer = current_region()
-        if outer is not None and outer.contract.runs_plain:
+        enclosing = current_region()
+        if enclosing is not None and enclosing.contract.runs_plain:
             raise StagingError("a dataset is made, which `compile` leaves to Python", current_place())
         self.name = name
-        region = new_trace(name, _ElementFunctionContract()).root if outer is None else subregion(outer, name)
+        region = new_trace(name, _ElementFunctionContract()).root if enclosing is None else subregion(enclosing, name)
         self.spec = trace_function(function, spec, region, name)
-        if outer is None:
+        if enclosing is None:
             self.values = [obj for obj, _ in region.trace.captures.values()]
         else:
             self.values = list(unify_captures([region], len(spec_leaves(spec))))
@@ -115,9 +115,9 @@ def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str
 def _result_leaves(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
     if isinstance(result, list) and is_structure(result):
         result = tuple(result)  # several results, as of `numpy_function`, not the rows of a tensor
-    parts = flatten(result)[0]
-    for leaf in parts:
-        if type(leaf) is Variant or all(part is None for part in parts):
+    result_parts = flatten(result)[0]
+    for leaf in result_parts:
+        if type(leaf) is Variant or all(part is None for part in result_parts):
             actual_text = "None" if leaf is None else "values of more than one kind, depending on a tensor"
             raise TypeError(
                 f"the function of `{name}` has to give tensors on every path; {function_name(function)} gives "

@@ -34,11 +34,11 @@ class GroupByWindow(Node):
 
     def __init__(
         self, source: Node, key: Callable[..., Any], reduce: Callable[..., Any], window_size: Any,
-        window_size_of: Callable[[Any], Any] | None, dataset_spec: Callable[[Any], Any],
+        window_size_function: Callable[[Any], Any] | None, dataset_spec: Callable[[Any], Any],
     ) -> None:  # fmt: skip
-        if (window_size is None) == (window_size_of is None):
+        if (window_size is None) == (window_size_function is None):
             raise ValueError("group_by_window takes either `window_size` or `window_size_func`")
-        self.key_function = ElementFunction(_cast_to_integer(key), source.spec, "group_by_window")
+        self.key_function = ElementFunction(_with_integer_result(key), source.spec, "group_by_window")
         self.reduce_function = ElementFunction(reduce, (_KEY_SPEC, dataset_spec(source.spec)), "group_by_window")
         if not isinstance(self.reduce_function.spec, type(dataset_spec(source.spec))):
             raise TypeError(
@@ -46,7 +46,7 @@ class GroupByWindow(Node):
             )
         fixed_window_size = None if window_size is None else integer_tensor(window_size)
         self.window_size_of = ElementFunction(
-            _cast_to_integer(window_size_of or (lambda key: fixed_window_size)), _KEY_SPEC, "group_by_window"
+            _with_integer_result(window_size_function or (lambda key: fixed_window_size)), _KEY_SPEC, "group_by_window"
         )
         functions = (self.key_function, self.reduce_function, self.window_size_of)
         super().__init__(
@@ -83,47 +83,47 @@ class BucketByLength(Node):
     name = "bucket_by_sequence_length"
 
     def __init__(
-        self, source: Node, length: Callable[..., Any], boundaries: Sequence[int], sizes: Sequence[int],
+        self, source: Node, length_function: Callable[..., Any], boundaries: Sequence[int], batch_sizes: Sequence[int],
         padding: Padding | None, drop_remainder: bool,
     ) -> None:  # fmt: skip
-        if len(sizes) != len(boundaries) + 1:
+        if len(batch_sizes) != len(boundaries) + 1:
             raise ValueError(
-                f"`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1`, found {len(sizes)} and "
+                f"`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1`, found {len(batch_sizes)} and "
                 f"{len(boundaries)}"
             )
-        self.length = ElementFunction(_cast_to_integer(length), source.spec, self.name)
-        self.boundaries, self.sizes = [int(boundary) for boundary in boundaries], [int(size) for size in sizes]
+        self.length_function = ElementFunction(_with_integer_result(length_function), source.spec, self.name)
+        self.boundaries, self.batch_sizes = list(map(int, boundaries)), list(map(int, batch_sizes))
         self.padding, self.drop_remainder = padding, drop_remainder
-        super().__init__(self._make_batches(source, 1, None).spec, [source], self.length.values)
+        super().__init__(self._make_batches(source, 1, None).spec, [source], self.length_function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        length_of = self.length.runner(bindings)
+        length_of = self.length_function.runner(bindings)
 
         def bucket_of(element: Element) -> int:
             return bisect.bisect_right(self.boundaries, int(np.asarray(length_of(element)[0])))
 
         elements = self.inputs[0].iterate(bindings)
-        for bucket, group in _full_groups(elements, bucket_of, self.sizes.__getitem__):
+        for bucket, group in _full_groups(elements, bucket_of, self.batch_sizes.__getitem__):
             yield from self._iterate_bucket(bucket, group, bindings)
 
     def _iterate_bucket(self, bucket: int, group: list[Element], bindings: Bindings) -> Iterator[Element]:
-        limit = None
+        max_length = None
         if self.padding is not None and self.padding.pads_to_boundary:
             if bucket == len(self.boundaries):
                 raise InvalidArgumentError(
                     "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).", self.place
                 )
-            limit = self.boundaries[bucket] - 1
+            max_length = self.boundaries[bucket] - 1
         return self._make_batches(
-            _ComputedElements(self.inputs[0].spec, group), self.sizes[bucket], limit
+            _ComputedElements(self.inputs[0].spec, group), self.batch_sizes[bucket], max_length
         ).iterate(bindings)
 
-    def _make_batches(self, source: Node, size: int, limit: int | None) -> Node:
+    def _make_batches(self, source: Node, size: int, max_length: int | None) -> Node:
         if self.padding is None:
             return Batch(source, size, self.drop_remainder)
         result = PaddedBatch(source, size, self.padding.shapes, self.padding.values, self.drop_remainder)
-        if limit is not None:
-            result.padded_shapes = [_limit_sizes(shape, limit) for shape in result.padded_shapes]
+        if max_length is not None:
+            result.padded_shapes = [_limit_sizes(shape, max_length) for shape in result.padded_shapes]
         return result
 
 
@@ -146,7 +146,7 @@ def _limit_sizes(shape: TensorShape, limit: int) -> TensorShape:
     return shape if shape.rank is None else TensorShape([limit if size is None else size for size in shape.as_list()])
 
 
-def _cast_to_integer(function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_integer_result(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *element: apply("cast", convert_to_tensor(call(function)(*element)), dtype=int64)
 
 

@@ -38,7 +38,7 @@ class DatasetV2:
 class Iterable:
     """A sequence of elements, which a node computes anew for each iteration."""
 
-    _spec_of: ClassVar[type[IteratorSpec]]
+    _spec_class: ClassVar[type[IteratorSpec]]
 
     def __init__(self, node: Node) -> None:
         if not isinstance(node, Node):
@@ -113,10 +113,10 @@ class Iterable:
     __autoconv_builtins__: ClassVar[dict[Any, Callable[..., Any]]] = {}
 
     def __autoconv_spec__(self) -> IteratorSpec:
-        return self._spec_of(self.node.spec)
+        return self._spec_class(self.node.spec)
 
     def __autoconv_wrap__(self) -> IteratorSpec:
-        return self._spec_of(self.node.spec)
+        return self._spec_class(self.node.spec)
 
     @property
     def __autoconv_graph_type__(self) -> Any:

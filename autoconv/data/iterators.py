@@ -168,7 +168,7 @@ class Iterator:
 
 
 def _next(iterator: Any, *default: Any) -> Any:
-    """next(iterator) in a graph."""
+    """Return next(iterator) in a graph."""
     stream = stream_of(iterator)
     return if_exp(stream.advance(), stream.current, lambda: default[0]) if default else stream.take()
 

@@ -166,9 +166,9 @@ def make_csv_dataset(
     all_names = list(column_names) if column_names is not None else read_column_names(paths[0], field_delim)
     columns = range(len(all_names)) if select_columns is None else select_columns
     positions = sorted(_column_index(column, all_names) for column in columns)
-    kept_names = [all_names[position] for position in positions]
-    if label_name is not None and label_name not in kept_names:
-        raise ValueError(f"`label_name` provided must be one of the columns: {label_name!r} is not in {kept_names}")
+    selected_names = [all_names[position] for position in positions]
+    if label_name is not None and label_name not in selected_names:
+        raise ValueError(f"`label_name` provided must be one of the columns: {label_name!r} is not in {selected_names}")
     if column_defaults is None:
         dtypes = guess_dtypes(paths[0], field_delim, positions, header, num_rows_for_inference)
         defaults = [np.array([b""], object) if dtype.is_string else np.zeros(1, dtype.numpy) for dtype in dtypes]
@@ -177,7 +177,7 @@ def make_csv_dataset(
     dataset = Dataset(
         Csv(
             _encode_paths(paths), defaults, compression_type, header, field_delim, use_quote_delim, na_value, positions,
-            kept_names,
+            selected_names,
         )
     )  # fmt: skip
     if shuffle:

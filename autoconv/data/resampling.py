@@ -72,27 +72,27 @@ class RejectionResample(Node):
     def __init__(
         self, source: Node, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any, seed: int | None
     ) -> None:
-        self.class_of = ElementFunction(class_func, source.spec, self.name)
-        if not isinstance(self.class_of.spec, TensorSpec) or not self.class_of.spec.dtype.is_integer:
-            raise TypeError(f"class_func has to give the number of a class, found {self.class_of.spec}")
+        self.class_function = ElementFunction(class_func, source.spec, self.name)
+        if not isinstance(self.class_function.spec, TensorSpec) or not self.class_function.spec.dtype.is_integer:
+            raise TypeError(f"class_func has to give the number of a class, found {self.class_function.spec}")
         self.target_distribution = np.asarray(target_dist, np.float64)
         self.initial_distribution = None if initial_dist is None else np.asarray(initial_dist, np.float64)
         self.stream = Stream(seed)
-        super().__init__((self.class_of.spec, source.spec), [source], self.class_of.values)
+        super().__init__((self.class_function.spec, source.spec), [source], self.class_function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        class_of, draws = self.class_of.runner(bindings), self.stream.begin(bindings)
+        class_function, draws = self.class_function.runner(bindings), self.stream.begin(bindings)
         class_counts = np.full(self.target_distribution.shape, _PRIOR_COUNT)
         for element in self.inputs[0].iterate(bindings):
-            (class_number,) = class_of(element)
+            (class_number,) = class_function(element)
             class_counts[int(class_number)] += 1
             probabilities = self._keep_probabilities(class_counts / class_counts.sum())
             if draws.draw_word() < 2**32 * probabilities[int(class_number)]:
                 yield [class_number, *element]
 
     def _keep_probabilities(self, estimated_probabilities: np.ndarray) -> np.ndarray:
-        initial = estimated_probabilities if self.initial_distribution is None else self.initial_distribution
-        ratio: np.ndarray = self.target_distribution / np.maximum(initial, np.finfo(np.float32).tiny)
+        distribution = estimated_probabilities if self.initial_distribution is None else self.initial_distribution
+        ratio: np.ndarray = self.target_distribution / np.maximum(distribution, np.finfo(np.float32).tiny)
         return ratio / max(ratio.max(), np.finfo(np.float32).tiny)
 
 

@@ -11,7 +11,7 @@ from autoconv.data.elements import (
     component_leaf_counts,
     components,
     composite_arrays,
-    is_mapped,
+    is_memory_mapped,
     map_specs,
     rebuild,
     spec_of_leaves,
@@ -58,7 +58,7 @@ class Slices(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         arrays = [bindings.resolve(leaf) for leaf in self.leaves]
-        are_memory_mapped = [is_mapped(array) for array in arrays]
+        are_memory_mapped = [is_memory_mapped(array) for array in arrays]
         lengths = {len(array) for array in arrays}
         if len(lengths) > 1:
             raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {sorted(lengths)} rows")
@@ -78,16 +78,16 @@ class CompositeSlices(Node):
 
     def __init__(self, tensors: object) -> None:
         self.leaves, template = components(tensors)
-        self.row_source_spec = spec_of_leaves(template, self.leaves)
-        super().__init__(map_specs(row_spec, self.row_source_spec), values=self.leaves)
+        self.tensors_spec = spec_of_leaves(template, self.leaves)
+        super().__init__(map_specs(row_spec, self.tensors_spec), values=self.leaves)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        columns = row_columns(self.row_source_spec, [bindings.resolve(leaf) for leaf in self.leaves])
+        columns = row_columns(self.tensors_spec, [bindings.resolve(leaf) for leaf in self.leaves])
         if len({len(column) for column in columns}) > 1:
             lengths = [*map(len, columns)]
             raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {lengths} rows")
-        for parts in zip(*columns, strict=True):
-            yield [leaf for part in parts for leaf in part]
+        for rows in zip(*columns, strict=True):
+            yield [leaf for row in rows for leaf in row]
 
 
 def row_spec(spec: Any) -> Any:
@@ -102,14 +102,14 @@ def row_columns(spec: object, leaves: Sequence[Any]) -> list[list[list[Any]]]:
     """Return for each component of an element its rows, each a list of leaves."""
     start = 0
     columns: list[list[list[Any]] | None] = []
-    for component_spec, count in component_leaf_counts(spec):
-        part, start = leaves[start : start + count], start + count
+    for component, count in component_leaf_counts(spec):
+        own_leaves, start = leaves[start : start + count], start + count
         if count == 0:
             columns.append(None)
-        elif is_composite_spec(component_spec):
-            columns.append([composite_arrays(row) for row in component_spec._rows(rebuild(component_spec, part))])
+        elif is_composite_spec(component):
+            columns.append([composite_arrays(row) for row in component._rows(rebuild(component, own_leaves))])
         else:
-            columns.append([[_get_row(part[0], position, False)] for position in range(len(part[0]))])
+            columns.append([[_get_row(own_leaves[0], position, False)] for position in range(len(own_leaves[0]))])
     length = next(len(column) for column in columns if column is not None)
     return [[[]] * length if column is None else column for column in columns]
 
@@ -191,7 +191,7 @@ class FromGenerator(Node):
                 f"`generator` has to give something to iterate over; {function_name(self.generator)} gave {iterable!r}"
             ) from None
         try:
-            for value in _raise_as_ops(values):
+            for value in _raise_op_errors(values):
                 yield self._element_leaves(value)
         finally:
             close = getattr(values, "close", None)
@@ -199,16 +199,16 @@ class FromGenerator(Node):
                 close()
 
     def _element_leaves(self, value: Any) -> Element:
-        leaves = _match_structure(value, self.template)
+        leaves = _leaves_in_structure(value, self.template)
         if leaves is None:
             raise TypeError(
                 "`generator` yielded an element that did not match the expected structure. The expected structure was "
                 f"{pack(self.template, self.specs)}, but the yielded element was {value!r}."
             )
         parts = zip(leaves, self.specs, strict=True)
-        return [leaf for part, spec in parts for leaf in self._leaves_of_part(part, spec)]
+        return [leaf for part, spec in parts for leaf in self._leaves_of_component(part, spec)]
 
-    def _leaves_of_part(self, value: object, spec: TypeSpec) -> list[Any]:
+    def _leaves_of_component(self, value: object, spec: TypeSpec) -> list[Any]:
         if isinstance(spec, TensorSpec):
             return [self._convert_array(value, spec)]
         if not spec.is_compatible_with(value):
@@ -244,7 +244,7 @@ class FromGenerator(Node):
         return array.copy() if isinstance(value, np.ndarray) and np.may_share_memory(array, value) else array
 
 
-def _raise_as_ops(values: Iterator[Any]) -> Iterator[Any]:
+def _raise_op_errors(values: Iterator[Any]) -> Iterator[Any]:
     """Yield the values; raise a generator's TypeError or ValueError as the error of an op, as TensorFlow does."""
     try:
         yield from values
@@ -257,7 +257,7 @@ def _raise_as_ops(values: Iterator[Any]) -> Iterator[Any]:
 
 
 class Empty(Node):
-    """Empty source with a given element spec."""
+    """A source without elements."""
 
     name = "empty"
 
@@ -316,7 +316,7 @@ def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
     return result
 
 
-def _match_structure(value: Any, template: Template | None) -> list[Any] | None:
+def _leaves_in_structure(value: Any, template: Template | None) -> list[Any] | None:
     """Return the leaves of a value in the template's structure, where lists match tuples; None for another one."""
     if template is None:
         return [value]
@@ -335,10 +335,10 @@ def _match_structure(value: Any, template: Template | None) -> list[Any] | None:
         return None
     result: list[Any] = []
     for part, child in zip(parts, template.children, strict=True):
-        child_match = _match_structure(part, child)
-        if child_match is None:
+        child_leaves = _leaves_in_structure(part, child)
+        if child_leaves is None:
             return None
-        result += child_match
+        result += child_leaves
     return result
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from autoconv.api.ragged.tensor import RaggedTensorSpec
 from autoconv.api.sparse.tensor import SparseTensorSpec
-from autoconv.data.element_file import read_elements, write_through
+from autoconv.data.element_file import read_elements, write_while_iterating
 from autoconv.data.elements import spec_leaves
 from autoconv.data.nodes import Bindings, CountPreservingNode, Element, Node
 from autoconv.errors import DataLossError, NotFoundError
@@ -43,7 +43,7 @@ class FileCache(CountPreservingNode):
             yield from read_elements(self.path, self.spec)
             return
         with replacing(self.path) as temporary:
-            yield from write_through(self.inputs[0].iterate(bindings), self.spec, temporary)
+            yield from write_while_iterating(self.inputs[0].iterate(bindings), self.spec, temporary)
 
 
 class SavedElements(Node):
@@ -93,7 +93,7 @@ def save_while_iterating(node: Node, bindings: Bindings, path: Any) -> Iterator[
     count, file_name, old_file = 0, f"{_ELEMENTS}.{secrets.token_hex(4)}", _file_in_index(folder)
     try:
         with replacing(os.path.join(folder, file_name)) as temporary:
-            for element in write_through(node.iterate(bindings), node.spec, temporary):
+            for element in write_while_iterating(node.iterate(bindings), node.spec, temporary):
                 count += 1
                 yield element
         write_json(os.path.join(folder, _INDEX), {"spec": spec_content, "count": count, "file": file_name})
@@ -126,25 +126,25 @@ def _spec_to_json(spec: Any) -> Any:
     if isinstance(spec, tuple):
         return {"tuple": [_spec_to_json(part) for part in spec]}
     if isinstance(spec, TensorSpec):
-        return {"tensor": [spec.dtype.name, _sizes(spec)]}
+        return {"tensor": [spec.dtype.name, _shape_to_json(spec)]}
     if isinstance(spec, SparseTensorSpec):
-        return {"sparse": [spec.dtype.name, _sizes(spec)]}
+        return {"sparse": [spec.dtype.name, _shape_to_json(spec)]}
     if isinstance(spec, RaggedTensorSpec):
-        return {"ragged": [spec.dtype.name, _sizes(spec), spec.ragged_rank, spec.row_splits_dtype.name]}
+        return {"ragged": [spec.dtype.name, _shape_to_json(spec), spec.ragged_rank, spec.row_splits_dtype.name]}
     raise TypeError(f"datasets of tensors, and of tuples and dicts of them, can be saved; found {spec}")
 
 
-def _sizes(spec: Any) -> Any:
+def _shape_to_json(spec: Any) -> Any:
     return None if spec.shape.rank is None else spec.shape.as_list()
 
 
 def _spec_from_json(content: Any) -> Any:
-    ((spec_class, fields),) = content.items()
-    if spec_class == "dict":
+    ((tag, fields),) = content.items()
+    if tag == "dict":
         return {key: _spec_from_json(field_spec) for key, field_spec in fields}
-    if spec_class == "tuple":
+    if tag == "tuple":
         return tuple(map(_spec_from_json, fields))
     dtype, shape, *ragged_attributes = fields
-    if spec_class == "ragged":
+    if tag == "ragged":
         return RaggedTensorSpec(shape, as_dtype(dtype), ragged_attributes[0], as_dtype(ragged_attributes[1]))
-    return {"tensor": TensorSpec, "sparse": SparseTensorSpec}[spec_class](shape, as_dtype(dtype))
+    return {"tensor": TensorSpec, "sparse": SparseTensorSpec}[tag](shape, as_dtype(dtype))

@@ -22,10 +22,12 @@ def prefetch(source: Iterator[Element], size: int) -> Iterator[Element]:
         buffer.stop()
 
 
-def map_in_threads(source: Iterator[Element], run: Run, thread_count: int, in_order: bool = True) -> Iterator[Element]:
+def map_in_threads(
+    source: Iterator[Element], run: Run, thread_count: int, keeps_order: bool = True
+) -> Iterator[Element]:
     """Yield run(element) for the elements of `source`, computed by `thread_count` threads.
 
-    With `in_order` the results have the order of the elements, else that of their completion.
+    With `keeps_order` the results have the order of the elements, else that of their completion.
     """
     pool = _Pool(run, thread_count)
     is_exhausted, failure = False, None
@@ -42,7 +44,7 @@ def map_in_threads(source: Iterator[Element], run: Run, thread_count: int, in_or
                     pool.submit(element)
             if not pool.jobs:
                 break
-            yield pool.take(in_order)
+            yield pool.take(keeps_order)
         if failure is not None:
             raise failure
     finally:
@@ -94,10 +96,10 @@ class _Pool:
         job.future = self._threads.submit(job.run_element, self._run)
         self.jobs.append(job)
 
-    def take(self, in_order: bool) -> Any:
+    def take(self, keeps_order: bool) -> Any:
         """Remove a job and return its result: the first one, or any that is finished."""
         self._restart_after_fork()
-        index = 0 if in_order else next((i for i, job in enumerate(self.jobs) if job.is_done), 0)
+        index = 0 if keeps_order else next((i for i, job in enumerate(self.jobs) if job.is_done), 0)
         job = self.jobs[index]
         del self.jobs[index]
         if not job.is_done:
@@ -128,7 +130,7 @@ class _Buffer:
         self._items: deque[tuple[Any, BaseException | None]] = deque()
         self._compute_lock = new_lock(order=DATASET)
         self._current_item: tuple[Any, BaseException | None] | None = None
-        self._is_computing = self._is_over = self._is_stopped = False
+        self._is_computing = self._has_ended = self._is_stopped = False
         self._start_threads()
 
     def _start_threads(self) -> None:
@@ -144,9 +146,9 @@ class _Buffer:
         self._current_item = None
         if self._is_computing:  # by a thread that does not exist here and whose frames reference the source
             self._items.append((None, RuntimeError("the process was forked while this element was computed")))
-            self._is_over = True
+            self._has_ended = True
         self._is_computing = False
-        if self._is_over:
+        if self._has_ended:
             self._generation = generation()
             self._items_changed = threading.Condition(new_lock())
         else:
@@ -154,28 +156,28 @@ class _Buffer:
 
     def _fill(self) -> None:
         """Body of the thread: take from the source until it ends or the buffer is stopped."""
-        while not self._is_over and not self._is_stopped:
+        while not self._has_ended and not self._is_stopped:
             with self._compute_lock:
-                self._compute()
-            self._append()
+                self._compute_item()
+            self._append_item()
         close: Callable[[], None] | None = getattr(self._source, "close", None)
         if close is not None:
             close()
 
-    def _compute(self) -> None:
+    def _compute_item(self) -> None:
         self._is_computing = True
         try:
             self._current_item = next(self._source), None
         except StopIteration:
-            self._current_item, self._is_over = (_END, None), True
+            self._current_item, self._has_ended = (_END, None), True
         except BaseException as error:
-            self._current_item, self._is_over = (None, error), True
+            self._current_item, self._has_ended = (None, error), True
         self._is_computing = False
 
-    def _append(self) -> None:
+    def _append_item(self) -> None:
         """Append the element once there is room; the end mark is appended at once."""
         with self._items_changed:
-            while len(self._items) >= self._size and not self._is_over and not self._is_stopped:
+            while len(self._items) >= self._size and not self._has_ended and not self._is_stopped:
                 self._items_changed.wait()
             assert self._current_item is not None
             self._items.append(self._current_item)

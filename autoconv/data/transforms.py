@@ -43,12 +43,12 @@ class Map(CountPreservingNode):
     def __init__(self, source: Node, function: Any, workers: Any = None, deterministic: bool | None = None) -> None:
         self.function = ElementFunction(function, source.spec, "map")
         self.workers = thread_count(workers)
-        self.in_order = deterministic is not False
+        self.keeps_order = deterministic is not False
         super().__init__(self.function.spec, [source], self.function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         run, source = bindings.skip_errors(self.function.runner(bindings)), self.inputs[0].iterate(bindings)
-        results = map_in_threads(source, run, self.workers, self.in_order) if self.workers else map(run, source)
+        results = map_in_threads(source, run, self.workers, self.keeps_order) if self.workers else map(run, source)
         yield from (element for element in results if element is not SKIPPED)
 
 
@@ -122,31 +122,31 @@ class Skip(Node):
 
 
 class Shard(Node):
-    """Every `shards`-th element, starting at index `index`."""
+    """Every `shard_count`-th element, starting at index `index`."""
 
     name = "shard"
 
-    def __init__(self, source: Node, shards: Any, index: Any) -> None:
-        self.shards, self.index = integer_tensor(shards), integer_tensor(index)
-        static_numbers = static_value(self.shards), static_value(self.index)
+    def __init__(self, source: Node, shard_count: Any, index: Any) -> None:
+        self.shard_count, self.index = integer_tensor(shard_count), integer_tensor(index)
+        static_numbers = static_value(self.shard_count), static_value(self.index)
         if None not in static_numbers:
             _check_shard(*map(int, static_numbers))  # type: ignore[arg-type]
-        super().__init__(source.spec, [source], [self.shards, self.index])
+        super().__init__(source.spec, [source], [self.shard_count, self.index])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        shards, index = bindings.number(self.shards), bindings.number(self.index)
-        _check_shard(shards, index)
-        yield from itertools.islice(self.inputs[0].iterate(bindings), index, None, shards)
+        shard_count, index = bindings.number(self.shard_count), bindings.number(self.index)
+        _check_shard(shard_count, index)
+        yield from itertools.islice(self.inputs[0].iterate(bindings), index, None, shard_count)
 
     def count(self, bindings: Bindings) -> int:
-        shards, index = bindings.number(self.shards), bindings.number(self.index)
+        shard_count, index = bindings.number(self.shard_count), bindings.number(self.index)
         source_count = self.inputs[0].count(bindings)
-        return source_count if source_count < 0 else len(range(index, source_count, shards))
+        return source_count if source_count < 0 else len(range(index, source_count, shard_count))
 
 
-def _check_shard(shards: int, index: int) -> None:
-    if not 0 <= index < shards:
-        raise InvalidArgumentError(f"shard takes an index from 0 to num_shards - 1, found {index} of {shards}")
+def _check_shard(shard_count: int, index: int) -> None:
+    if not 0 <= index < shard_count:
+        raise InvalidArgumentError(f"shard takes an index from 0 to num_shards - 1, found {index} of {shard_count}")
 
 
 class Repeat(Node):

@@ -130,16 +130,16 @@ def _lengths_of_partition(
     if isinstance(partition, RaggedFeature.ValueRowIds):
         return _lengths_of_row_ids(ragged_rows)
     if isinstance(partition, RaggedFeature.RowSplits):
-        begins, ends = ragged_rows[:, :-1], ragged_rows[:, 1:]
+        row_starts, row_ends = ragged_rows[:, :-1], ragged_rows[:, 1:]
     elif isinstance(partition, RaggedFeature.RowStarts):
-        begins, ends = (
+        row_starts, row_ends = (
             ragged_rows,
             ragged_concat([ragged_rows[:, 1:], RaggedTensor.from_uniform_row_length(counts, 1)], 1),
         )
     else:
         zeros = RaggedTensor.from_uniform_row_length(zeros_like(counts), 1)
-        begins, ends = ragged_concat([zeros, ragged_rows[:, :-1]], 1), ragged_rows
-    return ends.flat_values - begins.flat_values, begins.row_lengths()
+        row_starts, row_ends = ragged_concat([zeros, ragged_rows[:, :-1]], 1), ragged_rows
+    return row_ends.flat_values - row_starts.flat_values, row_starts.row_lengths()
 
 
 def _lengths_of_row_ids(ragged: RaggedTensor) -> tuple[Tensor, Tensor]:

@@ -179,9 +179,9 @@ def _feature_specs(features: Mapping[str, Any], of_steps: bool = False) -> tuple
 def _feature_spec(key: str, feature: object, of_steps: bool) -> FeatureSpec:
     """Return the spec of a key's feature; raises ValueError or UnimplementedError for an unsupported feature."""
     if isinstance(feature, (VarLenFeature, RaggedFeature)):
-        kind = "sparse" if isinstance(feature, VarLenFeature) else "ragged"
+        layout = "sparse" if isinstance(feature, VarLenFeature) else "ragged"
         raise UnimplementedError(
-            f"{type(feature).__name__} of {key!r} gives {kind} tensors, but features of sequences are dense. Write: "
+            f"{type(feature).__name__} of {key!r} gives {layout} tensors, but features of sequences are dense. Write: "
             f"FixedLenSequenceFeature([], dtype, allow_missing=True), which is padded."
         )
     allowed_classes = FixedLenSequenceFeature if of_steps else (FixedLenFeature, FixedLenSequenceFeature)

@@ -53,12 +53,12 @@ def restore_reduced_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] |
     if shape is not None:
         axis = tuple(a % len(shape) for a in axis)
     if all(a >= 0 for a in axis):
-        order = sorted(axis)
+        sorted_axes = sorted(axis)
     elif all(a < 0 for a in axis):
-        order = sorted(axis, reverse=True)
+        sorted_axes = sorted(axis, reverse=True)
     else:  # the rank is unknown, and axes count from both ends
         return b.reshape_like(value, b.reduce_any(b.not_equal(x, x), axis=axis, keepdims=True))
-    for a in order:
+    for a in sorted_axes:
         value = b.expand_dims(value, axis=a)
     return value
 

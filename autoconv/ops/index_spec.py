@@ -146,7 +146,7 @@ def align(
     return result
 
 
-def covered_dimensions(entries: Iterable[AlignedEntry]) -> int:
+def indexed_rank(entries: Iterable[AlignedEntry]) -> int:
     """Return how many dimensions the entries index, apart from `Rest`."""
     return sum(aligned.width for aligned in entries if not isinstance(aligned.entry, Rest))
 
@@ -156,7 +156,7 @@ def is_basic(spec: Spec) -> bool:
     return not any(isinstance(entry, (Gather, Mask)) for entry in spec)
 
 
-def has_only_entries(spec: Spec, *kinds: type[Entry]) -> bool:
+def has_only_static_entries(spec: Spec, *kinds: type[Entry]) -> bool:
     """Return whether an index consists of entries of these kinds, and no bound of a slice is an operand."""
     return all(
         isinstance(entry, kinds) and not (isinstance(entry, Slice) and entry.operand_count) for entry in spec
@@ -215,7 +215,7 @@ def _rank(tensor: Any) -> int | None:
 
 def _parse_array(array: np.ndarray, operands: list[Any]) -> Entry:
     if array.size == 0 and array.dtype.kind == "f":
-        array = array.astype(np.int64)
+        array = array.astype(np.int64)  # an empty list, which NumPy takes as floats
     if array.dtype.kind not in "iub":
         raise TypeError(f"{_INVALID_INDEX}an array of {array.dtype}")
     if array.ndim == 0 and array.dtype.kind != "b":
@@ -238,9 +238,9 @@ def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[An
         raise TypeError(f"slice bounds have to be integers or None, found {type(bound).__name__}") from None
 
 
-def _is_mask(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
+def _is_mask(nested_list: Any, is_tensor: Callable[[Any], bool]) -> bool:
     """Return whether a list of numbers and tensors is a mask; bools among integers are positions."""
-    dtypes = [leaf.dtype if is_tensor(leaf) else np.asarray(leaf).dtype for leaf in _leaves(items)]
+    dtypes = [leaf.dtype if is_tensor(leaf) else np.asarray(leaf).dtype for leaf in _leaves(nested_list)]
     kinds = {as_dtype(dtype).numpy.kind for dtype in dtypes}
     if not kinds <= set("iub"):
         raise NotAnIndex(f"{_INVALID_INDEX}a list", IndexError(NUMPY_INDEX_MESSAGE))

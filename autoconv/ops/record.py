@@ -40,7 +40,7 @@ EffectRule = Callable[[Sequence[Type], Mapping[str, Any]], Effects]
 
 # Failures of a type rule itself; a trace would take them for errors of the program.
 _FAILURES = (IndexError, KeyError, AttributeError, AssertionError, NameError, ZeroDivisionError)
-_ADDRESSES = 2**63  # bytes that native code can count
+_MAX_BYTES = 2**63  # bytes that native code can count
 
 
 def _is_beyond_memory(type_: Type) -> bool:
@@ -48,7 +48,7 @@ def _is_beyond_memory(type_: Type) -> bool:
     if not isinstance(type_, TensorType) or type_.shape is None:
         return False
     sizes = [size for size in type_.shape if isinstance(size, int)]
-    return bool(sizes) and 0 not in sizes and math.prod(sizes) * type_.dtype.size >= _ADDRESSES
+    return bool(sizes) and 0 not in sizes and math.prod(sizes) * type_.dtype.size >= _MAX_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Op:
             raise StagingError(f"{self.name} has no rule for {', '.join(map(str, inputs))}") from error
         results = tuple(types_found) if isinstance(types_found, (tuple, list)) else (types_found,)
         if any(map(_is_beyond_memory, results)):
-            raise StagingError(f"{self.name} would give an array of more than {_ADDRESSES} bytes")
+            raise StagingError(f"{self.name} would give an array of more than {_MAX_BYTES} bytes")
         return results
 
     def __repr__(self) -> str:

@@ -25,12 +25,12 @@ def broadcast(*inputs: TensorType, **_: Any) -> TensorType:
 
 
 def broadcast_to_bool(*inputs: TensorType, **_: Any) -> TensorType:
-    """Broadcast the inputs, with bool elements: comparisons."""
+    """Type rule of comparisons: broadcast the inputs; the elements are bools."""
     return broadcast(*inputs).with_dtype(bool_, all(x.weak for x in inputs))
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-    """NumPy's broadcasting of static, unknown and symbolic dimensions.
+    """Broadcast shapes as NumPy does, with static, unknown and symbolic dimensions.
 
     A symbol or an unknown dimension (None) against a number other than 1 is that number: any other size fails at run
     time. Against 1 it stays; two different ones give None. Raises ValueError for two incompatible numbers.

@@ -27,7 +27,7 @@ from autoconv.emit.module import convert_source
 from autoconv.emit.unparse import print_tree
 from autoconv.errors import SourceError
 
-LIBRARY = Path(os.__file__).resolve().parent
+LIBRARY_NAMES = Path(os.__file__).resolve().parent
 STATEMENTS = ("if", "while", "for", "async for")
 
 
@@ -68,14 +68,14 @@ def library_files() -> list[Path]:
     """Return the sorted Python files of the standard library, without packages that pip installed."""
     skipped = {"site-packages", "dist-packages", "__pycache__"}
     return sorted(
-        path for path in LIBRARY.rglob("*.py") if not skipped & set(path.relative_to(LIBRARY).parts)
+        path for path in LIBRARY_NAMES.rglob("*.py") if not skipped & set(path.relative_to(LIBRARY_NAMES).parts)
     )
 
 
 def convert_file(path: Path) -> Report:
     """Convert a file and compile the result."""
     report = Report(files=1)
-    name = str(path.relative_to(LIBRARY))
+    name = str(path.relative_to(LIBRARY_NAMES))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

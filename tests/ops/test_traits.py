@@ -16,7 +16,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.ops import OPS
 from autoconv.ops.elements import ELEMENTS
-from autoconv.ops.elements.maths import is_elementary
+from autoconv.ops.elements.maths import is_in_c_library
 from autoconv.ops.index_spec import At, Gather, Slice
 from autoconv.ops.record import Op, Sample
 from autoconv.ops.traits import Traits
@@ -231,7 +231,7 @@ def test_every_op_with_output_states_how_it_is_recorded():
 def test_costly():
     """All elementary functions are costly, and only elementwise ops are."""
     for name in ELEMENTS:
-        if name in OPS and is_elementary(name):
+        if name in OPS and is_in_c_library(name):
             assert OPS[name].traits.costly, name
     assert all(op.traits.elementwise for op in ops_with(lambda traits: traits.costly))
 

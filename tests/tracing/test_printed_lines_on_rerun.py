@@ -10,7 +10,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.errors import NotInGraphError
-from autoconv.ops.python.undo_log import log_iteration, undoing
+from autoconv.ops.python.undo_log import log_iteration, with_undo
 from autoconv.tracing.outputs.printed_output import drop_output
 
 
@@ -164,9 +164,9 @@ def test_a_run_stops_before_an_effect_that_cannot_be_undone():
         items.append(next(numbers))
 
     with pytest.raises(NotInGraphError) as caught:
-        undoing(run, True)()
+        with_undo(run, True)()
     assert caught.value._autoconv_undone and not items and next(numbers) == 1
-    undoing(run)()
+    with_undo(run)()
     assert items == [2]
 
 

@@ -133,7 +133,7 @@ THING, RECORD, FORWARDING = Thing(), Record(), Forwarding()
 OWN = THING.__getattribute__
 READERS = {"hidden": lambda thing: thing.hidden, "by name": lambda thing: getattr(thing, "hid" + "den")}
 TEXT = "{.hidden}"
-OF_OBJECTS = np.frompyfunc(lambda thing: thing.hidden, 1, 1)
+LIST_ARRAY = np.frompyfunc(lambda thing: thing.hidden, 1, 1)
 GETTER = operator.attrgetter("hidden")
 
 
@@ -177,7 +177,7 @@ READS = {
     "equal records": lambda x: x if Record(2.0) == RECORD else -x,
     "attrgetter": lambda x: GETTER(THING) * x,
     "attrgetter by another name": lambda x: read_by_name("hidden")(THING) * x,
-    "ufunc of a function": lambda x: OF_OBJECTS(THING) * x,
+    "ufunc of a function": lambda x: LIST_ARRAY(THING) * x,
     "helper": lambda x: helper(THING) * x,
     "method wrapper": lambda x: OWN("hidden") * x,
     "helper through another": lambda x: through(helper, THING) * x,

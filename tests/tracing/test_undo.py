@@ -6,7 +6,7 @@ import pytest
 import autoconv as ac
 from autoconv.errors import IntegerLimitError
 from autoconv.ops.python.objects import FUNCTIONS
-from autoconv.ops.python.undo_log import log_apply, log_attribute, log_iteration, log_method, undoing
+from autoconv.ops.python.undo_log import log_apply, log_attribute, log_iteration, log_method, with_undo
 
 total = 0
 
@@ -66,7 +66,7 @@ def undo_after_overflow(change):
         raise IntegerLimitError("beyond")
 
     with pytest.raises(IntegerLimitError) as caught:
-        undoing(run)()
+        with_undo(run)()
     return hasattr(caught.value, "_autoconv_undone")
 
 
@@ -129,13 +129,13 @@ def test_other_errors_undo_nothing():
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        undoing(run)()
+        with_undo(run)()
     assert items == [2]
 
 
 def test_a_nested_run_is_undone_with_the_outer_one():
     items = []
-    assert undo_after_overflow(undoing(lambda: call_method(items, "append", 2))) and items == []
+    assert undo_after_overflow(with_undo(lambda: call_method(items, "append", 2))) and items == []
 
 
 def test_a_failed_write_to_a_read_only_array_is_not_undone():

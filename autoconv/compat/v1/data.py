@@ -15,7 +15,7 @@ from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.compat.v1.collections import GraphKeys, add_to_collection
 from autoconv.compat.v1.operations import StartOperation, as_operation
 from autoconv.compat.v1.session import running_session
-from autoconv.data.dataset import GRAPH_ITERATOR
+from autoconv.data.dataset import GRAPH_ITERATOR_HOOK
 from autoconv.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from autoconv.graph.dtypes import string
 from autoconv.runtime.recording.regions import recording
@@ -150,7 +150,7 @@ def make_initializable_iterator(dataset: data.Dataset, shared_name: str | None =
     return Iterator(dataset, initializable=True)
 
 
-GRAPH_ITERATOR.set(Iterator)
+GRAPH_ITERATOR_HOOK.set(Iterator)
 
 __all__ = ["Iterator", "make_initializable_iterator", "make_one_shot_iterator"]
 

@@ -42,7 +42,7 @@ from autoconv.operators.values.builtins import CALL, convert_callback, override_
 from autoconv.operators.values.instances import DESCRIPTOR_METHODS, is_user_defined, move_eagerly
 from autoconv.operators.values.items import record_method_call
 from autoconv.operators.values.library_functions import convert_library_function
-from autoconv.ops.python.objects import LIBRARY
+from autoconv.ops.python.objects import LIBRARY_NAMES
 from autoconv.runtime.objects.containers import PLAIN_OF, is_in_graph, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import is_object
@@ -87,7 +87,7 @@ def convert_callee(function: Any, region: Any = None) -> Any:
         return equivalent
     contract = EAGER if region is None else region.contract
     if isinstance(function, types.FunctionType):
-        is_in_library = contract.objects_in_graph and function in LIBRARY
+        is_in_library = contract.objects_in_graph and function in LIBRARY_NAMES
         return wrap_for_objects(function) if is_in_library else _convert_and_track(function, contract, region)
     if isinstance(function, types.MethodType):
         return _convert_method(function, contract, region)
@@ -284,7 +284,7 @@ def _make_class_constructor(cls: type, contract: Contract) -> Any:
 
 def _make_unconverted_constructor(cls: type, contract: Contract) -> Any:
     """Return the callable for a class whose instances Python creates itself."""
-    if contract.objects_in_graph and cls in LIBRARY:
+    if contract.objects_in_graph and cls in LIBRARY_NAMES:
         return wrap_for_objects(cls)
     contract.before_call(cls)
     if cls.__module__ in ("builtins", "itertools") and contract.objects_in_graph and not issubclass(cls, BaseException):

@@ -18,7 +18,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.read_only_methods import only_reads
 from autoconv.operators.values.instances import is_user_defined
 from autoconv.operators.values.membership import in_
-from autoconv.ops.python.attribute_access import computes, runs_code
+from autoconv.ops.python.attribute_access import may_compute_attribute, runs_user_code
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
@@ -87,7 +87,9 @@ def _computes_with_effects(kind: type, name: str) -> bool:
     attribute = inspect.getattr_static(kind, name, None)
     if isinstance(attribute, property):
         return _has_effects(attribute.fget)
-    return not isinstance(attribute, types.FunctionType) and (runs_code(kind, name) or computes(kind, name))
+    if isinstance(attribute, types.FunctionType):
+        return False
+    return runs_user_code(kind, name) or may_compute_attribute(kind, name)
 
 
 def match_argument(subject: object, cls: Any, position: int) -> Any:

@@ -24,7 +24,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.optional_attributes import has_attribute
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.values.builtins import convert_callback
-from autoconv.ops.python.objects import FUNCTIONS, LIBRARY
+from autoconv.ops.python.objects import FUNCTIONS, LIBRARY_NAMES
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN_OF, is_in_graph, traced_result
 from autoconv.runtime.objects.dict_views import DictView
@@ -147,7 +147,7 @@ def graph_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     special_form = _SPECIAL_FORMS.get(function) or GRAPH_ONLY_BUILTINS.get(function)
     if special_form is not None and not kwargs:
         return special_form(*args)
-    name = LIBRARY[function] if _in_library(function) else getattr(function, "__name__", "")
+    name = LIBRARY_NAMES[function] if _in_library(function) else getattr(function, "__name__", "")
     module = getattr(function, "__module__", "")
     if module in ("math", "cmath"):
         name = f"{module}.{name}"
@@ -160,7 +160,7 @@ def graph_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 def _in_library(function: Callable[..., Any]) -> bool:
     """Return whether the graph implements this class or function of the standard library as a whole."""
     try:
-        return function in LIBRARY
+        return function in LIBRARY_NAMES
     except TypeError:  # unhashable
         return False
 

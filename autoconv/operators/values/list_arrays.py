@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import DTYPES, DType, int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType
 from autoconv.operators.inference.item_types import array_type
-from autoconv.ops.numpy.list_arrays import OF_OBJECTS, WITH_AXIS, WITHOUT_AXIS, join_items
+from autoconv.ops.numpy.list_arrays import JOINS_WITH_AXIS, JOINS_WITHOUT_AXIS, LIST_ARRAY, join_items
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.objects.containers import TracedList, heap_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, record_object
@@ -47,7 +47,7 @@ _LIST = ObjectType("list")
 _ARRAY_ARGUMENT_COUNTS = {
     find_numpy_function(name): count for count, names in _ARRAY_ARGUMENTS.items() for name in names.split()
 }
-_JOINING_FUNCTIONS = frozenset(find_numpy_function(name) for name in (*WITH_AXIS, *WITHOUT_AXIS))
+_JOINING_FUNCTIONS = frozenset(find_numpy_function(name) for name in (*JOINS_WITH_AXIS, *JOINS_WITHOUT_AXIS))
 _ARRAY_CONSTRUCTORS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 
@@ -91,7 +91,7 @@ def join_list(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
         return None
     name, (items, *rest), options = function.__name__, args, dict(kwargs)
     axis = rest.pop() if len(rest) == 1 else options.pop("axis", 0)
-    if rest or options or (name not in WITH_AXIS and (len(args) > 1 or kwargs)):
+    if rest or options or (name not in JOINS_WITH_AXIS and (len(args) > 1 or kwargs)):
         return None
     if type(axis) is not int and axis is not None:
         return None
@@ -104,8 +104,8 @@ def join_list(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
         rank = join_items([example, example], name, axis).ndim
     except (TypeError, ValueError):  # includes numpy.exceptions.AxisError
         return None
-    attributes = {"dtype": guess.dtype, "shape": (None,) * rank, "given": False, "function": name, "axis": axis}
-    result: SymbolicTensor = record_object(OF_OBJECTS, [boxed_list], **attributes)
+    attributes = {"dtype": guess.dtype, "shape": (None,) * rank, "function": name, "axis": axis}
+    result: SymbolicTensor = record_object(LIST_ARRAY, [boxed_list], **attributes)
     return result
 
 
@@ -154,8 +154,8 @@ def _list_as_array(value: object, dtype: DTypeLike | None = None, is_index: bool
         return None
     if is_index and guess.dtype is int64:
         named_dtype = int64
-    attributes = {"dtype": named_dtype or guess.dtype, "shape": guess.shape, "given": named_dtype is not None}
-    result: SymbolicTensor = record_object(OF_OBJECTS, [boxed_list], **attributes)
+    attributes = {"dtype": named_dtype or guess.dtype, "shape": guess.shape, "has_given_dtype": named_dtype is not None}
+    result: SymbolicTensor = record_object(LIST_ARRAY, [boxed_list], **attributes)
     return result
 
 

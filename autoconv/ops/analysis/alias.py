@@ -11,7 +11,7 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import parameter_sources, result_sources
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.index_spec import At, Slice
-from autoconv.ops.numpy.arrays import entries_of
+from autoconv.ops.numpy.arrays import basic_entries
 
 DISJOINT, EQUAL, OVERLAP, UNKNOWN = "disjoint", "equal", "overlap", "unknown"
 _MAX_WORK = 200  # steps of np.shares_memory's exact algorithm
@@ -49,7 +49,7 @@ class Overlaps:
         base_a, base_b = base_of(a), base_of(b)
         if base_a is not base_b:
             return UNKNOWN
-        if a is b or _same_view(a, b):
+        if a is b or _are_same_view(a, b):
             return EQUAL
         layouts = [_layout_in_base(value, base_a) for value in (a, b)]
         if layouts[0] is None or layouts[1] is None:
@@ -127,7 +127,7 @@ class Writes:
         self._overlaps = overlaps
         self._targets: list[Value] = []
         self._writes_unknown_memory = False  # True if there are writes to memory that is not an operand
-        self._cached_answers: dict[Value, bool] = {}
+        self._unwritten: dict[Value, bool] = {}
         for node in graph.walk():
             self._record(node)
 
@@ -145,11 +145,11 @@ class Writes:
 
     def is_unwritten(self, array: Value) -> bool:
         """Return whether the elements of an array are never written, not even through aliases."""
-        if array not in self._cached_answers:
+        if array not in self._unwritten:
             relations = (self._overlaps.between(target, array) for target in self._targets)
             are_disjoint = all(relation == DISJOINT for relation in relations)
-            self._cached_answers[array] = are_disjoint and not self._writes_unknown_memory
-        return self._cached_answers[array]
+            self._unwritten[array] = are_disjoint and not self._writes_unknown_memory
+        return self._unwritten[array]
 
 
 def _only_reads(node: Node) -> bool:
@@ -159,11 +159,13 @@ def _only_reads(node: Node) -> bool:
 def written_parameters(graph: Graph) -> list[int]:
     """Return the positions of the array parameters that stores of the graph may write."""
     array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-    written = [node.inputs[0] for node in graph.walk() if node.op.traits.stores_into is not None]
-    if not array_positions or not written:
+    written_arrays = [node.inputs[0] for node in graph.walk() if node.op.traits.stores_into is not None]
+    if not array_positions or not written_arrays:
         return []
     overlaps = Overlaps(graph)
-    return [i for i in array_positions if any(overlaps.may_view(value, graph.parameters[i]) for value in written)]
+    return [
+        i for i in array_positions if any(overlaps.may_view(array, graph.parameters[i]) for array in written_arrays)
+    ]
 
 
 def base_of(value: Value) -> Value:
@@ -173,7 +175,7 @@ def base_of(value: Value) -> Value:
     return value
 
 
-def _same_view(a: Value, b: Value) -> bool:
+def _are_same_view(a: Value, b: Value) -> bool:
     """Return whether both are made by the same steps from the same values."""
     while a is not b:
         if a.node is None or b.node is None or a.node.op is not b.node.op or not a.node.op.traits.view:
@@ -225,7 +227,7 @@ def _layout_in_base(value: Value, base: Value) -> _Layout | None:
 
 def _view_offset(node: Node, source: _Layout) -> int:
     offset = 0
-    for entry, axis in entries_of(len(source.shape), node.attributes["spec"]):
+    for entry, axis in basic_entries(len(source.shape), node.attributes["spec"]):
         size, stride = source.shape[axis], source.strides[axis]
         if isinstance(entry, At):
             offset += entry.index % size * stride
@@ -248,9 +250,9 @@ def _overlap_relation(a: _Layout, b: _Layout, element_size: int) -> str:
     first, second = (
         np.ndarray(shape, element_dtype, memory, offset - low, strides) for offset, shape, strides in (a, b)
     )
-    work: Any = _MAX_WORK
+    max_work: Any = _MAX_WORK
     try:
-        return OVERLAP if np.shares_memory(first, second, work) else DISJOINT
+        return OVERLAP if np.shares_memory(first, second, max_work) else DISJOINT
     except np.exceptions.TooHardError:
         return UNKNOWN
 

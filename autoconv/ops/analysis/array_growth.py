@@ -18,7 +18,7 @@ MAX_UNREAD_BYTES = 2**30  # of one array that nothing reads
 _BROADCASTS = frozenset({"broadcast_to", "broadcast_to_shape_of"})  # views in NumPy
 
 
-def may_outgrow(node: Node) -> bool:
+def may_exceed_inputs(node: Node) -> bool:
     """Return whether a result is a new array in NumPy that may be larger than the arrays behind the inputs.
 
     A result may be larger if it has more open dimensions than each of them. So it may if a number that is not constant
@@ -28,7 +28,7 @@ def may_outgrow(node: Node) -> bool:
         return False
     if node.op.traits.selects_rows:
         shape = node.inputs[0].shape or ()
-        return len(shape) * (element_count(shape) or 0) * 8 > MAX_UNREAD_BYTES
+        return len(shape) * (element_count(shape) or 0) * 8 > MAX_UNREAD_BYTES  # of int64 positions of all elements
     counts = (node.inputs[position] for position in node.op.traits.counted_by if position < len(node.inputs))
     if any(map(_is_not_constant, counts)):
         return True
@@ -63,7 +63,7 @@ def size_limits(graph: Graph) -> Iterator[Symbol]:
     Only results that are larger than each input by an open factor are considered.
     """
     for node in graph.walk():
-        if not may_outgrow(node):
+        if not may_exceed_inputs(node):
             continue
         for value in node.results:
             shape = value.type.shape if isinstance(value.type, TensorType) else None
@@ -106,4 +106,4 @@ def _byte_count(value: Value) -> int:
     return (element_count(type_.shape) or 0) * type_.dtype.size
 
 
-__all__ = ["MAX_BYTES", "MAX_UNREAD_BYTES", "is_too_large", "may_outgrow", "size_limits"]
+__all__ = ["MAX_BYTES", "MAX_UNREAD_BYTES", "is_too_large", "may_exceed_inputs", "size_limits"]

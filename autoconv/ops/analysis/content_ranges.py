@@ -63,7 +63,7 @@ class _Cells:
         self._largest_reset = 1 << 8 * dtype.size - 4
         self._largest_step = self._largest_reset // update_bound - 1
         self._sources: dict[Value, list[Value | None]] = {}  # of parameters and results of control nodes
-        self._states: dict[Value, Value] = {}  # by parameter or result of a loop's state: the result
+        self._loop_result_of: dict[Value, Value] = {}  # by result or parameter of a loop: the result of the same state
         self._cells: set[Value] = set()
         self._updates: list[tuple[frozenset[Value], Value | Tally | None]] = []
         self._tallies: dict[Value, Tally | None] = {}
@@ -83,7 +83,7 @@ class _Cells:
         result: dict[Value, Range] = {}
         for node in self._graph.walk():
             for value in (*node.results, *(parameter for region in node.regions for parameter in region.parameters)):
-                if self._has_integers(value, is_scalar=True) and value not in self._ranges:
+                if self._has_integers(value, scalars_only=True) and value not in self._ranges:
                     tally = self._tally(value)
                     if tally is not None and tally.steps is not None and self._is_small(tally):
                         result[value] = tally.range_after(1, cell_range)
@@ -100,7 +100,7 @@ class _Cells:
                 continue
             self._cells.add(cell)
             for value in (cell, test.parameters[position], body.parameters[position]):
-                self._states[value] = cell
+                self._loop_result_of[value] = cell
             for value in (node.inputs[position], body.outputs[position]):
                 self._updates.append((frozenset({cell}), value))
 
@@ -111,12 +111,12 @@ class _Cells:
             if not isinstance(value.type, ArrayType) or value.type.dtype is not self._dtype:
                 continue
             self._cells.add(value)
-            content: Value | Tally | None = None
+            initial_value: Value | Tally | None = None
             if node.op.name == "array_of":
-                content = node.inputs[0]
+                initial_value = node.inputs[0]
             elif node.op.name == "array_new" and node.attributes["fill"] is not None:
-                content = _tally_of_constant(node.attributes["fill"])
-            self._updates.append((frozenset({value}), content))
+                initial_value = _tally_of_constant(node.attributes["fill"])
+            self._updates.append((frozenset({value}), initial_value))
 
     def _record_writes(self, node: Node) -> None:
         traits = node.op.traits
@@ -167,8 +167,8 @@ class _Cells:
             return None
         if type_.dtype is not self._dtype:
             return self._tally_of_other_dtype(type_.dtype)
-        if value in self._states:
-            return _CELL_TALLY if self._states[value] in self._cells else None
+        if value in self._loop_result_of:
+            return _CELL_TALLY if self._loop_result_of[value] in self._cells else None
         if value in self._sources:
             return self._tally_of_any(self._sources[value], depth)
         if node is None:
@@ -202,9 +202,9 @@ class _Cells:
         is_narrow = dtype.is_integer and dtype.size < self._dtype.size
         return Tally(None, (int(dtype.min), int(dtype.max))) if is_narrow else None
 
-    def _has_integers(self, value: Value, is_scalar: bool = False) -> bool:
+    def _has_integers(self, value: Value, scalars_only: bool = False) -> bool:
         type_ = value.type
-        return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (is_scalar and type_.shape != ())
+        return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (scalars_only and type_.shape != ())
 
     def _is_small(self, tally: Tally | None) -> bool:
         """Return whether the interval stays within the dtype in all runs."""

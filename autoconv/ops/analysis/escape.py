@@ -11,10 +11,10 @@ def escaping_arrays(graph: Graph) -> set[Value]:
     result = {value for value in graph.outputs if _is_array(value)}
     for node in reversed(graph.nodes):
         if node.op.traits.view:
-            escaping = node.inputs[:1] if not result.isdisjoint(node.results) else ()
+            escaping_inputs = node.inputs[:1] if not result.isdisjoint(node.results) else ()
         else:
-            escaping = node.inputs if node.regions or node.op.name.startswith("object_") else ()
-        result.update(filter(_is_array, escaping))
+            escaping_inputs = node.inputs if node.regions or node.op.name.startswith("object_") else ()
+        result.update(filter(_is_array, escaping_inputs))
     return result
 
 

@@ -32,13 +32,13 @@ from autoconv.ops.analysis.value_range import (
 
 Ranges = list[Range | None]  # of values in order; None for a value that is no integer
 _MAX_ROUNDS = 12  # visits of a loop's body until its state counts as unknown
-_EXACT_ROUNDS = 2  # the first ones, before bounds are widened to the next of `_BOUNDS`
+_EXACT_ROUNDS = 2  # visits after which bounds are widened to the next of `_BOUNDS`
 _POWERS = [1 << bits for bits in (0, 1, 2, 4, 8, 16, 24, 32, 48, 62)]
 _BOUNDS = sorted({sign * (power - offset) for power in _POWERS for offset in (0, 1) for sign in (1, -1)})
 # Bounds of a number that grows by at most `_SLOW_STEP` in an iteration: no feasible run reaches them.
 _SLOW_GROWTH_RANGE: Range = (-(1 << 61), 1 << 61)
 _SLOW_STEP = 1 << 10
-_MAX_ASSUMED = 6  # comparisons of a loop's test that are assumed to be false in turn
+_MAX_ASSUMED_COMPARISONS = 6  # comparisons of a loop's test that are assumed to be false in turn
 _FALSE: Range = (0, 0)
 _TRUE: Range = (1, 1)
 _CASTS = frozenset({"cast", "identity", "python_bool", "python_cast"})  # they keep an integer, or take its truth
@@ -81,14 +81,14 @@ class RangeAnalysis:
     ) -> None:
         self._report = report
         self._assumes_slow_growth = assumes_slow_growth
-        self._entered: set[Graph] = set()  # bodies of recursive functions
+        self._visited_regions: set[Graph] = set()  # of ops other than cond, while and plain calls
         self._known_ranges: dict[Value, Range] = {}
-        self._absent: set[Value] = set()  # placeholders, which nothing reads
-        self._states: dict[Node, tuple[Ranges, Ranges]] = {}  # of loops: ranges of operands, and of the state for them
+        self._absent_values: set[Value] = set()  # results of the op `absent`, which nothing reads
+        self._last_visits: dict[Node, tuple[Ranges, Ranges]] = {}  # by loop: ranges of its operands and of its state
         self._assumed_ranges: dict[Value, Range] = {}
         self._required_by_loop: dict[Node, list[Value]] = {}
         self._limits = cache(_limits)
-        self._owners: dict[Graph, Node] = {}
+        self._owner_of_region: dict[Graph, Node] = {}
         self._shared_regions: set[Graph] = set()  # of several nodes
         self._operand_of: dict[Value, Value] = {}  # by parameter of an arm of a condition
 
@@ -101,12 +101,12 @@ class RangeAnalysis:
                 for region in node.regions:
                     for value in region.parameters:
                         self._known_ranges.pop(value, None)
-        return {value: known for value, known in self._known_ranges.items() if known != _limits(value)}
+        return {value: range_ for value, range_ in self._known_ranges.items() if range_ != _limits(value)}
 
     def of(self, value: Value) -> Range | None:
         """Return the range of a value; None for one that is no integer without dimensions."""
-        known = self._known_ranges.get(value)
-        return self._limits(value) if known is None else known
+        known_range = self._known_ranges.get(value)
+        return self._limits(value) if known_range is None else known_range
 
     def run(self, graph: Graph) -> None:
         """Analyse a graph whose arguments are unknown."""
@@ -114,7 +114,7 @@ class RangeAnalysis:
 
     def _visit(self, graph: Graph, parameter_ranges: Sequence[Range | None], owner: Node | None = None) -> Ranges:
         """Return the ranges of the outputs, given those of the parameters."""
-        if owner is not None and self._owners.setdefault(graph, owner) is not owner:
+        if owner is not None and self._owner_of_region.setdefault(graph, owner) is not owner:
             self._shared_regions.add(graph)
         for value, range_ in zip(graph.parameters, parameter_ranges, strict=True):
             self._set_range(value, range_)
@@ -150,20 +150,20 @@ class RangeAnalysis:
             is_integer_scalar = array.shape == () and array.dtype.kind in "biu"
             self._set_range(node.results[0], (int(array), int(array)) if is_integer_scalar else None)
         elif name == "absent":
-            self._absent.update(node.results)
+            self._absent_values.update(node.results)
             self._set_range(node.results[0], None)
         elif name == "cond":
             self._visit_cond(node)
         elif name == "while":
             self._visit_loop(node)
         elif name == "call" and not is_recursive(node):
-            outputs = self._visit(node.regions[0], [self.of(value) for value in node.inputs], node)
-            for value, range_ in zip(node.results, outputs, strict=True):
+            output_ranges = self._visit(node.regions[0], [self.of(value) for value in node.inputs], node)
+            for value, range_ in zip(node.results, output_ranges, strict=True):
                 self._set_range(value, range_)
         elif node.regions:
             for region in node.regions:
-                if not is_recursive(node) or region not in self._entered:
-                    self._entered.add(region)
+                if not is_recursive(node) or region not in self._visited_regions:
+                    self._visited_regions.add(region)
                     self._visit(region, [None] * len(region.parameters), node)
             for value in node.results:
                 self._set_range(value, None)
@@ -192,7 +192,7 @@ class RangeAnalysis:
     def _visit_cond(self, node: Node) -> None:
         index_range = self.of(node.inputs[0])
         is_bool = _limits(node.inputs[0]) == (0, 1)
-        arm_ranges: list[Ranges] = []
+        ranges_of_arms: list[Ranges] = []
         outputs_of_arms: list[list[Value]] = []
         for position, region in enumerate(node.regions):
             self._operand_of.update(zip(region.parameters, node.inputs[1:], strict=True))
@@ -200,48 +200,47 @@ class RangeAnalysis:
             operand_ranges = [self.of(value) for value in node.inputs[1:]]
             refined_ranges: Ranges | None = operand_ranges
             if is_bool and len(node.regions) == 2:
-                is_taken = index_range is not None and index_range[0] <= index_value <= index_range[1]
+                may_be_taken = index_range is not None and index_range[0] <= index_value <= index_range[1]
                 refined_ranges = (
                     _refine(
                         node.inputs[1:], operand_ranges, self._implied_facts(node.inputs[0], index_value == 1)
-                    ) if is_taken else None
+                    ) if may_be_taken else None
                 )
             if refined_ranges is None:  # the arm is never taken
                 with self._suppress_reports():
                     self._visit(region, [None] * len(operand_ranges), node)
                 continue
-            outputs = self._visit(region, refined_ranges, node)
-            arm_ranges.append(outputs)
+            ranges_of_arms.append(self._visit(region, refined_ranges, node))
             outputs_of_arms.append(region.outputs)
         for position, value in enumerate(node.results):
             reachable_ranges = [
                 ranges_of_arm[position]
-                for ranges_of_arm, outputs in zip(arm_ranges, outputs_of_arms, strict=True)
-                if outputs[position] not in self._absent
+                for ranges_of_arm, outputs in zip(ranges_of_arms, outputs_of_arms, strict=True)
+                if outputs[position] not in self._absent_values
             ]
             self._set_range(value, _union(reachable_ranges) if None not in reachable_ranges else None)
 
     def _visit_loop(self, node: Node) -> None:
         operands = [self.of(value) for value in node.inputs]
-        last_visit = self._states.get(node)
+        last_visit = self._last_visits.get(node)
         if last_visit is not None and last_visit[0] == operands and not self._assumed_ranges:
             state = last_visit[1]
         else:
             with self._suppress_reports():
                 state = self._find_state(node, operands, last_visit)
             if not self._assumed_ranges:
-                self._states[node] = operands, state
+                self._last_visits[node] = operands, state
         if self._report is not None:
             self._run_iteration(node, state, operands[len(state) :])
         for value, range_ in zip(node.results, state, strict=True):
             self._set_range(value, range_)
 
-    def _find_state(self, node: Node, operands: Ranges, earlier_visit: tuple[Ranges, Ranges] | None) -> Ranges:
-        """Return the ranges of a loop's state; those of an earlier visit with other operands are the first guess."""
+    def _find_state(self, node: Node, operands: Ranges, last_visit: tuple[Ranges, Ranges] | None) -> Ranges:
+        """Return the ranges of a loop's state; those of the last visit, with other operands, are the first guess."""
         state_count = state_size(node)
         body = node.regions[1]
         initial_state, captures = operands[:state_count], operands[state_count:]
-        state = list(initial_state) if earlier_visit is None else _join(initial_state, earlier_visit[1])
+        state = list(initial_state) if last_visit is None else _join(initial_state, last_visit[1])
         limits: Ranges = [_limits(value) for value in body.parameters[:state_count]]
         for round_number in range(_MAX_ROUNDS + 2):
             state_after = self._run_iteration(node, state, captures)
@@ -273,8 +272,8 @@ class RangeAnalysis:
         test_result = test.outputs[0]
         with self._suppress_reports():
             required_comparisons = self._required_comparisons(node)
-        outputs = self._visit(test, parameter_ranges, node)
-        if outputs[0] != _FALSE:
+        test_ranges = self._visit(test, parameter_ranges, node)
+        if test_ranges[0] != _FALSE:
             refined_ranges: Ranges | None = parameter_ranges
             for condition in (*required_comparisons, test_result):
                 refined_ranges = None if refined_ranges is None else _refine(
@@ -295,20 +294,20 @@ class RangeAnalysis:
             return []
         required = self._required_by_loop.get(node)
         if required is None:
-            required = self._required_by_loop[node] = self._find_required(node)
+            required = self._required_by_loop[node] = self._find_required_comparisons(node)
         return required
 
-    def _find_required(self, node: Node) -> list[Value]:
+    def _find_required_comparisons(self, node: Node) -> list[Value]:
         test = node.regions[0]
         test_result = test.outputs[0]
         if all(inner.op.name == "constant" or test_result in inner.results for inner in test.nodes):
-            return []
+            return []  # the test is a single node
         unknown: Ranges = [None] * len(test.parameters)
-        comparisons = [
+        comparisons = [  # the only ops that have a range here; it is not used
             inner.results[0] for inner in test.walk() if comparison_range(inner.op.name, [_FALSE] * len(inner.inputs))
         ]
         required = []
-        for value in comparisons[:_MAX_ASSUMED]:
+        for value in comparisons[:_MAX_ASSUMED_COMPARISONS]:
             if value is not test_result:
                 self._assumed_ranges = {value: _FALSE}
                 if self._visit(test, unknown, node)[0] == _FALSE:
@@ -317,7 +316,7 @@ class RangeAnalysis:
         return required
 
     def _implied_facts(self, condition: Value, holds: bool) -> dict[Value, Range]:
-        """Return the ranges of a condition, and of its operands if it is a comparison, where it holds or not."""
+        """Return the ranges of a condition with the truth `holds`, and of its operands if it is a comparison."""
         facts: dict[Value, Range] = {condition: _TRUE if holds else _FALSE}
         node = condition.node
         operand_ranges = [] if node is None else [self.of(value) for value in node.inputs]
@@ -325,7 +324,8 @@ class RangeAnalysis:
             implied = implied_ranges(
                 node.op.name, [operand_range for operand_range in operand_ranges if operand_range is not None], holds
             )
-            facts.update(zip(node.inputs, implied or (), strict=bool(implied)))
+            if implied is not None:
+                facts.update(zip(node.inputs, implied, strict=True))
         for value, range_ in list(facts.items()):
             while value in self._operand_of:
                 value = self._operand_of[value]
@@ -336,11 +336,11 @@ class RangeAnalysis:
 def _limits(value: Value) -> Range | None:
     """Return the range of the dtype of an integer without dimensions; None for other values."""
     type_ = value.type
-    return _limits_of(type_.dtype) if isinstance(type_, TensorType) and type_.shape == () else None
+    return _limits_of_dtype(type_.dtype) if isinstance(type_, TensorType) and type_.shape == () else None
 
 
 @cache
-def _limits_of(dtype: DType) -> Range | None:
+def _limits_of_dtype(dtype: DType) -> Range | None:
     if dtype.is_bool:
         return 0, 1
     return (int(dtype.min), int(dtype.max)) if dtype.is_integer else None
@@ -371,7 +371,7 @@ def _widen(before: Range | None, after: Range | None, bounds: Sequence[int]) -> 
 
 
 def _without_slow_growth(before: Range | None, after: Range | None) -> Range | None:
-    """Return the range after an iteration, where a bound of `_SLOW_GROWTH_RANGE` that grows by a small step stays."""
+    """Return the range `after` an iteration, but keep a bound that has reached `_SLOW_GROWTH_RANGE` and grew little."""
     if before is None or after is None:
         return after
     low, high = after
@@ -383,7 +383,7 @@ def _without_slow_growth(before: Range | None, after: Range | None) -> Range | N
 
 
 def _refine(values: Sequence[Value], ranges: Ranges, facts: dict[Value, Range]) -> Ranges | None:
-    """Return the ranges with the facts; None where they contradict each other."""
+    """Return the intersections of the ranges with the facts; None if one is empty."""
     result: Ranges = []
     for value, range_ in zip(values, ranges, strict=True):
         fact = facts.get(value)

@@ -12,7 +12,7 @@ SIZES: Range = (0, 1 << 62)  # of dimensions and element counts
 
 def result_range(name: str, ranges: Sequence[Range]) -> Range | None:
     """Return the interval of the result of an op on integers, overflow disregarded; None where unknown."""
-    rule = _RULES.get(name) or _TYPED_RULES.get(name)
+    rule = _RULES.get(name) or _TENSOR_RULES.get(name)
     return None if rule is None else rule(*ranges)
 
 
@@ -68,7 +68,7 @@ def _ordered_ranges(x: Range, y: Range, distance: int) -> tuple[Range, Range]:
 
 
 def _without(x: Range, y: Range) -> Range:
-    """Return the interval without a known number at one of its ends."""
+    """Return `x` without the number `y`, if `y` is a single number at one of its ends."""
     if y[0] != y[1] or x[0] == x[1]:
         return x
     return x[0] + (x[0] == y[0]), x[1] - (x[1] == y[1])
@@ -160,7 +160,7 @@ _RULES: dict[str, Callable[..., Range | None]] = {
 
 # By op on tensors, for those with the meaning of the op on Python numbers. Results beyond the dtype wrap, so an
 # interval that exceeds that of the dtype does not hold.
-_TYPED_RULES: dict[str, Callable[..., Range | None]] = {
+_TENSOR_RULES: dict[str, Callable[..., Range | None]] = {
     operator.tensor_op: _RULES[operator.number_op]
     for operator in BINARY if operator.number_op in _RULES and operator.name not in ("lshift", "rshift")
 } | {

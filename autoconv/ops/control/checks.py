@@ -13,7 +13,7 @@ from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import define, sample
 from autoconv.ops.text.printing import element_text, fill_template
 
-# By the kind of an assertion: the class of NumPy's error for which it stands.
+# Kinds of assertions: "assert" of the program, "check" of arguments, "assumption" of the trace, and NumPy's errors:
 _NUMPY_ERRORS: dict[str, type[Exception]] = {error.__name__: error for error in (ValueError, ZeroDivisionError)}
 
 
@@ -48,10 +48,10 @@ def _message(message: str | tuple[Any, ...], data: Any, summarize: int) -> str:
     return " ".join(f"[{text}]" for text in texts)
 
 
-def summary(array: Any, entries: int = 3) -> str:
-    """Format the first `entries` elements (-1: all), rows in brackets on one line: `1 2 3...`, `[1 2][3...]...`."""
+def summary(array: Any, max_count: int = 3) -> str:
+    """Format the first `max_count` elements (-1: all), rows in brackets on one line: `1 2 3...`, `[1 2][3...]...`."""
     array = np.asarray(array)
-    limit = array.size if entries < 0 else entries
+    limit = array.size if max_count < 0 else max_count
     if array.ndim < 2:
         shown_texts = [element_text(x, quoted=False) for x in np.ravel(array)[:limit]]
         return " ".join(shown_texts) + ("..." if array.size > limit else "")

@@ -75,10 +75,10 @@ define(
 
 def _try_types(*captures: Type, regions: Sequence[Graph], **rest: Any) -> tuple[Type, ...]:
     """Return the joins of the output types of the normal end and the handler."""
-    normal, handler = regions[1:]
-    if len(normal.outputs) != len(handler.outputs):
+    normal_end, handler = regions[1:]
+    if len(normal_end.outputs) != len(handler.outputs):
         raise TypeError("both ends of a try need the same number of outputs")
-    return tuple(join(a.type, b.type) for a, b in zip(normal.outputs, handler.outputs, strict=True))
+    return tuple(join(a.type, b.type) for a, b in zip(normal_end.outputs, handler.outputs, strict=True))
 
 
 define(
@@ -92,8 +92,8 @@ def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: 
     """Raise `exception`: an instance if `template` is None, else a class with one argument per entry of the template.
 
     An entry is the number of an input, for the input as a Python number; (number,), for the input as NumPy's scalar;
-    (None, value); or a tuple of strings and numbers of inputs, which become one text. `chain` is an exception whose
-    cause and context the new one gets.
+    (None, value), for the value; or a tuple of strings and numbers of inputs, which become one text. `chain` is an
+    exception whose cause and context the new one gets.
     """
     if template is None:
         raise copy_exception(exception)

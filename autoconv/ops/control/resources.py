@@ -24,18 +24,18 @@ class Cell:
         self.shape = self.value.shape
 
 
-def _value_of_resource(op: str, resource: Type) -> TensorType:
+def _type_of_variable(op_name: str, resource: Type) -> TensorType:
     if not isinstance(resource, ResourceType) or not isinstance(resource.value, TensorType):
-        raise TypeError(f"{op} takes a variable, found {resource}")
+        raise TypeError(f"{op_name} takes a variable, found {resource}")
     return resource.value
 
 
 def _read_type(resource: Type) -> TensorType:
-    return _value_of_resource("read_variable", resource)
+    return _type_of_variable("read_variable", resource)
 
 
 def _assign_type(resource: Type, value: TensorType) -> TensorType:
-    declared_type = _value_of_resource("assign_variable", resource)
+    declared_type = _type_of_variable("assign_variable", resource)
     if value.dtype is not declared_type.dtype:
         raise TypeError(
             f"a variable of {declared_type.dtype.name} cannot be assigned a value of {value.dtype.name}; cast first"

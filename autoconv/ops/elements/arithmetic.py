@@ -69,8 +69,8 @@ def identity(b: Elements, x: Any) -> Any:
     return x
 
 
-def nonzero_divisor(b: Elements, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return a divisor that is safe for the machine's division, and whether the given one is 0.
+def safe_divisor(b: Elements, x: Any, y: Any) -> tuple[Any, Any]:
+    """Return a divisor that is safe for the machine's division, and whether `y` is 0.
 
     The lowest number is divided by 1, not by -1: its quotient by -1 wraps to the same number.
     """
@@ -89,7 +89,7 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
         return None
     if x.dtype.is_floating:
         return _float_floor_divide(b, x, y)
-    divisor, is_zero = nonzero_divisor(b, x, y)
+    divisor, is_zero = safe_divisor(b, x, y)
     b.warn("divide", is_zero)
     if not x.dtype.is_unsigned:
         b.warn("over", y.same(-1) & x.same(x.dtype.min))
@@ -107,7 +107,7 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
         return None
     if x.dtype.is_floating:
         return float_modulo(b, x, y)
-    divisor, is_zero = nonzero_divisor(b, x, y)
+    divisor, is_zero = safe_divisor(b, x, y)
     b.warn("divide", is_zero)
     remainder = b.remainder(x, divisor)
     if not x.dtype.is_unsigned:

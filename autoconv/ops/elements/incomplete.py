@@ -1,8 +1,8 @@
 """Element rules of the incomplete gamma and beta functions, in float64 whatever the dtype of the operands.
 
 The formulas are from the NIST Digital Library of Mathematical Functions: 8.11.4 is the series of the gamma function,
-8.9.2 its continued fraction, 8.17.22 that of the beta function. Elements for which a series or a
-fraction is not used are replaced there by operands for which it ends soon.
+8.9.2 its continued fraction, 8.17.22 that of the beta function. Where an
+element does not use a series or a fraction, its operands are replaced by others for which it ends soon.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autoconv.ops.elements.special import STIRLING, digamma, lgamma
 MAX_TERMS = 20_000
 _TINY = 1e-300  # in the place of a denominator that is 0
 _LARGE = 2.0**64  # numerators and denominators of continued fractions are scaled below it
-_STIRLING_FROM = 12.0  # the parameter from which Stirling's series is exact
+_STIRLING_FROM = 12.0  # the least parameter for which Stirling's series is exact
 
 
 def in_float64(b: Elements, name: str, rule: Rule, *operands: Any) -> Any:
@@ -137,12 +137,12 @@ def _gamma_density(b: Elements, a: Any, x: Any) -> Any:
     """Return x^a · e^-x / Γ(a + 1); for a large `a` relative to its value at x = a, where the logarithms cancel."""
     is_large = a >= _STIRLING_FROM
     log_density = a * apply(b, "log", x) - x - lgamma(b, b.select(is_large, 1.0, a) + 1.0)
-    large = b.select(is_large, a, _STIRLING_FROM)
-    distance = (x - large) / large
-    inverse = 1.0 / large
+    large_a = b.select(is_large, a, _STIRLING_FROM)
+    distance = (x - large_a) / large_a
+    inverse = 1.0 / large_a
     stirling_rest = horner(b, inverse * inverse, STIRLING) * inverse
-    log_ratio = large * (apply(b, "log1p", distance) - distance) - stirling_rest
-    factor = 1.0 / b.intrinsic("sqrt", large * (2.0 * math.pi))
+    log_ratio = large_a * (apply(b, "log1p", distance) - distance) - stirling_rest
+    factor = 1.0 / b.intrinsic("sqrt", large_a * (2.0 * math.pi))
     return b.select(is_large, apply(b, "exp", log_ratio) * factor, apply(b, "exp", log_density))
 
 
@@ -176,23 +176,23 @@ def _beta_density(b: Elements, first: Any, second: Any, x: Any) -> Any:
 
 
 def _beta_fraction(b: Elements, active: Any, operands: tuple[Any, Any, Any], precision: float) -> Any:
-    """Evaluate the continued fraction by Lentz' method."""
+    """Evaluate the continued fraction by Lentz' method; with ratios `c` of numerators and `d` of denominators."""
     p, q, x = operands
 
     def nonzero(value: Any) -> Any:
         return b.select(b.intrinsic("fabs", value) < _TINY, _TINY, value)
 
     def step(m: Any, state: list[Any]) -> tuple[Any, list[Any]]:
-        value, lower, upper = state
-        twice, change = m + m, value
+        value, d, c = state
+        twice_m, change = m + m, value
         for factor in (
-            m * (q - m) * x / ((p + twice - 1.0) * (p + twice)),
-            -((p + m) * (p + q + m) * x / ((p + twice) * (p + twice + 1.0))),
+            m * (q - m) * x / ((p + twice_m - 1.0) * (p + twice_m)),
+            -((p + m) * (p + q + m) * x / ((p + twice_m) * (p + twice_m + 1.0))),
         ):
-            lower, upper = 1.0 / nonzero(factor * lower + 1.0), nonzero(factor / upper + 1.0)
-            change = lower * upper
+            d, c = 1.0 / nonzero(factor * d + 1.0), nonzero(factor / c + 1.0)
+            change = d * c
             value = value * change
-        return b.intrinsic("fabs", change - 1.0) > precision, [value, lower, upper]
+        return b.intrinsic("fabs", change - 1.0) > precision, [value, d, c]
 
     start = 1.0 / nonzero(1.0 - (p + q) * x / (p + 1.0))
     return b.iterate(active, [start, start, b.constant(1.0, float64)], step, MAX_TERMS)[0]

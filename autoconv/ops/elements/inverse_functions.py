@@ -76,14 +76,14 @@ def _asin_correction(b: Elements, x: Any, square: Any) -> Any:
 
 
 def _asin(b: Elements, x: Any) -> Any:
-    """Beyond 1/2, asin(x) is π/2 - 2·asin(√((1 - x) / 2))."""
+    """Return asin(x); beyond 1/2 as π/2 - 2·asin(√((1 - x) / 2))."""
     magnitude = b.intrinsic("fabs", x)
     is_far = magnitude > 0.5
     square = b.select(is_far, (1.0 - magnitude) * 0.5, magnitude * magnitude)
-    near = b.select(is_far, b.intrinsic("sqrt", square), magnitude)
-    correction = _asin_correction(b, near, square)
+    reduced_x = b.select(is_far, b.intrinsic("sqrt", square), magnitude)
+    correction = _asin_correction(b, reduced_x, square)
     high, low = _HALF_PI[x.dtype]
-    result = b.select(is_far, (high - 2.0 * near) - (2.0 * correction - low), near + correction)
+    result = b.select(is_far, (high - 2.0 * reduced_x) - (2.0 * correction - low), reduced_x + correction)
     return b.intrinsic("copysign", result, x)
 
 
@@ -91,12 +91,12 @@ def _acos(b: Elements, x: Any) -> Any:
     magnitude = b.intrinsic("fabs", x)
     is_far = magnitude > 0.5
     square = b.select(is_far, (1.0 - magnitude) * 0.5, x * x)
-    near = b.select(is_far, b.intrinsic("sqrt", square), x)
-    correction = _asin_correction(b, near, square)
+    reduced_x = b.select(is_far, b.intrinsic("sqrt", square), x)
+    correction = _asin_correction(b, reduced_x, square)
     high, low = _HALF_PI[x.dtype]
-    twice = 2.0 * (near + correction)
+    twice = 2.0 * (reduced_x + correction)
     far_angle = b.select(x < 0.0, 2.0 * high - (twice - 2.0 * low), twice)
-    return b.select(is_far, far_angle, high - (near - (low - correction)))
+    return b.select(is_far, far_angle, high - (reduced_x - (low - correction)))
 
 
 def _sinh(b: Any, x: Any) -> Any:

@@ -86,7 +86,7 @@ def horner(b: Elements, x: Any, coefficients: Sequence[float]) -> Any:
 def _round_multiple(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
     """Return the integer nearest to a multiple of x, as a float and as an integer.
 
-    Adding 1.5·2^p leaves it in the sum's low bits.
+    Adding 1.5·2^p, p being the number of mantissa bits, leaves the integer in the low bits of the sum.
     """
     shift, integer_dtype = (1.5 * 2**23, int32) if x.dtype is float32 else (1.5 * 2**52, int64)
     shifted = b.fma(x, b.constant(factor, x.dtype), b.constant(shift, x.dtype))
@@ -119,39 +119,39 @@ def _clamp_exponent(b: Elements, x: Any) -> Any:
 
 def _clamp(b: Elements, x: Any, low: float, high: float) -> Any:
     """Clamp x to [low, high]; nan stays nan."""
-    not_above = b.select(x > high, high, x)
-    return b.select(not_above < low, low, not_above)
+    at_most_high = b.select(x > high, high, x)
+    return b.select(at_most_high < low, low, at_most_high)
 
 
 def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any, Any]:
     """Return n, r and e^r - 1 with x = n·ln 2 + r."""
-    n, integer = _round_multiple(b, x, 1.4426950408889634)
+    n, integer_n = _round_multiple(b, x, 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
     reduced_x = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
-    return integer, reduced_x, b.fma(horner(b, reduced_x, _EXPM1[x.dtype]), reduced_x * reduced_x, reduced_x)
+    return integer_n, reduced_x, b.fma(horner(b, reduced_x, _EXPM1[x.dtype]), reduced_x * reduced_x, reduced_x)
 
 
 def _exp(b: Elements, x: Any) -> Any:
     """Return e^x; where it rounds to 0, no subnormal number is computed: processors take long for those."""
     low, high = _EXP_RANGE[x.dtype]
     is_zero = x < low
-    moderate = b.select(is_zero, 0.0, b.select(x > high, high, x))
-    integer, _, rest_expm1 = _reduce_argument(b, moderate)
-    return b.select(is_zero, 0.0, b.scale_by_power_of_two(rest_expm1 + 1.0, integer))
+    bounded_x = b.select(is_zero, 0.0, b.select(x > high, high, x))
+    integer_n, _, rest_expm1 = _reduce_argument(b, bounded_x)
+    return b.select(is_zero, 0.0, b.scale_by_power_of_two(rest_expm1 + 1.0, integer_n))
 
 
 def _exp_of_moderate(b: Elements, x: Any) -> Any:
     """Return e^x for x within ±80."""
-    integer, _, rest_expm1 = _reduce_argument(b, x)
-    scale = _power_of_two(b, integer)
+    integer_n, _, rest_expm1 = _reduce_argument(b, x)
+    scale = _power_of_two(b, integer_n)
     return b.fma(scale, rest_expm1, scale)
 
 
 def _expm1(b: Elements, x: Any) -> Any:
     """Return 2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); it rounds to -1 for very negative x."""
     low = -20.0 if x.dtype is float32 else -45.0
-    integer, _, rest_expm1 = _reduce_argument(b, _clamp_exponent(b, b.select(x < low, low, x)))
-    scale = _power_of_two(b, integer - 1)
+    integer_n, _, rest_expm1 = _reduce_argument(b, _clamp_exponent(b, b.select(x < low, low, x)))
+    scale = _power_of_two(b, integer_n - 1)
     value = b.fma(scale, rest_expm1, scale - 0.5) * 2.0
     return b.select(x.same(0.0), x, value)
 
@@ -180,29 +180,29 @@ def _log(b: Elements, x: Any) -> Any:
     offset = bits - b.bitcast(b.constant(0.5**0.5, x.dtype), integer_dtype)
     exponent = b.bits("ashr", offset, mantissa_bits)
     m = b.bitcast(bits - b.bits("shl", exponent, mantissa_bits), x.dtype)
-    k = b.cast(exponent, x.dtype) - b.select(is_subnormal, b.constant(lift_bits, x.dtype), 0.0)
+    power = b.cast(exponent, x.dtype) - b.select(is_subnormal, b.constant(lift_bits, x.dtype), 0.0)
     f = m - 1.0
     upper, lower = _LN2_LOG[x.dtype]
     if is_single:
         square = f * f
-        tail = b.fma(horner(b, f, _LOG_32) * f, square, k * lower)
-        logarithm = b.fma(k, b.constant(upper, x.dtype), f + b.fma(square, b.constant(-0.5, x.dtype), tail))
+        tail = b.fma(horner(b, f, _LOG_32) * f, square, power * lower)
+        logarithm = b.fma(power, b.constant(upper, x.dtype), f + b.fma(square, b.constant(-0.5, x.dtype), tail))
     else:
         s = f / (f + 2.0)
         z = s * s
         half_square = f * f * 0.5
         r = horner(b, z, _LOG_64) * z
-        logarithm = k * upper - ((half_square - b.fma(s, half_square + r, k * lower)) - f)
+        logarithm = power * upper - ((half_square - b.fma(s, half_square + r, power * lower)) - f)
     logarithm = b.select(x < float("inf"), logarithm, x)
     # Computed infinities, rather than constants, raise the processor's flags of errors.
     factor = b.select(x <= 0.0, x.dtype.max, x)
-    infinite = -(factor * factor)
-    logarithm = b.select(x.same(0.0), infinite, logarithm)
-    return b.select(x < 0.0, infinite - infinite, logarithm)
+    minus_infinity = -(factor * factor)
+    logarithm = b.select(x.same(0.0), minus_infinity, logarithm)
+    return b.select(x < 0.0, minus_infinity - minus_infinity, logarithm)
 
 
 def _log1p(b: Elements, x: Any) -> Any:
-    """log(1 + x), corrected for the rounding error of 1 + x."""
+    """Return log(1 + x), corrected for the rounding error of 1 + x."""
     total = x + 1.0
     correction = (x - (total - 1.0)) / total
     logarithm = _log(b, total) + b.select(b.intrinsic("fabs", correction) < 1.0, correction, 0.0)
@@ -231,7 +231,7 @@ _COS = {
 def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
     """Return the quadrant n, and the sine and cosine of x - n·π/2."""
     b.mark_rare(~(b.intrinsic("fabs", x) < _REDUCTION_LIMIT[x.dtype]))
-    n, integer = _round_multiple(b, x, 0.6366197723675814)
+    n, integer_n = _round_multiple(b, x, 0.6366197723675814)
     reduced_x = x
     for summand in _HALF_PI_SUMMANDS[x.dtype]:
         if summand:
@@ -239,7 +239,7 @@ def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
     z = reduced_x * reduced_x
     sine = b.fma(horner(b, z, _SIN[x.dtype]) * z, reduced_x, reduced_x)
     cosine = b.fma(horner(b, z, _COS[x.dtype]) * z, z, b.fma(z, b.constant(-0.5, x.dtype), b.constant(1.0, x.dtype)))
-    return integer, sine, cosine
+    return integer_n, sine, cosine
 
 
 def _select_by_quadrant(b: Any, quadrant: Any, even: Any, odd: Any) -> Any:
@@ -301,14 +301,14 @@ _ERFC_DENOMINATOR = (
     1.82390916687909736289e3, 2.24633760818710981792e3, 1.65666309194161350182e3, 5.57535340817727675546e2,
 )  # fmt: skip
 
-# quotients: erf(x)/x in x² up to 1, erfc(x)·e^x² to 8
+# Quotients (numerator, denominator): erf(x)/x in x² for x up to 1, erfc(x)·e^x² in x for x up to 8.
 ERF, ERFC = (_ERF_NUMERATOR, _ERF_DENOMINATOR), (_ERFC_NUMERATOR, _ERFC_DENOMINATOR)
 
 
 # Fitted by iteratively reweighted least squares: erf(x)/x - 1/4 as a quotient in x², up to where erf rounds to 1, so
 # that x·(1/4 + quotient) is within 3.8e-8 of erf, relatively, in exact arithmetic. Evaluated in float32 it is within
 # 1.9e-7, or 2.9 units in the last place (3,000,000 arguments against math.erf). Without the 1/4, rounding errors of the
-# polynomials would count in full for large x; with it the quotient is next to nothing there.
+# polynomials would count in full for large x; with it the quotient is nearly 0 there.
 _ERF_32_NUMERATOR = (
     -7.47282684e-06, -5.75285367e-06, 2.33319588e-05, 2.42214669e-02, 6.48882017e-02,
     8.78379166e-01,
@@ -338,13 +338,13 @@ def _erf(b: Elements, x: Any) -> Any:
     return b.select(magnitude >= 1.0, far, near)  # nan selects `near`, which is nan
 
 
-# (bound, factor): sizes above, or below, the bound are scaled by the factor, so that their squares are normal numbers.
+# (bound, factor): magnitudes beyond the bound are scaled by the factor, so that their squares are normal numbers.
 _SHRINKING = {float32: (2.0**60, 2.0**-80), float64: (2.0**500, 2.0**-600)}
 _GROWING = {float32: (2.0**-40, 2.0**80), float64: (2.0**-400, 2.0**600)}
 
 
 def scale_of(b: Elements, magnitude: Any) -> tuple[Any, Any]:
-    """Return a power of two and its inverse; scaled by it, squares of the size neither overflow nor lose bits."""
+    """Return a power of two, and its inverse, so that the square of the scaled magnitude is a normal number."""
     (high, shrink), (low, grow) = _SHRINKING[magnitude.dtype], _GROWING[magnitude.dtype]
     is_large, is_small = magnitude > high, magnitude < low
     one = b.constant(1.0, magnitude.dtype)
@@ -370,7 +370,8 @@ VECTORISED: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def is_elementary(name: str) -> bool:
+def is_in_c_library(name: str) -> bool:
+    """Return whether the C library has a function for the op."""
     return name in LIBM
 
 

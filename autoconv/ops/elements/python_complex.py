@@ -16,32 +16,32 @@ from autoconv.ops.elements.registry import Elements, element
 
 Pair = tuple[Any, Any]
 _INFINITY = float("inf")
-_LARGE = math.log(sys.float_info.max / 4)  # above, exponentials are computed in two steps
+_MAX_EXPONENT = math.log(sys.float_info.max / 4)  # above, exponentials are computed in two steps
 _MAX_UNSCALED = sys.float_info.max / 4  # above, magnitudes are scaled
 
 
-def _computes_by_steps() -> bool:
+def _follows_textbook_formulas() -> bool:
     """Return whether Python's products and quotients follow the textbook formulas, with each step rounded.
 
     They do not if its compiler contracted multiply and add, or from Python 3.14 on, which handles infinities.
     """
     x = 1.0 + 2.0**-30
-    exact = complex(x, x) * complex(x, -x)
-    steps = complex(x * x - x * -x, x * -x + x * x)
-    product = complex(_INFINITY, 1.0) * complex(1.0, 0.0)
-    return exact == steps and math.isnan(product.imag) and sys.version_info < (3, 14)
+    python_product = complex(x, x) * complex(x, -x)
+    stepwise_product = complex(x * x - x * -x, x * -x + x * x)
+    product_with_infinity = complex(_INFINITY, 1.0) * complex(1.0, 0.0)
+    return python_product == stepwise_product and math.isnan(product_with_infinity.imag) and sys.version_info < (3, 14)
 
 
-BY_STEPS = _computes_by_steps()
+FOLLOWS_TEXTBOOK_FORMULAS = _follows_textbook_formulas()
 
 
 @element("python_complex_part")
 def complex_part(b: Elements, *parts: Any, function: str, part: str) -> Any:
     rule = RULES.get(function)
-    if rule is None or not BY_STEPS:
+    if rule is None or not FOLLOWS_TEXTBOOK_FORMULAS:
         return None
     result = rule(b, *parts)
-    return result[part == "imag"] if isinstance(result, tuple) else result
+    return result[1 if part == "imag" else 0] if isinstance(result, tuple) else result
 
 
 def _is_finite(b: Elements, x: Any) -> Any:
@@ -59,7 +59,7 @@ def multiply(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 
 def divide(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
-    """Smith's division (Algorithm 116, 1962), by the divisor's larger part first; nan where the divisor has one."""
+    """Divide by Smith's algorithm (116, 1962), first by the divisor's larger part; nan if the divisor has one."""
     b.fail(yr.same(0.0) & yi.same(0.0))
     return _quotient(b, xr, xi, yr, yi)
 
@@ -79,17 +79,17 @@ def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 
 def magnitude(b: Elements, x: Any, y: Any) -> Any:
-    """Return C's hypot; a magnitude that overflows a float raises."""
+    """Return C's hypot; a magnitude that overflows goes to the kernel, which raises."""
     result = b.libm("hypot", x, y)
     b.fail(result.same(_INFINITY) & _is_finite(b, x) & _is_finite(b, y))
     return result
 
 
 def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, imaginary_part: Any) -> Pair:
-    """Exponentiate by squaring, for |n| of at most 100; a negative power is an inverse. An infinite result raises."""
-    size = b.intrinsic("fabs", n)
-    b.fail(b.compare("gt", size, 100.0))
-    exponent = b.cast(size, int64)
+    """Exponentiate by squaring, for |n| of at most 100; a negative power is an inverse. `imaginary_part` is 0."""
+    absolute_n = b.intrinsic("fabs", n)
+    b.fail(b.compare("gt", absolute_n, 100.0))
+    exponent = b.cast(absolute_n, int64)
     one, zero = b.constant(1.0, float64), b.constant(0.0, float64)
     result: Pair = (one, zero)
     square: Pair = (xr, xi)
@@ -131,13 +131,13 @@ def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 def exp(b: Elements, x: Any, y: Any) -> Pair:
     fail_unless_finite(b, x, y)
-    b.fail(b.compare("gt", x, _LARGE))
+    b.fail(b.compare("gt", x, _MAX_EXPONENT))
     length = b.libm("exp", x)
     return length * b.libm("cos", y), length * b.libm("sin", y)
 
 
 def log(b: Elements, x: Any, y: Any) -> Pair:
-    """Near the unit circle, compute from the excess of the squared magnitude over 1."""
+    """Return the logarithm, near the unit circle from the excess of the squared magnitude over 1."""
     width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
     b.fail(~(b.compare("le", width, _MAX_UNSCALED) & b.compare("le", height, _MAX_UNSCALED)))
     b.fail(b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min))
@@ -186,7 +186,7 @@ def tanh(b: Elements, x: Any, y: Any) -> Pair:
 
 def _fail_if_large(b: Elements, x: Any, y: Any) -> None:
     fail_unless_finite(b, x, y)
-    b.fail(b.compare("gt", b.intrinsic("fabs", x), _LARGE))
+    b.fail(b.compare("gt", b.intrinsic("fabs", x), _MAX_EXPONENT))
 
 
 def by_rotation(rule: Callable[..., Pair]) -> Callable[..., Pair]:
@@ -200,7 +200,7 @@ def by_rotation(rule: Callable[..., Pair]) -> Callable[..., Pair]:
 
 
 def phase(b: Elements, x: Any, y: Any) -> Any:
-    """cmath.phase: it raises for a subnormal angle, unlike cmath.polar."""
+    """Return the angle as cmath.phase does, which raises for a subnormal angle, unlike cmath.polar."""
     result = angle(b, x, y)
     b.fail(b.compare("lt", b.intrinsic("fabs", result), sys.float_info.min) & y.differs(0.0))
     return result

@@ -31,22 +31,22 @@ def _magnitude(b: Elements, x: Any) -> Any:
 
 def _overflows(b: Elements, result: Any, *operands: Any) -> Any:
     """Return whether a result is infinite and no operand is."""
-    test = _magnitude(b, result).same(_INF)
+    is_failure = _magnitude(b, result).same(_INF)
     for x in operands:
-        test = test & b.compare("lt", _magnitude(b, x), _INF)
-    return test
+        is_failure = is_failure & b.compare("lt", _magnitude(b, x), _INF)
+    return is_failure
 
 
 def _is_invalid(b: Elements, result: Any, *operands: Any) -> Any:
     """Return whether a result is nan and no operand is."""
-    test = b.is_nan(result)
+    is_failure = b.is_nan(result)
     for x in operands:
-        test = test & ~b.is_nan(x)
-    return test
+        is_failure = is_failure & ~b.is_nan(x)
+    return is_failure
 
 
-# The operands for which Python raises, by function; `result` is that of the C library.
-_FAILURES: dict[str, Callable[[Elements, Any, Any], Any] | None] = {
+# By function: whether Python raises for x; `result` is that of the C library.
+_FAILURE_TESTS: dict[str, Callable[[Elements, Any, Any], Any] | None] = {
     **dict.fromkeys(("log", "log2", "log10"), lambda b, x, result: b.compare("le", x, 0.0)),
     **dict.fromkeys(("sin", "cos", "tan"), lambda b, x, result: _magnitude(b, x).same(_INF)),
     **dict.fromkeys(("asin", "acos"), lambda b, x, result: b.compare("gt", _magnitude(b, x), 1.0)),
@@ -58,13 +58,13 @@ _FAILURES: dict[str, Callable[[Elements, Any, Any], Any] | None] = {
     "atanh": lambda b, x, result: b.compare("ge", _magnitude(b, x), 1.0),
 }
 
-C_FUNCTIONS = frozenset({*_FAILURES, "atan2", "pow"})  # that the rules call by name
+C_FUNCTIONS = frozenset({*_FAILURE_TESTS, "atan2", "pow"})  # that the rules call by name
 
 
 def _c_function(name: str) -> Callable[..., Any]:
     def rule(b: Elements, x: Any) -> Any:
         result = b.intrinsic("sqrt", x) if name == "sqrt" else b.libm(name, x)
-        failure_test = _FAILURES[name]
+        failure_test = _FAILURE_TESTS[name]
         if failure_test is not None:
             b.fail(failure_test(b, x, result))
         return result
@@ -100,7 +100,7 @@ def _logarithm(b: Elements, x: Any, base: Any) -> Any:
 
 _ROUNDING_FUNCTIONS = ("floor", "ceil", "trunc")
 _RULES: dict[tuple[str, int], Callable[..., Any]] = {
-    **{(name, 1): _c_function(name) for name in _FAILURES},
+    **{(name, 1): _c_function(name) for name in _FAILURE_TESTS},
     **{(name, 1): _rounding_rule(name) for name in _ROUNDING_FUNCTIONS},
     ("fabs", 1): _magnitude,
     ("degrees", 1): lambda b, x: x * (180.0 / pi),

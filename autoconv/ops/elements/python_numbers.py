@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.graph.dtypes import DType, bool_, float64, int64, uint64
-from autoconv.ops.elements.arithmetic import floor_quotient, nonzero_divisor
+from autoconv.ops.elements.arithmetic import floor_quotient, safe_divisor
 from autoconv.ops.elements.registry import Elements, element
 
 _MAX_EXACT = 2**53  # up to here float64 represents every integer
@@ -27,19 +27,19 @@ def _exact_float(b: Elements, x: Any) -> Any:
     return b.cast(x, float64)
 
 
-def _are_python_kinds(*operands: Any) -> bool:
+def _have_python_dtypes(*operands: Any) -> bool:
     return all(x.dtype in (bool_, int64, float64) for x in operands)
 
 
-for _name, _checked in (("add", "add"), ("subtract", "sub"), ("multiply", "mul")):
+for _name, _overflow_op in (("add", "add"), ("subtract", "sub"), ("multiply", "mul")):
 
-    def _rule(b: Elements, x: Any, y: Any, *, name: str = _name, checked_name: str = _checked) -> Any:
-        if not _are_python_kinds(x, y):
+    def _rule(b: Elements, x: Any, y: Any, *, name: str = _name, overflow_op: str = _overflow_op) -> Any:
+        if not _have_python_dtypes(x, y):
             return None
         x, y = _to_common_kind(b, x, y)
         if x.dtype.is_floating:
             return {"add": x.__add__, "subtract": x.__sub__, "multiply": x.__mul__}[name](y)
-        result, overflows = b.with_overflow(checked_name, x, y)
+        result, overflows = b.with_overflow(overflow_op, x, y)
         b.fail(overflows)
         return result
 
@@ -48,7 +48,7 @@ for _name, _checked in (("add", "add"), ("subtract", "sub"), ("multiply", "mul")
 
 @element("python_negative")
 def negative(b: Elements, x: Any) -> Any:
-    if not _are_python_kinds(x):
+    if not _have_python_dtypes(x):
         return None
     (x,) = _to_common_kind(b, x)
     if not x.dtype.is_floating:
@@ -58,7 +58,7 @@ def negative(b: Elements, x: Any) -> Any:
 
 @element("python_abs")
 def absolute(b: Elements, x: Any) -> Any:
-    if not _are_python_kinds(x):
+    if not _have_python_dtypes(x):
         return None
     (x,) = _to_common_kind(b, x)
     if x.dtype.is_floating:
@@ -69,7 +69,7 @@ def absolute(b: Elements, x: Any) -> Any:
 
 @element("python_divide")
 def divide(b: Elements, x: Any, y: Any) -> Any:
-    if not _are_python_kinds(x, y):
+    if not _have_python_dtypes(x, y):
         return None
     x, y = _exact_float(b, x), _exact_float(b, y)
     b.fail(y.same(0.0))
@@ -78,14 +78,14 @@ def divide(b: Elements, x: Any, y: Any) -> Any:
 
 @element("python_floor_divide")
 def floor_divide(b: Elements, x: Any, y: Any) -> Any:
-    if not _are_python_kinds(x, y):
+    if not _have_python_dtypes(x, y):
         return None
     x, y = _to_common_kind(b, x, y)
     if x.dtype.is_floating:
         b.fail(y.same(0.0))
         return floor_quotient(b, x, y)
     b.fail(y.same(0) | (y.same(-1) & x.same(-(2**63))))
-    divisor, _ = nonzero_divisor(b, x, y)
+    divisor, _ = safe_divisor(b, x, y)
     quotient = b.divide(x, divisor)
     remainder = x - quotient * divisor
     return b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), quotient - 1, quotient)
@@ -93,7 +93,7 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
 
 @element("python_modulo")
 def modulo(b: Elements, x: Any, y: Any) -> Any:
-    if not _are_python_kinds(x, y):
+    if not _have_python_dtypes(x, y):
         return None
     x, y = _to_common_kind(b, x, y)
     if x.dtype.is_floating:
@@ -106,7 +106,7 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
             ), b.intrinsic("copysign", remainder, y)
         )
     b.fail(y.same(0))
-    divisor, _ = nonzero_divisor(b, x, y)
+    divisor, _ = safe_divisor(b, x, y)
     remainder = b.remainder(x, divisor)
     return b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), remainder + divisor, remainder)
 
@@ -117,7 +117,7 @@ for _name, _test in (
 ):  # fmt: skip
 
     def _comparison(b: Elements, x: Any, y: Any, *, test: str = _test) -> Any:
-        if not _are_python_kinds(x, y):
+        if not _have_python_dtypes(x, y):
             return None
         return b.compare(test, *_to_common_kind(b, x, y))
 
@@ -126,7 +126,7 @@ for _name, _test in (
 for _name in ("and", "or", "xor"):
 
     def _bitwise(b: Elements, x: Any, y: Any, *, name: str = _name) -> Any:
-        if not _are_python_kinds(x, y) or x.dtype.is_floating or y.dtype.is_floating:
+        if not _have_python_dtypes(x, y) or x.dtype.is_floating or y.dtype.is_floating:
             return None
         if not (x.dtype.is_bool and y.dtype.is_bool):
             x, y = _to_common_kind(b, x, y)
@@ -232,16 +232,16 @@ def truth(b: Elements, x: Any) -> Any:
 @element("python_power")
 def power(b: Elements, x: Any, y: Any) -> Any:
     """Call the C library for floats. Operands for which Python raises or gives a complex go to the kernel."""
-    if not _are_python_kinds(x, y):
+    if not _have_python_dtypes(x, y):
         return None
     if not (x.dtype.is_floating or y.dtype.is_floating):
         return _integer_power(b, *_to_common_kind(b, x, y))
     x, y = _exact_float(b, x), _exact_float(b, y)
     result = b.libm("pow", x, y)
-    infinite_of_finite = b.intrinsic("fabs", result).same(float("inf"))  # a quotient by 0, or an overflow
+    is_infinite_of_finite = b.intrinsic("fabs", result).same(float("inf"))  # a quotient by 0, or an overflow
     for operand in (x, y):
-        infinite_of_finite = infinite_of_finite & b.compare("lt", b.intrinsic("fabs", operand), float("inf"))
-    b.fail(infinite_of_finite | (b.is_nan(result) & ~b.is_nan(x) & ~b.is_nan(y)))
+        is_infinite_of_finite = is_infinite_of_finite & b.compare("lt", b.intrinsic("fabs", operand), float("inf"))
+    b.fail(is_infinite_of_finite | (b.is_nan(result) & ~b.is_nan(x) & ~b.is_nan(y)))
     return result
 
 

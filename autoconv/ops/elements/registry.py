@@ -25,9 +25,9 @@ class Elements(Protocol):
     in `np.errstate`.
 
     `iterate(active, state, step, max_count)` repeats a step on the elements that are active, at most `max_count` times,
-    and returns their last state. `step(n, state)` gets the number of the turn from 1 on, a float64, and returns which
-    elements go on, and their state. `routine(name, rule, *operands)` applies a long rule, in native code by a function
-    of its own.
+    and returns their last state. `step(n, state)` gets the number of the iteration from 1 on, a float64, and returns
+    which elements go on, and their state. `routine(name, rule, *operands)` applies a long rule, in native code by a
+    function of its own.
 
     Rules that use more than this protocol (`pair`, `mark_rare`, `in_loop`) take `b: Any`.
     """

@@ -52,7 +52,7 @@ def erfinv(b: Elements, x: Any) -> Any:
 
 
 def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
-    """Return the quantile of the probability 1/2 + `centred`; `tail` is the smaller of it and its complement."""
+    """Return the quantile of p = 1/2 + `centred`; `tail` is the smaller of p and 1 - p."""
     middle_argument = b.constant(0.180625, centred.dtype) - centred * centred
     middle = centred * (horner(b, middle_argument, _MIDDLE[0]) / horner(b, middle_argument, _MIDDLE[1]))
     r = b.intrinsic("sqrt", -apply(b, "log", tail))
@@ -69,7 +69,7 @@ def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
 
 _EULER = 0.57721566490153286061
 _ASYMPTOTIC_FROM = 12.0
-_STEPS = 10  # down from there into [1.5, 2.5)
+_STEPS_DOWN = 10  # of the recurrence, from `_ASYMPTOTIC_FROM` into [1.5, 2.5)
 STIRLING = tuple(  # B(2j) / (2j·(2j - 1)), the highest j first
     bernoulli / (2 * j * (2 * j - 1))
     for j, bernoulli in reversed(list(enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6), 1)))
@@ -77,7 +77,7 @@ STIRLING = tuple(  # B(2j) / (2j·(2j - 1)), the highest j first
 
 
 def _zeta_less_one(k: int) -> float:
-    """ζ(k) - 1: the first terms, and the tail by the Euler-Maclaurin formula."""
+    """Return ζ(k) - 1: the first terms, and the tail by the Euler-Maclaurin formula."""
     n = 64
     tail = n ** (1 - k) / (k - 1) + 0.5 * n**-k + k * n ** (-k - 1) / 12
     tail -= k * (k + 1) * (k + 2) * n ** (-k - 3) / 720
@@ -87,8 +87,8 @@ def _zeta_less_one(k: int) -> float:
 
 def _around_two(terms: int) -> tuple[float, ...]:
     """Return the series of lgamma(2 + z) / z, the highest power first."""
-    higher = [(-1) ** k * _zeta_less_one(k) / k for k in range(terms, 1, -1)]
-    return (*higher, 1.0 - _EULER)
+    higher_coefficients = [(-1) ** k * _zeta_less_one(k) / k for k in range(terms, 1, -1)]
+    return (*higher_coefficients, 1.0 - _EULER)
 
 
 _AROUND_TWO = {float32: _around_two(12), float64: _around_two(27)}
@@ -102,9 +102,9 @@ def lgamma(b: Elements, x: Any) -> Any:
     one = b.constant(1.0, x.dtype)
     is_negative = x < 0.0
     y = b.select(is_negative, 1.0 - x, x)
-    # y > 0; in [1.5, 2.5) after steps down, or one or two steps up from below.
+    # y > 0 is moved into [1.5, 2.5): by steps down here, or below by one or two steps up.
     product, reduced_y = one, y
-    for _ in range(_STEPS):
+    for _ in range(_STEPS_DOWN):
         is_above = reduced_y >= 2.5
         reduced_y = b.select(is_above, reduced_y - 1.0, reduced_y)
         product = b.select(is_above, product * reduced_y, product)
@@ -159,6 +159,7 @@ def digamma(b: Elements, x: Any) -> Any:
     return b.select(is_negative & (fraction.same(0.0) | x.same(float("-inf"))), float("nan"), result)
 
 
+# (numerator, denominator) of erfc(x)·e^x² for x from 8 on
 _ERFC_FAR = (
     (5.64189583547755073984e-1, 1.27536670759978104416, 5.01905042251180477414, 6.16021097993053585195,
      7.40974269950448939160, 2.97886665372100240670),
@@ -171,20 +172,20 @@ def erf(b: Elements, x: Any) -> Any:
     """Return the error function, by its complement where that is small."""
     magnitude = b.intrinsic("fabs", x)
     near = x * (horner(b, x * x, ERF[0]) / horner(b, x * x, ERF[1]))
-    return b.select(magnitude >= 1.0, b.intrinsic("copysign", 1.0 - _complement(b, magnitude), x), near)
+    return b.select(magnitude >= 1.0, b.intrinsic("copysign", 1.0 - _erfc_from_one(b, magnitude), x), near)
 
 
 def erfc(b: Elements, x: Any) -> Any:
     """Return 1 - erf(x), with a small relative error where it is next to 0."""
     magnitude = b.intrinsic("fabs", x)
     near = 1.0 - x * (horner(b, x * x, ERF[0]) / horner(b, x * x, ERF[1]))
-    far = _complement(b, magnitude)
+    far = _erfc_from_one(b, magnitude)
     return b.select(magnitude >= 1.0, b.select(x < 0.0, 2.0 - far, far), near)
 
 
-def _complement(b: Elements, x: Any) -> Any:
+def _erfc_from_one(b: Elements, x: Any) -> Any:
     """Return erfc(x) for x ≥ 1: exp(-x²), where x is divided into a part with an exact square and a rest."""
-    x = b.select(x > 27.5, 27.5, x)  # where it is 0
+    x = b.select(x > 27.5, 27.5, x)  # there erfc is 0
     upper = b.intrinsic("floor", x * 16.0) * 0.0625
     bell = apply(b, "exp", -(upper * upper)) * apply(b, "exp", -((x - upper) * (x + upper)))
     far = horner(b, x, _ERFC_FAR[0]) / horner(b, x, _ERFC_FAR[1])

@@ -53,7 +53,7 @@ def _selu(x: Any) -> Any:
 
 
 def _selu_slope(b: Builder, x: Any, y: Any) -> Any:
-    """The scale from 0 on, and y + scale·alpha below: at 0, the right derivative, as in TensorFlow."""
+    """Return the scale from 0 on, and y + scale·alpha below; at 0, the right derivative, as in TensorFlow."""
     slope = b.multiply(b.ones_like(x), _SELU_SCALE)
     return b.select(b.less(x, 0.0), b.add(y, _SELU_SCALE * _SELU_ALPHA), slope)
 

@@ -14,7 +14,7 @@ from autoconv.ops.rules import broadcast
 
 _I = np.array([[12, -7, 0]], np.int32)
 _J = np.array([[10], [-1]], np.int32)
-_P = (np.array([True, False]), np.array([[True], [False]]))
+_BOOLS = (np.array([True, False]), np.array([[True], [False]]))
 _BYTES = (np.array([129, 3], np.uint8), np.array([1, 7], np.uint8))
 
 
@@ -32,7 +32,7 @@ def _define_bitwise(name: str, graphdef: str, kernel: Callable[..., Any], takes_
     )  # fmt: skip
 
 
-_SAMPLES = (sample(_I, _J), sample(*_P), sample(*_BYTES))
+_SAMPLES = (sample(_I, _J), sample(*_BOOLS), sample(*_BYTES))
 _SHIFT_SAMPLES = (sample(_I, np.array([[2], [0]], np.int32)), sample(*_BYTES))
 
 bitwise_and = _define_bitwise("bitwise_and", "BitwiseAnd", np.bitwise_and, commutative=True, samples=_SAMPLES)
@@ -40,6 +40,10 @@ bitwise_or = _define_bitwise("bitwise_or", "BitwiseOr", np.bitwise_or, commutati
 bitwise_xor = _define_bitwise(
     "bitwise_xor", "BitwiseXor", np.bitwise_xor, commutative=True, identity=0, samples=_SAMPLES
 )
-invert = _define_bitwise("invert", "Invert", np.invert, samples=(sample(_I), sample(_P[0])))
-left_shift = _define_bitwise("left_shift", "LeftShift", np.left_shift, False, identity=0, samples=_SHIFT_SAMPLES)
-right_shift = _define_bitwise("right_shift", "RightShift", np.right_shift, False, identity=0, samples=_SHIFT_SAMPLES)
+invert = _define_bitwise("invert", "Invert", np.invert, samples=(sample(_I), sample(_BOOLS[0])))
+left_shift = _define_bitwise(
+    "left_shift", "LeftShift", np.left_shift, takes_bools=False, identity=0, samples=_SHIFT_SAMPLES
+)
+right_shift = _define_bitwise(
+    "right_shift", "RightShift", np.right_shift, takes_bools=False, identity=0, samples=_SHIFT_SAMPLES
+)

@@ -17,7 +17,7 @@ from autoconv.ops.rules import same_type
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _I = np.array([7, -7, 300], np.int32)
-_P = np.array([True, False])
+_BOOLS = np.array([True, False])
 _COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j])
 
 
@@ -60,10 +60,10 @@ def common_bounds(source: DType, target: DType) -> tuple[Any, Any]:
         return source.numpy.type(low), source.numpy.type(high)
     scalar_type = source.numpy.type
     low, high = max(low, int(source.min)), min(high, int(source.max))
-    lowest, highest = scalar_type(low), scalar_type(high)
-    if int(highest) > high:  # rounded up, so take the next lower number
-        highest = np.nextafter(highest, scalar_type(0))
-    return lowest, highest
+    float_low, float_high = scalar_type(low), scalar_type(high)
+    if int(float_high) > high:  # rounded up, so take the next lower number
+        float_high = np.nextafter(float_high, scalar_type(0))
+    return float_low, float_high
 
 
 def _saturate(x: Any, *, dtype: DType) -> Any:
@@ -133,7 +133,7 @@ def _check_numerics(x: Any, *, message: str) -> Any:
     return x
 
 
-def _check_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+def _check_numerics_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     message = "Not a number (NaN) or infinity (Inf) values detected in gradient"
     return (b.check_numerics(cotangents[0], message=f"{message}. {attributes['message']}"),)
 
@@ -143,7 +143,7 @@ cast = define(
     elementwise=True,
     samples=(
         sample(_X, dtype=float64), sample(_X, dtype=int32), sample(_I, dtype=float32),
-        sample(_P, dtype=int64), sample(_COMPLEX, dtype=float64), sample(_I, dtype=uint8),
+        sample(_BOOLS, dtype=int64), sample(_COMPLEX, dtype=float64), sample(_I, dtype=uint8),
     ),
     may_alias=True,
 )  # fmt: skip
@@ -173,6 +173,6 @@ stop_gradient = define(
 )  # fmt: skip
 check_numerics = define(
     name="check_numerics", graphdef="CheckNumerics", result=_floating_type, kernel=quiet(_check_numerics),
-    gradient=_check_gradient, effects=Effects.RAISE, samples=(sample(_X, message="x"),),
+    gradient=_check_numerics_gradient, effects=Effects.RAISE, samples=(sample(_X, message="x"),),
     may_alias=True,
 )  # fmt: skip

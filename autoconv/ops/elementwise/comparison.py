@@ -31,8 +31,8 @@ def _define_comparison(name: str, graphdef: str, kernel: Callable[..., Any], **f
         return broadcast_to_bool(x, y)
 
     def bool_kernel(x: Any, y: Any) -> Any:
-        result = kernel(x, y)
-        return result if result.dtype == bool else np.asarray(result, bool)
+        mask = kernel(x, y)
+        return mask if mask.dtype == bool else np.asarray(mask, bool)
 
     samples: tuple[Sample, ...] = (sample(_X, _Y), sample(_I, _J))
     if takes_any_dtype:

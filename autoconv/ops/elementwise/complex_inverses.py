@@ -18,20 +18,17 @@ from autoconv.graph.dtypes import float32
 from autoconv.graph.graph import Value
 from autoconv.ops.builder import GraphBuilder
 
-Parts = tuple[Value, Value]
+Pair = tuple[Value, Value]
 _INFINITY = float("inf")
 
 
 class _Bounds(NamedTuple):
-    """Bounds of parts: beyond them 1 is negligible beside a square, squares overflow, or (below it) underflow.
+    """Bounds of the magnitude of a part."""
 
-    Numbers whose squares overflow are scaled by 2 to the power `exponent`.
-    """
-
-    negligible_one: float
-    overflow: float
+    negligible_one: float  # above it, 1 is negligible beside the square
+    overflow: float  # above it, the square overflows, so numbers are scaled by 2 to the power `exponent`
     exponent: int
-    underflow: float
+    underflow: float  # below it, the square underflows
 
 
 _FLOAT32_BOUNDS = _Bounds(2.0**13, 2.0**60, -80, 2.0**-40)
@@ -83,36 +80,36 @@ def _arc_cosine_lengths(b: GraphBuilder, x: Value, y: Value) -> tuple[Any, Any]:
     height, is_large = b.abs(y), _exceeds(b, x, y, _bounds(x).negligible_one)
     (p, q), (u, v) = _root(b, b.subtract(1.0, x), height), _root(b, b.add(x, 1.0), height)
     side = b.multiply_add(p, u, b.multiply(q, v))
-    slope = b.multiply_add(p, v, b.multiply(q, u))
-    square = b.multiply(slope, slope)
+    sinh_of_distance = b.multiply_add(p, v, b.multiply(q, u))
+    square = b.multiply(sinh_of_distance, sinh_of_distance)
     excess = b.divide(square, b.add(b.sqrt(b.add(square, 1.0)), 1.0))
-    distance = b.select(is_large, _log_of_double(b, x, y), b.log1p(b.add(slope, excess)))
+    distance = b.select(is_large, _log_of_double(b, x, y), b.log1p(b.add(sinh_of_distance, excess)))
     distance = b.select(_is_infinite(b, x, y), b.multiply(b.ones_like(x), _INFINITY), distance)
     return b.select(is_large, height, side), distance
 
 
-def asin(b: GraphBuilder, x: Value, y: Value) -> Parts:
+def asin(b: GraphBuilder, x: Value, y: Value) -> Pair:
     side, distance = _arc_cosine_lengths(b, x, y)
     return b.select(b.equal(x, 0.0), x, b.atan2(x, side)), b.copysign(distance, y)
 
 
-def acos(b: GraphBuilder, x: Value, y: Value) -> Parts:
+def acos(b: GraphBuilder, x: Value, y: Value) -> Pair:
     angle, distance = _arc_cosine(b, x, y)
     return angle, b.copysign(distance, b.negative(y))
 
 
-def acosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+def acosh(b: GraphBuilder, x: Value, y: Value) -> Pair:
     angle, distance = _arc_cosine(b, x, y)
     return distance, b.copysign(angle, y)
 
 
-def _arc_cosine(b: GraphBuilder, x: Value, y: Value) -> Parts:
+def _arc_cosine(b: GraphBuilder, x: Value, y: Value) -> Pair:
     side, distance = _arc_cosine_lengths(b, x, y)
     right_angle = b.multiply(b.ones_like(x), math.pi / 2)
     return b.select(b.equal(x, 0.0), right_angle, b.atan2(side, x)), distance
 
 
-def atanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+def atanh(b: GraphBuilder, x: Value, y: Value) -> Pair:
     """Return a quarter of log(1 + 4x / |1 - z|²) and half of the angle.
 
     For large numbers the real part is that of 1/z, and the angle is a right one.
@@ -134,7 +131,7 @@ def atanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def _real_of_inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
-    """Return the real part of 1/z."""
+    """Return the real part of 1/z, width / (width² + height²), without overflow."""
     width_is_larger = b.greater(width, height)
     large, small = b.select(width_is_larger, width, height), b.select(width_is_larger, height, width)
     ratio = b.divide(small, large)
@@ -144,17 +141,17 @@ def _real_of_inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
     return b.multiply(quotient, b.divide(1.0, large))
 
 
-def rotated_rule(rule: Callable[..., Parts]) -> Callable[..., Parts]:
+def rotated_rule(rule: Callable[..., Pair]) -> Callable[..., Pair]:
     """Return the rule -i·f(iz) of an odd f that is real on the real axis."""
 
-    def rotated(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    def rotated(b: GraphBuilder, x: Value, y: Value) -> Pair:
         real, imag = rule(b, y, x)
         return imag, real
 
     return rotated
 
 
-INVERSES: dict[str, Callable[..., Parts]] = {
+INVERSES: dict[str, Callable[..., Pair]] = {
     "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh, "asinh": rotated_rule(asin),
     "atan": rotated_rule(atanh),
 }  # fmt: skip

@@ -23,14 +23,15 @@ _I = np.array([7, -7, 0], np.int64)
 
 
 def _define_unary(
-    name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient, *inputs: Any, is_real: bool, **facts: Any
-) -> Op:
-    """Define an elementwise op; `is_real` is whether a complex operand gives a real result."""
+    name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient, *inputs: Any, has_real_result: bool,
+    **facts: Any,
+) -> Op:  # fmt: skip
+    """Define an elementwise op; with `has_real_result` a complex operand gives a real result."""
 
     def result(x: TensorType, **_: Any) -> TensorType:
         if not x.dtype.is_numeric:
             raise TypeError(f"{name} takes numeric tensors, found {x.dtype.name}")
-        return x.with_dtype(x.dtype.real_dtype, x.weak) if is_real else x
+        return x.with_dtype(x.dtype.real_dtype, x.weak) if has_real_result else x
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(kernel), gradient=gradient,
@@ -114,12 +115,12 @@ def _complex_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     return unbroadcast(b, b.real(ct), real), unbroadcast(b, b.imag(ct), imag)
 
 
-_define_unary("abs", "Abs", np.abs, _abs_gradient, _X, _Z, _I, is_real=True)
-sign = _define_unary("sign", "Sign", _sign, _sign_gradient, _X, _Z, _I, is_real=False)
-conjugate = _define_unary("conjugate", "Conj", np.conjugate, _conjugate_gradient, _X, _Z, is_real=False)
-real = _define_unary("real", "Real", np.real, _real_gradient, _X, _Z, is_real=True, may_alias=True)
-imag = _define_unary("imag", "Imag", lambda x: np.imag(x).copy(), _imag_gradient, _X, _Z, is_real=True)
-angle = _define_unary("angle", "Angle", _angle, _angle_gradient, _X, _Z, is_real=True)
+_define_unary("abs", "Abs", np.abs, _abs_gradient, _X, _Z, _I, has_real_result=True)
+sign = _define_unary("sign", "Sign", _sign, _sign_gradient, _X, _Z, _I, has_real_result=False)
+conjugate = _define_unary("conjugate", "Conj", np.conjugate, _conjugate_gradient, _X, _Z, has_real_result=False)
+real = _define_unary("real", "Real", np.real, _real_gradient, _X, _Z, has_real_result=True, may_alias=True)
+imag = _define_unary("imag", "Imag", lambda x: np.imag(x).copy(), _imag_gradient, _X, _Z, has_real_result=True)
+angle = _define_unary("angle", "Angle", _angle, _angle_gradient, _X, _Z, has_real_result=True)
 complex_ = define(
     name="complex", graphdef="Complex", result=_complex_type, kernel=quiet(_complex),
     gradient=_complex_gradient, unify="all", elementwise=True,

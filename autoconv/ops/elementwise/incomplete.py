@@ -25,8 +25,8 @@ def _gamma_gradient(is_upper: bool) -> Any:
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         a, x = inputs
         cotangent = b.negative(cotangents[0]) if is_upper else cotangents[0]
-        by_a = b.multiply(cotangent, b.igamma_slope(a, x))
-        return unbroadcast(b, by_a, a), unbroadcast(b, b.multiply(cotangent, _density(b, a, x)), x)
+        a_cotangent = b.multiply(cotangent, b.igamma_slope(a, x))
+        return unbroadcast(b, a_cotangent, a), unbroadcast(b, b.multiply(cotangent, _density(b, a, x)), x)
 
     return gradient
 

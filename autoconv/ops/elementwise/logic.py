@@ -12,8 +12,8 @@ from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.record import Op, define, no_gradient, sample
 from autoconv.ops.rules import broadcast
 
-_P = np.array([[True], [False]])
-_Q = np.array([True, False])
+_X = np.array([[True], [False]])
+_Y = np.array([True, False])
 
 
 def _define_logical(name: str, graphdef: str, kernel: Callable[..., Any], *inputs: Any, **facts: Any) -> Op:
@@ -29,7 +29,7 @@ def _define_logical(name: str, graphdef: str, kernel: Callable[..., Any], *input
     )  # fmt: skip
 
 
-logical_and = _define_logical("logical_and", "LogicalAnd", np.logical_and, _P, _Q, commutative=True, identity=True)
-logical_or = _define_logical("logical_or", "LogicalOr", np.logical_or, _P, _Q, commutative=True, identity=False)
-logical_xor = _define_logical("logical_xor", "LogicalXor", np.logical_xor, _P, _Q, commutative=True, identity=False)
-logical_not = _define_logical("logical_not", "LogicalNot", np.logical_not, _Q)
+logical_and = _define_logical("logical_and", "LogicalAnd", np.logical_and, _X, _Y, commutative=True, identity=True)
+logical_or = _define_logical("logical_or", "LogicalOr", np.logical_or, _X, _Y, commutative=True, identity=False)
+logical_xor = _define_logical("logical_xor", "LogicalXor", np.logical_xor, _X, _Y, commutative=True, identity=False)
+logical_not = _define_logical("logical_not", "LogicalNot", np.logical_not, _Y)

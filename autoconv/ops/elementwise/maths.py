@@ -86,12 +86,12 @@ def _reciprocal_of_one_plus(b: Builder, x: Any) -> Any:
 
 
 def _arc_slope_on_reals(b: Builder, x: Any) -> Any:
-    """1 / sqrt(1 - x²)."""
+    """Return 1 / sqrt(1 - x²)."""
     return b.rsqrt(b.subtract(1.0, b.square(x)))
 
 
 def _arcsine_slope(b: Builder, x: Any, y: Any) -> Any:
-    """1 / sqrt(1 - x²); for complex numbers 1 / cos(y), which has the right side of the branch cut."""
+    """Return 1 / sqrt(1 - x²); for complex numbers 1 / cos(y), which has the right side of the branch cut."""
     return b.reciprocal(b.cos(y)) if dtype_of(x).is_complex else _arc_slope_on_reals(b, x)
 
 
@@ -105,8 +105,8 @@ def _integer_power(x: Any, y: Any) -> Any:
     except ValueError as error:
         if "negative" not in str(error):
             raise
-        refusal = InvalidArgumentError("Integers to negative integer powers are not allowed")
-        raise refusal.with_plain_error(error.with_traceback(None)) from None
+        public_error = InvalidArgumentError("Integers to negative integer powers are not allowed")
+        raise public_error.with_plain_error(error.with_traceback(None)) from None
 
 
 def _power(x: Any, y: Any) -> Any:
@@ -119,7 +119,7 @@ def _power_effects(types: Sequence[Type], attributes: Any) -> Effects:
 
 
 def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """y·x^(y-1) and x^y·log(x); zero where their first factor is zero, whatever the second one is."""
+    """Multiply ct by y·x^(y-1) and by x^y·log(x); these are zero where y, or log(x), is taken as zero."""
     (ct,), (x, y), (z,) = cotangents, inputs, results
     is_constant_in_x = b.equal(y, 0.0)
     exponent = b.select(is_constant_in_x, b.ones_like(y), y)
@@ -164,10 +164,10 @@ def _copysign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 def _logaddexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y) = cotangents, inputs
-    share = b.sigmoid(b.subtract(x, y))
+    x_slope = b.sigmoid(b.subtract(x, y))
     return (
-        unbroadcast(b, b.multiply(ct, share), x),
-        unbroadcast(b, b.multiply(ct, b.subtract(1.0, share)), y),
+        unbroadcast(b, b.multiply(ct, x_slope), x),
+        unbroadcast(b, b.multiply(ct, b.subtract(1.0, x_slope)), y),
     )
 
 
@@ -177,9 +177,9 @@ def _xlogy(x: Any, y: Any) -> Any:
 
 def _xlogy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y) = cotangents, inputs
-    is_nonzero = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
+    nonzero_mask = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
     return (
-        unbroadcast(b, b.multiply(ct, b.xlogy(is_nonzero, y)), x),
+        unbroadcast(b, b.multiply(ct, b.xlogy(nonzero_mask, y)), x),
         unbroadcast(b, b.multiply(ct, b.xdivy(x, y)), y),
     )
 
@@ -190,15 +190,15 @@ def _xdivy(x: Any, y: Any) -> Any:
 
 def _xdivy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y), (z,) = cotangents, inputs, results
-    is_nonzero = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
+    nonzero_mask = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
     return (
-        unbroadcast(b, b.multiply(ct, b.xdivy(is_nonzero, y)), x),
+        unbroadcast(b, b.multiply(ct, b.xdivy(nonzero_mask, y)), x),
         unbroadcast(b, b.multiply(ct, b.negative(b.xdivy(z, y))), y),
     )
 
 
 def _sqrt_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """ct / (2·√x), and 0 where nothing depends on the root: at 0 the derivative is infinite."""
+    """Return ct / (2·√x), but 0 where ct is 0, since the derivative is infinite at 0."""
     (ct,), (y,) = cotangents, results
     slope = b.divide(b.multiply(ct, 0.5), conjugate(b, y))
     return (b.select(b.equal(ct, 0.0), b.zeros_like(slope), slope),)

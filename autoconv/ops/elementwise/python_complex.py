@@ -22,13 +22,13 @@ from autoconv.ops.record import Builder, define, no_gradient, sample
 _Z, _X = np.array(0.5 - 1.25j), np.array(0.75)
 BOOL_CMATH = frozenset({"isnan", "isinf", "isfinite"})
 FLOAT_CMATH = frozenset({"phase", "modulus", "angle"})  # "modulus" and "angle" are the results of polar
-_GRADIENTS = {
+_TENSOR_OPS = {
     "sqrt": "sqrt", "exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
     "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
     "acosh": "acosh", "atanh": "atanh", "modulus": "abs", "phase": "angle", "angle": "angle",
 }  # fmt: skip
-# Functions without complex operands, of two real ones.
-REAL_OPERANDS = frozenset({"rect"})
+# Functions of two real operands; the others have complex ones.
+FUNCTIONS_OF_REALS = frozenset({"rect"})
 
 
 def _polar_part(index: int) -> Callable[[Any], float]:
@@ -36,7 +36,7 @@ def _polar_part(index: int) -> Callable[[Any], float]:
 
 
 CMATH: dict[str, Callable[..., Any]] = {
-    **{name: getattr(cmath, name) for name in (*_GRADIENTS, *BOOL_CMATH) if hasattr(cmath, name)},
+    **{name: getattr(cmath, name) for name in (*_TENSOR_OPS, *BOOL_CMATH) if hasattr(cmath, name)},
     "log10": cmath.log10, "modulus": _polar_part(0), "angle": _polar_part(1),
     "rect": cmath.rect,
 }  # fmt: skip
@@ -53,9 +53,9 @@ def _cmath(*inputs: Any, function: str) -> np.ndarray:
 
 
 def _cmath_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    if attributes["function"] in REAL_OPERANDS:
+    if attributes["function"] in FUNCTIONS_OF_REALS:
         return _rect_gradient(b, inputs, cotangents)
-    op = _GRADIENTS.get(attributes["function"])
+    op = _TENSOR_OPS.get(attributes["function"])
     if op is None or len(inputs) > 1:
         raise TypeError(f"cmath.{attributes['function']} has no gradient here")
     return gradient_of(op)(b, inputs, results, cotangents, {})
@@ -82,7 +82,7 @@ define(
     ),
 )  # fmt: skip
 
-# The functions of `python_complex_part` by name; operands are complex, except for those in REAL_OPERANDS.
+# The functions of `python_complex_part` by name; operands are complex, except for those in FUNCTIONS_OF_REALS.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "multiply": operator.mul, "divide": operator.truediv, "power": operator.pow,
     "power_by_int": lambda x, n: x ** int(n.real), "abs": builtins.abs, **CMATH,
@@ -97,7 +97,7 @@ def _part_type(*parts: TensorType, **_: Any) -> TensorType:
 
 def _compute_part(*parts: Any, function: str, part: str) -> np.ndarray:
     numbers: list[Any] = [np.asarray(x).item() for x in parts]
-    if function not in REAL_OPERANDS:
+    if function not in FUNCTIONS_OF_REALS:
         numbers = [complex(*pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
     return np.array(getattr(FUNCTIONS[function](*numbers), part), np.float64)
 
@@ -110,4 +110,4 @@ define(
     ),
 )  # fmt: skip
 
-__all__ = ["BOOL_CMATH", "CMATH", "FLOAT_CMATH", "FUNCTIONS", "REAL_OPERANDS"]
+__all__ = ["BOOL_CMATH", "CMATH", "FLOAT_CMATH", "FUNCTIONS", "FUNCTIONS_OF_REALS"]

@@ -106,10 +106,9 @@ def bool_type(*_: TensorType, **__: Any) -> TensorType:
 
 
 def _bitwise_type(*inputs: TensorType, **_: Any) -> TensorType:
-    for kind in ("floating", "complex"):
-        if any(getattr(x.dtype, f"is_{kind}") for x in inputs):
-            name = "float" if kind == "floating" else kind
-            raise TypeError(f"unsupported operand type(s) for a bit operation: {name!r}")
+    for x in inputs:
+        if x.dtype.is_floating or x.dtype.is_complex:
+            raise TypeError(f"unsupported operand type(s) for a bit operation: {KINDS[weak_rank(x.dtype)]!r}")
     return TensorType(bool_ if all(x.dtype.is_bool for x in inputs) else int64, (), True)
 
 
@@ -158,12 +157,12 @@ def gradient_of(op: str) -> Callable[..., Any]:
             x if x.dtype is common_dtype else b.python_cast(x, dtype=common_dtype, weak=True) for x in inputs
         )
         gradients = OPS[op].gradient(b, converted_inputs, results, cotangents, attributes)  # type: ignore[operator]
-        return tuple(_cotangent(b, gradient, x.dtype) for gradient, x in zip(gradients, inputs, strict=True))
+        return tuple(_convert_cotangent(b, gradient, x.dtype) for gradient, x in zip(gradients, inputs, strict=True))
 
     return rule
 
 
-def _cotangent(b: Builder, cotangent: Any, dtype: DType) -> Any:
+def _convert_cotangent(b: Builder, cotangent: Any, dtype: DType) -> Any:
     """Convert a cotangent to the operand's dtype: a real operand of a complex op gets the real part."""
     if cotangent is None or not dtype.is_differentiable:
         return None
@@ -318,7 +317,7 @@ define(
 
 INTEGER_MATH = frozenset({"floor", "ceil", "trunc", "gcd", "lcm", "isqrt", "comb", "perm", "factorial"})
 BOOL_MATH = frozenset({"isnan", "isinf", "isfinite", "isclose"})
-_MATH_GRADIENTS = {
+_TENSOR_OPS_OF_MATH = {
     "sqrt": "sqrt", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sin": "sin", "cos": "cos",
     "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
     "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "erf": "erf", "erfc": "erfc", "lgamma": "lgamma",
@@ -333,7 +332,7 @@ def _math_type(*_: TensorType, function: str) -> TensorType:
 
 
 def _math_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    op = _MATH_GRADIENTS.get(attributes["function"])
+    op = _TENSOR_OPS_OF_MATH.get(attributes["function"])
     if op is None or (op == "log" and len(inputs) > 1):
         raise TypeError(f"math.{attributes['function']} has no gradient here")
     return gradient_of(op)(b, inputs, results, cotangents, {})

@@ -27,7 +27,7 @@ def _gaussian(b: Builder, x: Any, factor: float) -> Any:
 
 
 def _inverse_density(b: Builder, y: Any) -> Any:
-    """1 over the normal distribution's density at y."""
+    """Return 1 over the density of the normal distribution at y."""
     return b.multiply(b.exp(b.multiply(b.square(y), 0.5)), math.sqrt(2.0 * math.pi))
 
 

@@ -19,8 +19,8 @@ from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes
 
 _A = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -1.0], [0.5, 0.25, 3.0]])
-_S = _A @ _A.T
-_R = np.array([[0.5, -1.25], [3.5, -0.75], [1.0, 2.0]])
+_SPD = _A @ _A.T
+_TALL = np.array([[0.5, -1.25], [3.5, -0.75], [1.0, 2.0]])
 
 
 def check_matrices(op: str, x: TensorType, square: bool = True) -> None:
@@ -37,11 +37,11 @@ def check_matrices(op: str, x: TensorType, square: bool = True) -> None:
 
 
 def matrix_kernel(
-    op: str, function: Callable[..., Any], failure: str = "", square: bool = True
+    op: str, function: Callable[..., Any], refusal_message: str = "", square: bool = True
 ) -> Callable[..., Any]:
     """Return a kernel that checks shapes, computes half precision as single, and converts errors.
 
-    `failure` is the message for matrices that NumPy refuses; without it, the message is NumPy's.
+    `refusal_message` is the message for matrices that NumPy refuses; without it, the message is NumPy's.
     """
 
     def checked_kernel(*inputs: Any, **attributes: Any) -> Any:
@@ -56,7 +56,7 @@ def matrix_kernel(
         try:
             result = function(*(np.asarray(x, np.float32) if is_half_precision else x for x in inputs), **attributes)
         except np.linalg.LinAlgError as error:
-            public_error = InvalidArgumentError(failure or f"{op}: {error}")
+            public_error = InvalidArgumentError(refusal_message or f"{op}: {error}")
             raise public_error.with_plain_error(error.with_traceback(None)) from None
         except ValueError as error:
             shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
@@ -198,13 +198,13 @@ solve = define(
     name="solve", graphdef="MatrixSolve", result=_solve_type,
     kernel=matrix_kernel("solve", _solve, "Input matrix is not invertible."), gradient=_solve_gradient, unify="all",
     effects=Effects.RAISE,
-    samples=(sample(_A, _R), sample(np.stack([_A, -_A]), _R[None], adjoint=True)),
+    samples=(sample(_A, _TALL), sample(np.stack([_A, -_A]), _TALL[None], adjoint=True)),
 )  # fmt: skip
 triangular_solve = define(
     name="triangular_solve", graphdef="MatrixTriangularSolve", result=_solve_type,
     kernel=matrix_kernel("triangular_solve", _triangular_solve, "Input matrix is not invertible."),
     gradient=_triangular_solve_gradient, unify="all", effects=Effects.RAISE,
-    samples=(sample(_A, _R), sample(_A, _R, lower=False), sample(_A, _R, lower=True, adjoint=True)),
+    samples=(sample(_A, _TALL), sample(_A, _TALL, lower=False), sample(_A, _TALL, lower=True, adjoint=True)),
 )  # fmt: skip
 
 
@@ -255,8 +255,8 @@ def _qr_type(x: TensorType, *, full_matrices: bool = False) -> tuple[TensorType,
     if x.shape is None:
         return x, x
     *batch, rows, columns = x.shape
-    inner = rows if full_matrices else _smaller_size(rows, columns)
-    return x.with_shape((*batch, rows, inner)), x.with_shape((*batch, inner, columns))
+    inner_size = rows if full_matrices else _smaller_size(rows, columns)
+    return x.with_shape((*batch, rows, inner_size)), x.with_shape((*batch, inner_size, columns))
 
 
 def _qr(x: Any, *, full_matrices: bool = False) -> Any:
@@ -274,22 +274,22 @@ cholesky = define(
     kernel=matrix_kernel(
         "cholesky", _cholesky, "Cholesky decomposition was not successful. The input might not be valid."
     ),
-    gradient=cholesky_gradient, effects=Effects.RAISE, samples=(sample(_S), sample(np.stack([_S, 2 * _S]))),
+    gradient=cholesky_gradient, effects=Effects.RAISE, samples=(sample(_SPD), sample(np.stack([_SPD, 2 * _SPD]))),
 )  # fmt: skip
 svd = define(
     name="svd", graphdef="Svd", result=_svd_type, kernel=matrix_kernel("svd", _svd, square=False),
     gradient=svd_gradient,
     samples=(
-        sample(_R), sample(_R.T.copy()), sample(_A, compute_uv=False),
-        sample(_R, full_matrices=True, differentiable=()),
+        sample(_TALL), sample(_TALL.T.copy()), sample(_A, compute_uv=False),
+        sample(_TALL, full_matrices=True, differentiable=()),
     ),
 )  # fmt: skip
 qr = define(
     name="qr", graphdef="Qr", result=_qr_type, kernel=matrix_kernel("qr", _qr, square=False), gradient=qr_gradient,
-    samples=(sample(_R), sample(_A), sample(_R, full_matrices=True, differentiable=())),
+    samples=(sample(_TALL), sample(_A), sample(_TALL, full_matrices=True, differentiable=())),
 )  # fmt: skip
 eigh = define(
     name="eigh", graphdef="SelfAdjointEigV2", result=_eigh_type,
     kernel=matrix_kernel("eigh", lambda x: tuple(np.linalg.eigh(x))), gradient=eigh_gradient,
-    samples=(sample(_S), sample(np.stack([_S, -_S]))),
+    samples=(sample(_SPD), sample(np.stack([_SPD, -_SPD]))),
 )  # fmt: skip

@@ -81,12 +81,12 @@ def _set_diag_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     return b.set_diag(ct, b.zeros_like(diagonal), **attributes), b.diag_part(ct, **attributes)
 
 
-def _band_type(x: TensorType, *, num_lower: int, num_upper: int) -> TensorType:
+def _band_part_type(x: TensorType, *, num_lower: int, num_upper: int) -> TensorType:
     _check_matrix("matrix_band_part", x)
     return x
 
 
-def _band(x: Any, *, num_lower: int, num_upper: int) -> Any:
+def _band_part(x: Any, *, num_lower: int, num_upper: int) -> Any:
     rows, columns = np.ogrid[: np.shape(x)[-2], : np.shape(x)[-1]]
     is_in_band = ((num_lower < 0) | (rows - columns <= num_lower)) & (
         (num_upper < 0) | (columns - rows <= num_upper)
@@ -109,7 +109,7 @@ set_diag = define(
     samples=(sample(X, np.array([9.0, 8.0])), sample(X, np.array([9.0]), offset=2)),
 )  # fmt: skip
 matrix_band_part = define(
-    name="matrix_band_part", graphdef="MatrixBandPart", result=_band_type, kernel=_band,
+    name="matrix_band_part", graphdef="MatrixBandPart", result=_band_part_type, kernel=_band_part,
     gradient=lambda b, inputs, results, cotangents, attributes: (
         b.matrix_band_part(cotangents[0], **attributes),
     ),

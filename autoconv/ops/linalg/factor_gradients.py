@@ -62,21 +62,21 @@ def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
     if not needs_vectors:
         return (_times_adjoint(b, b.matmul(u, core), v),)
     gaps = as_dtype_of(b, _gaps(b, b.multiply(s, s)), x)
-    row, column = (as_dtype_of(b, b.expand_dims(s, axis=axis), x) for axis in (-2, -1))
+    s_row, s_column = (as_dtype_of(b, b.expand_dims(s, axis=axis), x) for axis in (-2, -1))
     outer_parts = []
     if u_cotangent is not None:
         product = _project(b, u, u_cotangent)
-        core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), row))
+        core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), s_row))
         orthogonal_part = b.subtract(u_cotangent, b.matmul(u, product))
-        outer_parts.append(_times_adjoint(b, b.divide(orthogonal_part, row), v))
+        outer_parts.append(_times_adjoint(b, b.divide(orthogonal_part, s_row), v))
     if v_cotangent is not None:
         product = _project(b, v, v_cotangent)
-        core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), column))
+        core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), s_column))
         if dtype_of(x).is_complex:  # a left and a right vector share their phase
             rotation = b.divide(b.negative(b.imag(b.diag_part(product, offset=0))), s)
             core = b.add(core, b.diag(b.complex(b.zeros_like(rotation), rotation), offset=0))
         orthogonal_part = b.subtract(v_cotangent, b.matmul(v, product))
-        outer_parts.append(_times_adjoint(b, b.divide(u, row), orthogonal_part))
+        outer_parts.append(_times_adjoint(b, b.divide(u, s_row), orthogonal_part))
     total = _times_adjoint(b, b.matmul(u, core), v)
     for part in outer_parts:
         total = b.add(total, part)
@@ -104,10 +104,10 @@ def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribut
     middle = b.subtract(_times_adjoint(b, r, r_cotangent), _project(b, q_cotangent, q))
     lower = b.matrix_band_part(middle, num_lower=-1, num_upper=0)
     diagonal = b.matrix_band_part(middle, num_lower=0, num_upper=0)
-    strict = b.subtract(lower, diagonal)
+    strict_lower = b.subtract(lower, diagonal)
     if dtype_of(q).is_complex:  # the diagonal of R is real
-        lower = b.add(strict, as_dtype_of(b, b.real(diagonal), q))
-    numerator = b.add(q_cotangent, b.matmul(q, b.add(lower, adjoint_of(b, strict))))
+        lower = b.add(strict_lower, as_dtype_of(b, b.real(diagonal), q))
+    numerator = b.add(q_cotangent, b.matmul(q, b.add(lower, adjoint_of(b, strict_lower))))
     return (adjoint_of(b, b.triangular_solve(r, adjoint_of(b, numerator), lower=False, adjoint=False)),)
 
 

@@ -29,11 +29,11 @@ def _lu(x: Any, *, dtype: DType = int32) -> Any:
     size = factors.shape[-1]
     matrices = factors.reshape(-1, size, size)
     order = np.tile(np.arange(size), (len(matrices), 1))
-    positions = np.arange(len(matrices))
+    matrix_positions = np.arange(len(matrices))
     for step in range(size):
-        pivots_at = positions, step + np.argmax(np.abs(matrices[:, step:, step]), axis=1)
-        for exchanged in (matrices, order):
-            exchanged[:, step], exchanged[pivots_at] = exchanged[pivots_at].copy(), exchanged[:, step].copy()
+        pivot_positions = matrix_positions, step + np.argmax(np.abs(matrices[:, step:, step]), axis=1)
+        for array in (matrices, order):
+            array[:, step], array[pivot_positions] = array[pivot_positions].copy(), array[:, step].copy()
         pivots = matrices[:, step, step]
         if not np.all(pivots):
             raise np.linalg.LinAlgError
@@ -43,17 +43,17 @@ def _lu(x: Any, *, dtype: DType = int32) -> Any:
 
 
 def _lu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """With x[p] = L·U: x[p]' = L⁻ᴴ·(the strict lower part of Lᴴ·L' + the upper part of U'·Uᴴ)·U⁻ᴴ."""
+    """Return x', where x[p] = L·U and x[p]' = L⁻ᴴ·(the strict lower part of Lᴴ·L' + the upper part of U'·Uᴴ)·U⁻ᴴ."""
     (x,), (factors, order), (ct, _) = inputs, results, cotangents
     lower = b.set_diag(factors, b.ones_like(b.diag_part(factors, offset=0)), offset=0)
     lower = b.matrix_band_part(lower, num_lower=-1, num_upper=0)
     upper = b.matrix_band_part(factors, num_lower=0, num_upper=-1)
     upper_cotangent = b.matrix_band_part(ct, num_lower=0, num_upper=-1)
     lower_cotangent = b.subtract(ct, upper_cotangent)
-    below = b.matrix_band_part(b.matmul(adjoint_of(b, lower), lower_cotangent), num_lower=-1, num_upper=0)
-    below = b.subtract(below, b.diag(b.diag_part(below, offset=0), offset=0))
-    above = b.matrix_band_part(b.matmul(upper_cotangent, adjoint_of(b, upper)), num_lower=0, num_upper=-1)
-    left_solution = b.triangular_solve(lower, b.add(below, above), lower=True, adjoint=True)
+    strict_lower_part = b.matrix_band_part(b.matmul(adjoint_of(b, lower), lower_cotangent), num_lower=-1, num_upper=0)
+    strict_lower_part = b.subtract(strict_lower_part, b.diag(b.diag_part(strict_lower_part, offset=0), offset=0))
+    upper_part = b.matrix_band_part(b.matmul(upper_cotangent, adjoint_of(b, upper)), num_lower=0, num_upper=-1)
+    left_solution = b.triangular_solve(lower, b.add(strict_lower_part, upper_part), lower=True, adjoint=True)
     product = adjoint_of(b, b.triangular_solve(upper, adjoint_of(b, left_solution), lower=False, adjoint=False))
     columns = b.cumsum(b.ones_like(order), axis=-1, exclusive=True, reverse=False)
     is_position = b.equal(b.expand_dims(order, axis=-1), b.expand_dims(columns, axis=-2))
@@ -73,7 +73,7 @@ def _eig(x: Any, *, dtype: DType | None = None) -> Any:
 
 
 def _eig_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """V⁻ᴴ·(the eigenvalues' cotangents + (Vᴴ·V' - Vᴴ·V·Re diag(Vᴴ·V')) / conj(gaps))·Vᴴ."""
+    """Return V⁻ᴴ·(the eigenvalues' cotangents + (Vᴴ·V' - Vᴴ·V·Re diag(Vᴴ·V')) / conj(gaps))·Vᴴ."""
     (x,), (values, vectors), (values_cotangent, vectors_cotangent) = inputs, results, cotangents
     adjoint = adjoint_of(b, vectors)
     middle = b.diag(b.zeros_like(values) if values_cotangent is None else values_cotangent, offset=0)

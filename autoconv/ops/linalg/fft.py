@@ -12,7 +12,7 @@ from autoconv.graph.dtypes import DType, complex64, complex128, float32, float64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.gradients import dtype_of
-from autoconv.ops.index_spec import At, Rest, Slice
+from autoconv.ops.index_spec import INPUT, At, Rest, Slice
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import normalised_axes
 
@@ -31,17 +31,17 @@ def _complex_type(x: TensorType, *, axes: tuple[int, ...] = (-1,), norm: str = "
     return x
 
 
-def _other_dtype(x: TensorType, table: dict[str, DType], op: str) -> DType:
-    """Return the dtype of the result from a table by the operand's; raises TypeError for one that is not in it."""
-    if x.dtype.name not in table:
-        raise TypeError(f"{op} takes tensors of {' or '.join(table)}, found {x.dtype.name}")
+def _result_dtype(x: TensorType, result_dtypes: dict[str, DType], op: str) -> DType:
+    """Return the dtype of the result for the operand's; raises TypeError for one that is not in the table."""
+    if x.dtype.name not in result_dtypes:
+        raise TypeError(f"{op} takes tensors of {' or '.join(result_dtypes)}, found {x.dtype.name}")
     if x.shape is not None and not x.shape:
         raise ValueError(f"{op} takes tensors of one or more dimensions, found a scalar")
-    return table[x.dtype.name]
+    return result_dtypes[x.dtype.name]
 
 
 def _rfft_type(x: TensorType, *, norm: str = "backward") -> TensorType:
-    dtype = _other_dtype(x, _COMPLEX_OF, "rfft")
+    dtype = _result_dtype(x, _COMPLEX_OF, "rfft")
     if x.shape is None:
         return TensorType(dtype, None)
     size = x.shape[-1]
@@ -49,7 +49,7 @@ def _rfft_type(x: TensorType, *, norm: str = "backward") -> TensorType:
 
 
 def _irfft_type(x: TensorType, *, length: int | None = None, norm: str = "backward") -> TensorType:
-    dtype = _other_dtype(x, _REAL_OF, "irfft")
+    dtype = _result_dtype(x, _REAL_OF, "irfft")
     if x.shape is None:
         return TensorType(dtype, None)
     size = x.shape[-1]
@@ -100,15 +100,15 @@ def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
     return np.fft.irfft(x, count, norm=norm).astype(_REAL_OF[np.asarray(x).dtype.name].numpy, copy=False)  # type: ignore[arg-type]
 
 
-def _gradient_by(name: str) -> Any:
+def _gradient_by_transform(transform: str) -> Any:
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         norm = _OPPOSITE_NORM[attributes.get("norm", "backward")]
-        return (getattr(b, name)(cotangents[0], axes=attributes.get("axes", (-1,)), norm=norm),)
+        return (getattr(b, transform)(cotangents[0], axes=attributes.get("axes", (-1,)), norm=norm),)
 
     return gradient
 
 
-_FIRST_ELEMENTS = (Rest(), Slice(None, "input", None))  # x[..., :count]
+_FIRST_ELEMENTS = (Rest(), Slice(None, INPUT, None))  # x[..., :count]
 
 
 def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -134,21 +134,21 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     if length is None:
         return (spectrum,)
     # Elements beyond `length` are ignored, and missing ones taken as zero.
-    width = length // 2 + 1
-    spec = (Rest(), Slice(None, width, None))
+    used_count = length // 2 + 1
+    spec = (Rest(), Slice(None, used_count, None))
     count = b.dimension(x, axis=-1, dtype=int64)
-    part = b.get_item(spectrum, count, spec=_FIRST_ELEMENTS)
-    return (b.add_at_item(b.zeros_like(x), part, spec=spec),)
+    used_part = b.get_item(spectrum, count, spec=_FIRST_ELEMENTS)
+    return (b.add_at_item(b.zeros_like(x), used_part, spec=spec),)
 
 
 fft = define(
     name="fft", graphdef="FFT", result=_complex_type, kernel=_complex_kernel(np.fft.fftn),
-    gradient=_gradient_by("ifft"), effects=_effects,
+    gradient=_gradient_by_transform("ifft"), effects=_effects,
     samples=(sample(_Z), sample(_Z, axes=(0, 1), norm="ortho")),
 )  # fmt: skip
 ifft = define(
     name="ifft", graphdef="IFFT", result=_complex_type, kernel=_complex_kernel(np.fft.ifftn),
-    gradient=_gradient_by("fft"), effects=_effects,
+    gradient=_gradient_by_transform("fft"), effects=_effects,
     samples=(sample(_Z), sample(_Z, axes=(0,), norm="forward")),
 )  # fmt: skip
 rfft = define(

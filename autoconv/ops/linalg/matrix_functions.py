@@ -24,11 +24,12 @@ from autoconv.ops.record import Builder, define, no_gradient, sample
 _S = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -0.5], [0.5, 0.25, 3.0]])
 _LOW, _HIGH = np.array([0.5, -2.0]), np.array([0.75, -0.5])
 _Z = np.array([[2.5 + 0.5j, -0.5], [0.75j, 1.5]])
-_WELL_CONDITIONED = 1e6  # greatest condition number of eigenvectors that are used
-_MAX_ITERATIONS, _QUADRATURE_NODES = 60, 16  # iterations for a root, roots of a logarithm; nodes of its quadrature
+_MAX_CONDITION_NUMBER = 1e6  # of eigenvectors that are used
+_MAX_ITERATIONS = 60  # for a square root; also the most square roots for a logarithm
+_QUADRATURE_NODES = 16  # for a logarithm
 
 
-def _square_type(op: str) -> Callable[[TensorType], TensorType]:
+def _square_matrix_rule(op: str) -> Callable[[TensorType], TensorType]:
     def rule(x: TensorType) -> TensorType:
         check_matrices(op, x)
         return x
@@ -59,7 +60,7 @@ def _apply_by_eigenvectors(matrix: Any, function: Any) -> Any:
         values, vectors = np.linalg.eigh(matrix)
         return vectors * function(values.astype(np.complex128)) @ vectors.conj().T
     values, vectors = np.linalg.eig(matrix)
-    if np.linalg.cond(vectors) > _WELL_CONDITIONED:
+    if np.linalg.cond(vectors) > _MAX_CONDITION_NUMBER:
         return None
     return np.linalg.solve(vectors.T, (vectors * function(values)).T).T
 
@@ -101,16 +102,16 @@ def _logarithm(matrix: Any) -> Any:
     result = _apply_by_eigenvectors(matrix, np.log)
     if result is not None:
         return result
-    one, halvings = np.eye(len(matrix), dtype=matrix.dtype), 0
-    while np.linalg.norm(matrix - one, 1) > 0.25 and halvings < _MAX_ITERATIONS:
-        matrix, halvings = _iterate_square_root(matrix), halvings + 1
-    difference = matrix - one
+    identity, root_count = np.eye(len(matrix), dtype=matrix.dtype), 0
+    while np.linalg.norm(matrix - identity, 1) > 0.25 and root_count < _MAX_ITERATIONS:
+        matrix, root_count = _iterate_square_root(matrix), root_count + 1
+    difference = matrix - identity
     nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
     total = sum(
-        0.5 * weight * np.linalg.solve(one + 0.5 * (node + 1) * difference, difference)
+        0.5 * weight * np.linalg.solve(identity + 0.5 * (node + 1) * difference, difference)
         for node, weight in zip(nodes, weights, strict=True)
     )
-    return total * 2.0**halvings
+    return total * 2.0**root_count
 
 
 # ---- tridiagonal systems
@@ -133,27 +134,27 @@ def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivot
     low, main, high = (
         np.array(np.broadcast_to(x, (*result.shape[:-2], x.shape[-1]))) for x in (lower, diagonal, upper)
     )
-    second = np.zeros_like(high)  # the diagonal above the upper one, which exchanges fill
+    second_upper = np.zeros_like(high)  # the diagonal above the upper one, which exchanges fill
     for i in range(size - 1):
-        after = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
+        next_high = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
         if pivoting:
             is_swapped = np.abs(low[..., i]) > np.abs(main[..., i])
             pivot_row = main[..., i].copy(), high[..., i].copy(), np.zeros_like(high[..., i]), result[..., i, :].copy()
-            next_row = low[..., i].copy(), main[..., i + 1].copy(), after.copy(), result[..., i + 1, :].copy()
-            main[..., i], high[..., i], second[..., i] = (
+            next_row = low[..., i].copy(), main[..., i + 1].copy(), next_high.copy(), result[..., i + 1, :].copy()
+            main[..., i], high[..., i], second_upper[..., i] = (
                 np.where(is_swapped, b, a) for a, b in zip(pivot_row[:3], next_row[:3], strict=True)
             )
-            below = [np.where(is_swapped, a, b) for a, b in zip(pivot_row[:3], next_row[:3], strict=True)]
+            next_entries = [np.where(is_swapped, a, b) for a, b in zip(pivot_row[:3], next_row[:3], strict=True)]
             result[..., i, :] = np.where(is_swapped[..., None], next_row[3], pivot_row[3])
             next_rhs = np.where(is_swapped[..., None], pivot_row[3], next_row[3])
         else:
-            below, next_rhs = [low[..., i], main[..., i + 1], after], result[..., i + 1, :]
+            next_entries, next_rhs = [low[..., i], main[..., i + 1], next_high], result[..., i + 1, :]
         if not np.all(main[..., i]):
             raise np.linalg.LinAlgError
-        factor = below[0] / main[..., i]
-        main[..., i + 1] = below[1] - factor * high[..., i]
+        factor = next_entries[0] / main[..., i]
+        main[..., i + 1] = next_entries[1] - factor * high[..., i]
         if i + 2 < size:
-            high[..., i + 1] = below[2] - factor * second[..., i]
+            high[..., i + 1] = next_entries[2] - factor * second_upper[..., i]
         result[..., i + 1, :] = next_rhs - factor[..., None] * result[..., i, :]
     if not np.all(main[..., -1]):
         raise np.linalg.LinAlgError
@@ -161,7 +162,7 @@ def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivot
         if i + 1 < size:
             result[..., i, :] -= high[..., i, None] * result[..., i + 1, :]
         if i + 2 < size:
-            result[..., i, :] -= second[..., i, None] * result[..., i + 2, :]
+            result[..., i, :] -= second_upper[..., i, None] * result[..., i + 2, :]
         result[..., i, :] /= main[..., i, None]
     return result
 
@@ -186,24 +187,24 @@ def _tridiagonal_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
     diagonals = (conjugate(b, part) for part in (upper, diagonal, lower))
     rhs_cotangent = b.tridiagonal_solve(*diagonals, ct, pivoting=attributes.get("pivoting", True))
 
-    def summed_product(left: Any, right: Any, like: Any) -> Any:
+    def negated_sum(left: Any, right: Any, like: Any) -> Any:
         product = b.negative(b.reduce_sum(b.multiply(left, conjugate(b, right)), axis=(-1,), keepdims=False))
         return unbroadcast(b, product, like)
 
-    first, last = (b.get_item(rhs_cotangent, spec=spec) for spec in (_BUT_FIRST, _BUT_LAST))
-    lower_cotangent = summed_product(first, b.get_item(x, spec=_BUT_LAST), lower)
-    upper_cotangent = summed_product(last, b.get_item(x, spec=_BUT_FIRST), upper)
-    return lower_cotangent, summed_product(rhs_cotangent, x, diagonal), upper_cotangent, rhs_cotangent
+    all_but_first, all_but_last = (b.get_item(rhs_cotangent, spec=spec) for spec in (_BUT_FIRST, _BUT_LAST))
+    lower_cotangent = negated_sum(all_but_first, b.get_item(x, spec=_BUT_LAST), lower)
+    upper_cotangent = negated_sum(all_but_last, b.get_item(x, spec=_BUT_FIRST), upper)
+    return lower_cotangent, negated_sum(rhs_cotangent, x, diagonal), upper_cotangent, rhs_cotangent
 
 
 sqrtm = define(
-    name="sqrtm", graphdef="MatrixSquareRoot", result=_square_type("sqrtm"),
+    name="sqrtm", graphdef="MatrixSquareRoot", result=_square_matrix_rule("sqrtm"),
     kernel=matrix_kernel("sqrtm", lambda x: _map_matrices(_square_root, x)),
     gradient=_sqrtm_gradient, effects=Effects.RAISE,
     samples=(sample(_S), sample(np.stack([_S, _S @ _S]))),
 )  # fmt: skip
 logm = define(
-    name="logm", graphdef="MatrixLogarithm", result=_square_type("logm"),
+    name="logm", graphdef="MatrixLogarithm", result=_square_matrix_rule("logm"),
     kernel=matrix_kernel("logm", lambda x: _map_matrices(_logarithm, x)),
     gradient=no_gradient("as in TensorFlow"), effects=Effects.RAISE, samples=(sample(_Z), sample(np.stack([_Z, _Z.T]))),
 )  # fmt: skip

@@ -46,11 +46,11 @@ def _matmul_type(
             )
     if x.shape is None or y.shape is None:
         return TensorType(x.dtype, None, weak)
-    rows, inner = _matrix_shape(x.shape, transpose_a)
-    inner_of_y, columns = _matrix_shape(y.shape, transpose_b)
-    if isinstance(inner, int) and isinstance(inner_of_y, int) and inner != inner_of_y:
+    rows, x_inner = _matrix_shape(x.shape, transpose_a)
+    y_inner, columns = _matrix_shape(y.shape, transpose_b)
+    if isinstance(x_inner, int) and isinstance(y_inner, int) and x_inner != y_inner:
         raise ValueError(
-            f"matmul: the inner dimensions {inner} and {inner_of_y} differ "
+            f"matmul: the inner dimensions {x_inner} and {y_inner} differ "
             f"(shapes [{shape_text(x.shape)}] and [{shape_text(y.shape)}])"
         )
     batch = broadcast_shapes(x.shape[:-2], y.shape[:-2]) or ()
@@ -129,17 +129,17 @@ def _tensordot_type(
     check_dtypes("tensordot", x, y)
     if x.shape is None or y.shape is None:
         return TensorType(x.dtype, None)
-    for operand, chosen in zip((x, y), axes, strict=True):
-        if operand.shape is not None and not all(-len(operand.shape) <= axis < len(operand.shape) for axis in chosen):
-            raise ValueError(f"tensordot: the axes {chosen} are not those of the shape [{shape_text(operand.shape)}]")
+    for shape, shape_axes in ((x.shape, axes[0]), (y.shape, axes[1])):
+        if not all(-len(shape) <= axis < len(shape) for axis in shape_axes):
+            raise ValueError(f"tensordot: the axes {shape_axes} are not those of the shape [{shape_text(shape)}]")
     x_axes, y_axes = normalised_axes(axes[0], len(x.shape)), normalised_axes(axes[1], len(y.shape))
     if not are_shapes_compatible(tuple(x.shape[a] for a in x_axes), tuple(y.shape[a] for a in y_axes)):
         raise ValueError(
             f"tensordot: the axes {axes} of shapes [{shape_text(x.shape)}] and [{shape_text(y.shape)}] differ"
         )
-    left_sizes = tuple(d for a, d in enumerate(x.shape) if a not in x_axes)
+    free_x_sizes = tuple(d for a, d in enumerate(x.shape) if a not in x_axes)
     return TensorType(
-        x.dtype, left_sizes + tuple(d for a, d in enumerate(y.shape) if a not in y_axes), x.weak and y.weak
+        x.dtype, free_x_sizes + tuple(d for a, d in enumerate(y.shape) if a not in y_axes), x.weak and y.weak
     )
 
 
@@ -163,14 +163,14 @@ def tensordot_equation(x: Shape, y: Shape, axes: tuple[tuple[int, ...], tuple[in
     if x is None or y is None:
         raise ValueError("the gradient of tensordot needs tensors of known rank; use set_shape")
     x_axes, y_axes = normalised_axes(axes[0], len(x)), normalised_axes(axes[1], len(y))
-    left = [_LETTERS[i] for i in range(len(x))]
-    right = [_LETTERS[len(x) + i] for i in range(len(y))]
+    x_labels = [_LETTERS[i] for i in range(len(x))]
+    y_labels = [_LETTERS[len(x) + i] for i in range(len(y))]
     for i, j in zip(x_axes, y_axes, strict=True):
-        right[j] = left[i]
-    free_labels = [c for a, c in enumerate(left) if a not in x_axes] + [
-        c for a, c in enumerate(right) if a not in y_axes
+        y_labels[j] = x_labels[i]
+    free_labels = [c for a, c in enumerate(x_labels) if a not in x_axes] + [
+        c for a, c in enumerate(y_labels) if a not in y_axes
     ]
-    return f"{''.join(left)},{''.join(right)}->{''.join(free_labels)}"
+    return f"{''.join(x_labels)},{''.join(y_labels)}->{''.join(free_labels)}"
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -184,37 +184,37 @@ def parse_equation(equation: str, count: int) -> tuple[list[str], str]:
 
     Without `->` the result has the labels that appear once, in alphabetical order. Raises ValueError.
     """
-    left, arrow, right = equation.replace(" ", "").partition("->")
-    operands = left.split(",")
-    if len(operands) != count:
-        raise ValueError(f"einsum: the equation {equation!r} is for {len(operands)} tensors, found {count}")
+    operand_text, arrow, result = equation.replace(" ", "").partition("->")
+    operand_labels = operand_text.split(",")
+    if len(operand_labels) != count:
+        raise ValueError(f"einsum: the equation {equation!r} is for {len(operand_labels)} tensors, found {count}")
     if not arrow:
-        labels = left.replace("...", "").replace(",", "")
-        right = ("..." if "..." in left else "") + "".join(
+        labels = operand_text.replace("...", "").replace(",", "")
+        result = ("..." if "..." in operand_text else "") + "".join(
             sorted(c for c in set(labels) if labels.count(c) == 1)
         )
-    for labels_text in (*operands, right):
-        letters = labels_text.replace("...", "", 1)
+    for labels_of_tensor in (*operand_labels, result):
+        letters = labels_of_tensor.replace("...", "", 1)
         if letters and not (letters.isalpha() and letters.isascii()):
-            raise ValueError(f"einsum: {labels_text!r} in {equation!r} has to be letters, and `...` once at most")
-    unknown_labels = set(right.replace("...", "")) - set(left)
-    if "..." in left and "..." not in right:
+            raise ValueError(f"einsum: {labels_of_tensor!r} in {equation!r} has to be letters, and `...` once at most")
+    unknown_labels = set(result.replace("...", "")) - set(operand_text)
+    if "..." in operand_text and "..." not in result:
         raise ValueError(
-            f"einsum: the result {right!r} of {equation!r} has to have the `...` of the operands"
+            f"einsum: the result {result!r} of {equation!r} has to have the `...` of the operands"
         )
-    if unknown_labels or ("..." in right and "..." not in left):
-        raise ValueError(f"einsum: the result {right!r} of {equation!r} has labels that no operand has")
-    if len(set(right.replace("...", ""))) != len(right.replace("...", "")):
-        raise ValueError(f"einsum: the result {right!r} of {equation!r} has a label twice")
-    return operands, right
+    if unknown_labels or ("..." in result and "..." not in operand_text):
+        raise ValueError(f"einsum: the result {result!r} of {equation!r} has labels that no operand has")
+    if len(set(result.replace("...", ""))) != len(result.replace("...", "")):
+        raise ValueError(f"einsum: the result {result!r} of {equation!r} has a label twice")
+    return operand_labels, result
 
 
 def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
     check_dtypes("einsum", *inputs)
-    operands, result = parse_equation(equation, len(inputs))
+    operand_labels, result = parse_equation(equation, len(inputs))
     sizes: dict[str, Dimension] = {}
     ellipses: list[Shape] = []
-    for x, labels in zip(inputs, operands, strict=True):
+    for x, labels in zip(inputs, operand_labels, strict=True):
         letters = labels.replace("...", "")
         if x.shape is None:
             if "..." in labels:
@@ -224,19 +224,19 @@ def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
             raise ValueError(
                 f"einsum: {labels!r} of {equation!r} does not fit the shape [{shape_text(x.shape)}]"
             )
-        before = labels.index("...") if "..." in labels else len(letters)
+        start = labels.index("...") if "..." in labels else len(letters)
         ellipsis_rank = len(x.shape) - len(letters)
         if "..." in labels:
-            ellipses.append(x.shape[before : before + ellipsis_rank])
-        for label, size in zip(letters, x.shape[:before] + x.shape[before + ellipsis_rank :], strict=True):
+            ellipses.append(x.shape[start : start + ellipsis_rank])
+        for label, size in zip(letters, x.shape[:start] + x.shape[start + ellipsis_rank :], strict=True):
             sizes[label] = _unify_sizes(label, sizes[label], size, equation) if label in sizes else size
     weak = all(x.weak for x in inputs)
     labelled_sizes = tuple(sizes.get(c) for c in result.replace("...", ""))
     shape: Shape = labelled_sizes
     if "..." in result:
         common_shape = broadcast_shapes(*ellipses)
-        before = result.index("...")
-        shape = None if common_shape is None else (*labelled_sizes[:before], *common_shape, *labelled_sizes[before:])
+        start = result.index("...")
+        shape = None if common_shape is None else (*labelled_sizes[:start], *common_shape, *labelled_sizes[start:])
     return TensorType(inputs[0].dtype, shape, weak)
 
 
@@ -252,16 +252,17 @@ def _unify_sizes(label: str, first: Dimension, second: Dimension, equation: str)
 
 def _einsum_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     """Return RAISE unless the dimensions of each label are known to be equal."""
-    operands, _ = parse_equation(attributes["equation"], len(types))
+    operand_labels, _ = parse_equation(attributes["equation"], len(types))
     dimensions: dict[str, list[Dimension]] = {}
-    for type_, labels in zip(types, operands, strict=True):
+    for type_, labels in zip(types, operand_labels, strict=True):
         shape = getattr(type_, "shape", None)
         if shape is None:
             return Effects.RAISE
         before, dots, after = labels.partition("...")
         batch = [f"...{i}" for i in range(len(shape) - len(before) - len(after))] if dots else []
+        # The batch's dimensions are numbered from the last, since their number may differ; they broadcast.
         for label, size in zip((*before, *reversed(batch), *after), shape, strict=True):
-            if size != 1 or label not in batch:  # dimensions of the batch broadcast
+            if size != 1 or label not in batch:
                 dimensions.setdefault(label, []).append(size)
     is_certain = all(
         len(sizes) == 1 or (None not in sizes and sizes.count(sizes[0]) == len(sizes)) for sizes in dimensions.values()
@@ -284,33 +285,36 @@ def _einsum(*inputs: Any, equation: str) -> Any:
 
 
 def _einsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    operands, result = parse_equation(attributes["equation"], len(inputs))
+    operand_labels, result = parse_equation(attributes["equation"], len(inputs))
     return tuple(
-        unbroadcast(b, _einsum_cotangent(b, i, inputs, operands, result, cotangents[0]), inputs[i])
+        unbroadcast(b, _einsum_cotangent(b, i, inputs, operand_labels, result, cotangents[0]), inputs[i])
         for i in range(len(inputs))
     )
 
 
-def _einsum_cotangent(b: Builder, i: int, inputs: Any, operands: list[str], result: str, ct: Any) -> Any:
+def _einsum_cotangent(b: Builder, position: int, inputs: Any, all_labels: list[str], result: str, ct: Any) -> Any:
     """Return the cotangent of one operand: the einsum of the result's cotangent with all other operands."""
-    factors = [(ct, result), *((conjugate(b, inputs[j]), operands[j]) for j in range(len(inputs)) if j != i)]
-    operand_labels = distinct_labels = operands[i]
+    others = [j for j in range(len(inputs)) if j != position]
+    factors = [(ct, result), *((conjugate(b, inputs[j]), all_labels[j]) for j in others)]  # values and their labels
+    operand_labels = distinct_labels = all_labels[position]
     batch = "..." if "..." in operand_labels else ""
-    unused_letters = iter(c for c in _LETTERS if c not in "".join(operands))
+    unused_letters = iter(c for c in _LETTERS if c not in "".join(all_labels))
     for label in sorted(set(operand_labels.replace("...", ""))):
         while distinct_labels.count(label) > 1:
             # A repeated label of the operand reads a diagonal: the cotangent is zero elsewhere.
             twin = next(unused_letters)
             distinct_labels = twin.join(distinct_labels.rsplit(label, 1))
-            counts = b.einsum(b.ones_like(inputs[i]), equation=f"{operand_labels}->{batch}{label}")
-            factors.append((b.diag(b.divide(counts, counts), offset=0), batch + label + twin))
+            counts = b.einsum(b.ones_like(inputs[position]), equation=f"{operand_labels}->{batch}{label}")
+            identity = b.diag(b.divide(counts, counts), offset=0)
+            factors.append((identity, batch + label + twin))
     covered_labels = "".join(labels for _, labels in factors)
     if set(distinct_labels) - set(covered_labels):
         # These labels are summed over in this operand alone: every element gets the same cotangent.
-        factors.append((b.ones_like(inputs[i]), operand_labels))
+        factors.append((b.ones_like(inputs[position]), operand_labels))
     if "..." in covered_labels and not batch:
         distinct_labels = "..." + distinct_labels  # batch dimensions of other operands, over which the caller sums
-    return b.einsum(*(x for x, _ in factors), equation=f"{','.join(t for _, t in factors)}->{distinct_labels}")
+    factor_labels = ",".join(labels for _, labels in factors)
+    return b.einsum(*(x for x, _ in factors), equation=f"{factor_labels}->{distinct_labels}")
 
 
 tensordot = define(

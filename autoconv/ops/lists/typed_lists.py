@@ -109,14 +109,14 @@ def _pop(x: bytearray, *index: Any, element: TensorType) -> np.ndarray:
     return result
 
 
-def _slice_of_operands(bounds: tuple[Any, ...], is_given: tuple[bool, ...]) -> slice:
+def _slice_of_operands(bounds: tuple[Any, ...], has_bounds: tuple[bool, ...]) -> slice:
     remaining_bounds = iter(bounds)
-    return slice(*(int(next(remaining_bounds)) if is_operand else None for is_operand in is_given))
+    return slice(*(int(next(remaining_bounds)) if has_bound else None for has_bound in has_bounds))
 
 
-def _slice(x: bytearray, *bounds: Any, given: tuple[bool, bool, bool], element: TensorType) -> tuple[Any]:
-    """Slice the list; `given` is which of start, stop and step are among the operands."""
-    return (bytearray(np.frombuffer(x, element.dtype.numpy)[_slice_of_operands(bounds, given)].tobytes()),)
+def _slice(x: bytearray, *bounds: Any, has_bounds: tuple[bool, bool, bool], element: TensorType) -> tuple[Any]:
+    """Slice the list; `has_bounds` tells for start, stop and step whether each is among the operands."""
+    return (bytearray(np.frombuffer(x, element.dtype.numpy)[_slice_of_operands(bounds, has_bounds)].tobytes()),)
 
 
 def _extend(x: bytearray, y: bytearray, *, element: TensorType) -> tuple[()]:
@@ -130,7 +130,7 @@ def _clear(x: bytearray, *, element: TensorType) -> tuple[()]:
 
 
 def _change(x: bytearray, *operands: Any, method: str, element: TensorType) -> tuple[()]:
-    """Apply a list method that changes the list and returns None."""
+    """Apply a list method that changes the list and returns None, or `del`, or a reversed sort ("sort_down")."""
     array = np.frombuffer(x, element.dtype.numpy)
     if method == "sort" and not np.isnan(array).any():
         array.sort(kind="stable")
@@ -182,9 +182,8 @@ def _advance(x: bytearray, cursor: bytearray, *, element: TensorType) -> np.ndar
 def _define(
     name: str, result: Callable[..., Any], kernel: Callable[..., Any], effects: Effects, graphdef: str = ""
 ) -> None:
-    name_parts = name.split("_")
     define(
-        name=name, graphdef=graphdef or "".join(map(str.capitalize, name_parts)), result=result, kernel=kernel,
+        name=name, graphdef=graphdef or "".join(map(str.capitalize, name.split("_"))), result=result, kernel=kernel,
         gradient=_NO_GRADIENT, effects=effects,
     )  # fmt: skip
 
@@ -233,14 +232,14 @@ def _convert_rows(x: list[Any], element: TensorType, rows_by_id: dict[int, list[
     return rows_by_id[id(x)]
 
 
-# Converts a Python list of typed lists, or of such lists.
+# Converts a Python list of typed lists, nested to any depth.
 _define(
     "typed_list_rows", lambda *_, **__: ObjectType("list"), lambda x, *, element: (
         _convert_rows(x, element, {}),
     ), _READ_WRITE
 )
 
-_CLASS_OF_KIND = {"i": int, "f": float, "b": bool}
+_CLASS_OF_DTYPE_KIND = {"i": int, "f": float, "b": bool}
 
 
 def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
@@ -248,7 +247,7 @@ def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
 
     Raises OtherKindError before any side effect: the call can rerun as plain Python.
     """
-    class_ = _CLASS_OF_KIND[element.dtype.numpy.kind]
+    class_ = _CLASS_OF_DTYPE_KIND[element.dtype.numpy.kind]
     if type(x) is list and all(type(item) is class_ for item in x):
         with suppress(OverflowError):
             return (bytearray(_to_bytes(x, element)),)

@@ -177,8 +177,8 @@ def _linspace_type(
         raise TypeError(f"linspace takes floating bounds, found {start.dtype.name}; cast first")
     if num_tensor is None and (num is None or num <= 0):
         raise ValueError(f"linspace: num has to be positive, found {num}")
-    bounds = broadcast_shapes(start.shape, stop.shape)
-    return TensorType(start.dtype, None if bounds is None else (num, *bounds), start.weak and stop.weak)
+    bounds_shape = broadcast_shapes(start.shape, stop.shape)
+    return TensorType(start.dtype, None if bounds_shape is None else (num, *bounds_shape), start.weak and stop.weak)
 
 
 def _linspace(start: Any, stop: Any, num_tensor: Any = None, *, num: int | None) -> Any:

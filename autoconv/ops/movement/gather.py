@@ -19,7 +19,7 @@ from autoconv.ops.rules import normalised_axis
 from autoconv.ops.traits import Indexing, Scatter, SizeOperand
 
 _X = np.arange(12.0).reshape(3, 4) / 4
-_B = np.arange(24.0).reshape(2, 3, 4) / 8
+_BATCH = np.arange(24.0).reshape(2, 3, 4) / 8
 
 
 def check_indices(indices: Any, size: int, name: str = "indices") -> None:
@@ -93,6 +93,7 @@ def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) ->
 
 
 def _ungather(x: Any, indices: Any, like: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
+    """Add the rows of `x` at the indices to zeros of the shape of `like`, the adjoint of gather."""
     result = np.zeros(np.shape(like), np.asarray(x).dtype)
     resolved_axis = axis % result.ndim
     indices = np.asarray(indices)
@@ -121,8 +122,8 @@ gather = define(
     name="gather", graphdef="GatherV2", result=_gather_type, kernel=_gather, gradient=_gather_gradient,
     effects=Effects.RAISE, indexing=Indexing("rows"),
     samples=(
-        sample(_X, _I, axis=0), sample(_X, np.array(1), axis=-1), sample(_B, _I, axis=2, batch_dims=1),
-        sample(_B, _I, axis=-2, batch_dims=1),
+        sample(_X, _I, axis=0), sample(_X, np.array(1), axis=-1), sample(_BATCH, _I, axis=2, batch_dims=1),
+        sample(_BATCH, _I, axis=-2, batch_dims=1),
     ),
 )  # fmt: skip
 ungather = define(
@@ -131,7 +132,7 @@ ungather = define(
     gradient=_ungather_gradient,
     samples=(
         sample(np.arange(16.0).reshape(2, 2, 4), _I, _X, axis=0, differentiable=(0,)),
-        sample(np.arange(12.0).reshape(2, 3, 2), _I, _B, axis=2, batch_dims=1, differentiable=(0,)),
+        sample(np.arange(12.0).reshape(2, 3, 2), _I, _BATCH, axis=2, batch_dims=1, differentiable=(0,)),
     ),
     shape_only=(2,), indexing=Indexing("rows"), scatter=Scatter(0),
 )  # fmt: skip
@@ -176,17 +177,17 @@ def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> t
         raise InvalidArgumentError(
             f"indices[{','.join(map(str, position))}] = [{coordinates}] does not index into shape {list(shape)}"
         )
-    lead_rank = indices.ndim - 1
+    leading_rank = indices.ndim - 1
     grid = [
-        np.arange(size).reshape([-1 if i == j else 1 for j in range(lead_rank)])
+        np.arange(size).reshape([-1 if i == j else 1 for j in range(leading_rank)])
         for i, size in enumerate(indices.shape[:batch_dims])
     ]
     return (*grid, *np.moveaxis(indices, -1, 0))
 
 
-def _select_elements(x: Any, index: tuple[Any, ...], lead_shape: tuple[int, ...]) -> Any:
+def _select_elements(x: Any, index: tuple[Any, ...], leading_shape: tuple[int, ...]) -> Any:
     """Return x[index]; an empty coordinate vector selects the whole of x, once per vector."""
-    return x[index] if index else np.broadcast_to(x, lead_shape + np.shape(x))
+    return x[index] if index else np.broadcast_to(x, leading_shape + np.shape(x))
 
 
 def _gather_nd(params: Any, indices: Any, *, batch_dims: int = 0) -> Any:
@@ -265,7 +266,7 @@ gather_nd = define(
     effects=Effects.RAISE,
     gradient=_gather_nd_gradient,
     samples=(
-        sample(_X, _VECTORS), sample(_X, _ROWS), sample(_B, np.array([[[2], [0]], [[1], [1]]]), batch_dims=1),
+        sample(_X, _VECTORS), sample(_X, _ROWS), sample(_BATCH, np.array([[[2], [0]], [[1], [1]]]), batch_dims=1),
         sample(_X, np.zeros((2, 0), np.int32)),
     ),
     may_alias=True, indexing=Indexing("vectors"),
@@ -340,10 +341,10 @@ def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     def indicator(condition: Any, like: Any) -> Any:
         return b.select(condition, b.ones_like(like), b.zeros_like(like))
 
-    is_kept = indicator(b.equal(tensor, result), tensor)
-    is_written = indicator(b.equal(updates, b.gather_nd(result, indices, batch_dims=0)), updates)
-    share = b.divide(ct, b.tensor_scatter_nd_add(is_kept, indices, is_written))
-    return b.multiply(share, is_kept), None, b.multiply(is_written, b.gather_nd(share, indices, batch_dims=0))
+    kept_mask = indicator(b.equal(tensor, result), tensor)
+    written_mask = indicator(b.equal(updates, b.gather_nd(result, indices, batch_dims=0)), updates)
+    share = b.divide(ct, b.tensor_scatter_nd_add(kept_mask, indices, written_mask))
+    return b.multiply(share, kept_mask), None, b.multiply(written_mask, b.gather_nd(share, indices, batch_dims=0))
 
 
 _define_tensor_scatter("tensor_scatter_nd_update", "TensorScatterUpdate", None, None, _update_gradient)

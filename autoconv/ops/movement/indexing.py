@@ -24,7 +24,7 @@ from autoconv.ops.index_spec import (
     Slice,
     Spec,
     align,
-    covered_dimensions,
+    indexed_rank,
     is_basic,
 )
 from autoconv.ops.movement.numpy_index import check_in_range, numpy_index
@@ -44,11 +44,11 @@ def _get_item_type(x: TensorType, *operands: TensorType, spec: Spec) -> TensorTy
 
 def indexed_shape(
     shape: Shape, operands: tuple[TensorType, ...], spec: Spec,
-    sliced: Callable[[Dimension, tuple[Any, ...]], Dimension] | None = None,
+    size_of_slice: Callable[[Dimension, tuple[Any, ...]], Dimension] | None = None,
 ) -> Shape:  # fmt: skip
     """Return the static shape of x[index]; None when the rank is unknown.
 
-    `sliced(size, bounds)` may replace the rule for the length of a slice, for callers with more precise sizes.
+    `size_of_slice(size, bounds)` may replace the rule for the length of a slice, for callers with more precise sizes.
     Raises IndexOutOfRangeError for indices that are statically out of range, TypeError for operands of a wrong dtype.
     """
     entries = align(spec, len(shape or ()), operands, lambda mask: mask.rank or 0)
@@ -56,21 +56,21 @@ def indexed_shape(
         _check_operands(entry, operands_of_entry)
         if isinstance(entry, Mask) and operands_of_entry[0].rank is None:
             return None
-    covered_count = covered_dimensions(entries)
+    covered_count = indexed_rank(entries)
     if shape is None:
         return None
     if covered_count > len(shape):
         raise IndexOutOfRangeError(
             f"too many indices: the tensor has {len(shape)} dimensions, but {covered_count} were indexed"
         )
-    return _result_shape(_result_parts(shape, entries, sliced or _slice_size))
+    return _result_shape(_result_parts(shape, entries, size_of_slice or _slice_size))
 
 
 # A part of the result: ("kept", dimensions), or ("advanced", shape of one index array).
 _Part = tuple[str, Shape]
 
 
-def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], sliced: Any) -> list[_Part]:
+def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], size_of_slice: Any) -> list[_Part]:
     has_index_arrays = not is_basic(tuple(aligned.entry for aligned in entries))
     parts: list[_Part] = []
     for entry, operands_of_entry, axis, width in entries:
@@ -80,7 +80,7 @@ def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], sli
         elif isinstance(entry, Rest):
             parts.append(("kept", covered_sizes))
         elif isinstance(entry, Slice):
-            parts.append(("kept", (sliced(shape[axis], entry.parts),)))
+            parts.append(("kept", (size_of_slice(shape[axis], entry.parts),)))
         elif isinstance(entry, Mask):
             if not are_shapes_compatible(covered_sizes, operands_of_entry[0].shape):
                 raise IndexOutOfRangeError(
@@ -259,17 +259,18 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     zeros = b.zeros_like(value, dtype=dtype_of(x))
     if not (dtype_of(value).is_floating or dtype_of(value).is_complex):
         return b.set_item(ct, zeros, *operands, spec=spec), None, *(None for _ in operands)
-    part = b.get_item(ct, *operands, spec=spec)  # read before set_item, which may then update `ct` in place
+    item_cotangent = b.get_item(ct, *operands, spec=spec)  # read before set_item, which may then update `ct` in place
     base_cotangent = b.set_item(ct, zeros, *operands, spec=spec)
     if Gather() in spec:
-        part = b.select(_is_written_last(b, ct, part, operands, spec), part, b.zeros_like(part))
-    return base_cotangent, _value_cotangent(b, part, value), *(None for _ in operands)
+        is_last = _is_written_last(b, ct, item_cotangent, operands, spec)
+        item_cotangent = b.select(is_last, item_cotangent, b.zeros_like(item_cotangent))
+    return base_cotangent, _value_cotangent(b, item_cotangent, value), *(None for _ in operands)
 
 
-def _is_written_last(b: Builder, x: Any, part: Any, operands: Any, spec: Spec) -> Any:
+def _is_written_last(b: Builder, x: Any, item: Any, operands: Any, spec: Spec) -> Any:
     """Return which written values remain: of two written to one element, the last."""
     zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
-    update_numbers = b.reshape_like(b.range(zero, b.size(part, dtype=int64), one), part)
+    update_numbers = b.reshape_like(b.range(zero, b.size(item, dtype=int64), one), item)
     last_writers = b.set_item(b.zeros_like(x, dtype=int64), update_numbers, *operands, spec=spec)
     return b.equal(b.get_item(last_writers, *operands, spec=spec), update_numbers)
 
@@ -282,8 +283,8 @@ def _add_at_item_type(x: TensorType, value: TensorType, *operands: TensorType, s
 
 def _add_at_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (_, value, *operands) = cotangents, inputs
-    part = b.get_item(ct, *operands, spec=attributes["spec"])
-    return ct, _value_cotangent(b, part, value), *(None for _ in operands)
+    item_cotangent = b.get_item(ct, *operands, spec=attributes["spec"])
+    return ct, _value_cotangent(b, item_cotangent, value), *(None for _ in operands)
 
 
 _X = np.arange(24.0).reshape(2, 3, 4) / 8

@@ -161,8 +161,8 @@ def _stack(*inputs: Any, axis: int = 0) -> Any:
         return np.stack(inputs, axis)
     except ValueError as error:
         shapes = ", ".join(str(list(np.shape(x))) for x in inputs)
-        failure = InvalidArgumentError(f"Shapes of all inputs must match: they are {shapes}")
-        raise failure.with_plain_error(error) from None
+        public_error = InvalidArgumentError(f"Shapes of all inputs must match: they are {shapes}")
+        raise public_error.with_plain_error(error) from None
 
 
 def _stack_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

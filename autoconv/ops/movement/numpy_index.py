@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError, OpError
 from autoconv.graph.types import Dimension
-from autoconv.ops.index_spec import AlignedEntry, At, Entry, Gather, Mask, Rest, Slice, Spec, align, covered_dimensions
+from autoconv.ops.index_spec import AlignedEntry, At, Entry, Gather, Mask, Rest, Slice, Spec, align, indexed_rank
 
 
 def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -> tuple[Any, ...]:
@@ -18,7 +18,7 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
     Raises IndexOutOfRangeError with the index that is out of range, and the size.
     """
     entries = align(spec, len(shape), operands)
-    index = as_numpy(spec, operands)
+    index = unchecked_numpy_index(spec, operands)
     try:
         _check_index(shape, entries, index)
     except OpError as error:
@@ -29,10 +29,10 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
     return index
 
 
-def as_numpy(spec: Spec, operands: Iterable[Any]) -> tuple[Any, ...]:
+def unchecked_numpy_index(spec: Spec, operands: Iterable[Any]) -> tuple[Any, ...]:
     """Return NumPy's form of an index, unchecked."""
-    iterator = iter(operands)
-    return tuple(_numpy_entry(entry, [next(iterator) for _ in range(entry.operand_count)]) for entry in spec)
+    remaining_operands = iter(operands)
+    return tuple(_numpy_entry(entry, [next(remaining_operands) for _ in range(entry.operand_count)]) for entry in spec)
 
 
 def check_in_range(index: int, size: Dimension, axis: int) -> None:
@@ -53,7 +53,7 @@ def _numpy_entry(entry: Entry, operands: Iterable[Any]) -> Any:
 
 
 def _check_index(shape: tuple[int, ...], entries: list[AlignedEntry], index: tuple[Any, ...]) -> None:
-    covered_count = covered_dimensions(entries)
+    covered_count = indexed_rank(entries)
     if covered_count > len(shape):
         raise IndexOutOfRangeError(
             f"too many indices: the tensor has {len(shape)} dimensions, but {covered_count} were indexed"
@@ -77,8 +77,8 @@ def _check_index(shape: tuple[int, ...], entries: list[AlignedEntry], index: tup
 def _check_array(array: np.ndarray, size: int, axis: int) -> None:
     is_outside = (array < -size) | (array >= size)
     if np.any(is_outside):
-        invalid = array[is_outside].flat[0]
-        raise IndexOutOfRangeError(f"index {invalid} is out of bounds for dimension {axis} of size {size}")
+        invalid_index = array[is_outside].flat[0]
+        raise IndexOutOfRangeError(f"index {invalid_index} is out of bounds for dimension {axis} of size {size}")
 
 
 def _numpy_error(shape: tuple[int, ...], index: tuple[Any, ...]) -> Exception | None:
@@ -90,4 +90,4 @@ def _numpy_error(shape: tuple[int, ...], index: tuple[Any, ...]) -> Exception | 
     return None
 
 
-__all__ = ["as_numpy", "check_in_range", "numpy_index"]
+__all__ = ["unchecked_numpy_index", "check_in_range", "numpy_index"]

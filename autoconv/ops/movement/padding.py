@@ -14,7 +14,7 @@ from autoconv.ops.traits import SizeOperand
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _PAIRS = ((1, 0), (2, 1))
 _MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
-Paddings = tuple[tuple[int | None, int | None], ...]
+Paddings = tuple[tuple[int | None, int | None], ...]  # attribute; None where `amounts` has the number at run time
 
 
 def _pad_type(
@@ -113,9 +113,12 @@ def _unpad(x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT"
     sizes = [size - b - a for size, (b, a) in zip(np.shape(x), pairs, strict=True)]
     if mode == "CONSTANT":
         return x[tuple(slice(b, b + size) for size, (b, _) in zip(sizes, pairs, strict=True))]
-    origins = [np.pad(np.arange(size), pair, _MODES[mode]) for size, pair in zip(sizes, pairs, strict=True)]  # type: ignore[call-overload]
+    source_positions = [
+        np.pad(np.arange(size), pair, _MODES[mode])  # type: ignore[call-overload]
+        for size, pair in zip(sizes, pairs, strict=True)
+    ]
     result = np.zeros(sizes, np.asarray(x).dtype)
-    np.add.at(result, np.ix_(*origins), x)
+    np.add.at(result, np.ix_(*source_positions), x)
     return result
 
 

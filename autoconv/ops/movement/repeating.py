@@ -20,13 +20,13 @@ from autoconv.ops.traits import SizeOperand
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 
 
-def _check_expands(x: TensorType, shape: Shape) -> None:
+def _check_broadcasts(x: TensorType, shape: Shape) -> None:
     if x.shape is None or shape is None:
         return
-    padded = (1,) * (len(shape) - len(x.shape)) + x.shape
+    padded_shape = (1,) * (len(shape) - len(x.shape)) + x.shape
     can_expand = len(x.shape) <= len(shape) and all(
         size in (1, target_size) or not isinstance(size, int) or not isinstance(target_size, int)
-        for size, target_size in zip(padded, shape, strict=True)
+        for size, target_size in zip(padded_shape, shape, strict=True)
     )
     if not can_expand:
         raise ValueError(
@@ -38,12 +38,12 @@ def _broadcast_to_type(
     x: TensorType, vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
 ) -> TensorType:
     target_shape = static_shape("broadcast_to", shape, vector)
-    _check_expands(x, target_shape)
+    _check_broadcasts(x, target_shape)
     return x.with_shape(target_shape)
 
 
 def _broadcast_to_shape_of_type(x: TensorType, like: TensorType) -> TensorType:
-    _check_expands(x, like.shape)
+    _check_broadcasts(x, like.shape)
     return x.with_shape(like.shape)
 
 

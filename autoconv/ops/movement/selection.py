@@ -9,7 +9,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Dimension, TensorType, are_shapes_compatible
+from autoconv.graph.types import TensorType, are_shapes_compatible
 from autoconv.ops.gradients import unbroadcast
 from autoconv.ops.movement.gather import check_indices
 from autoconv.ops.record import Builder, define, no_gradient, sample
@@ -17,7 +17,7 @@ from autoconv.ops.rules import broadcast_shapes, normalised_axis
 from autoconv.ops.traits import Indexing, Scatter, SizeOperand
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
-_C = np.array([True, False, True])
+_CONDITION = np.array([True, False, True])
 
 
 def _check_condition(op: str, condition: TensorType) -> None:
@@ -58,12 +58,12 @@ def _where_type(condition: TensorType) -> TensorType:
 select = define(
     name="select", graphdef="SelectV2", result=_select_type, kernel=_select, gradient=_select_gradient,
     unify=(1, 2), elementwise=True,
-    samples=(sample(_C, _X, _X * 2), sample(_C[:, None, None], np.array(1.5), _X)),
+    samples=(sample(_CONDITION, _X, _X * 2), sample(_CONDITION[:, None, None], np.array(1.5), _X)),
 )  # fmt: skip
 where_indices = define(
     name="where_indices", graphdef="Where", result=_where_type,
     kernel=lambda condition: np.argwhere(condition).astype(np.int64),
-    gradient=no_gradient("coordinates are integers"), samples=(sample(_C), sample(_X > 0)), selects_rows=True,
+    gradient=no_gradient("coordinates are integers"), samples=(sample(_CONDITION), sample(_X > 0)), selects_rows=True,
 )  # fmt: skip
 
 
@@ -88,11 +88,11 @@ def _one_hot(
     indices: Any, on_value: Any, off_value: Any, depth_tensor: Any = None,
     *, depth: int | None, axis: int = -1, dtype: DType,
 ) -> Any:  # fmt: skip
-    count = int(depth_tensor) if depth_tensor is not None else depth
-    if count is None or count < 0:
-        raise InvalidArgumentError(f"depth must be non-negative, got: {count}")
+    resolved_depth = int(depth_tensor) if depth_tensor is not None else depth
+    if resolved_depth is None or resolved_depth < 0:
+        raise InvalidArgumentError(f"depth must be non-negative, got: {resolved_depth}")
     new_axis = axis % (np.ndim(indices) + 1)
-    columns = np.arange(count).reshape([-1 if i == new_axis else 1 for i in range(np.ndim(indices) + 1)])
+    columns = np.arange(resolved_depth).reshape([-1 if i == new_axis else 1 for i in range(np.ndim(indices) + 1)])
     return np.where(np.expand_dims(indices, new_axis) == columns, on_value, off_value).astype(dtype.numpy)
 
 
@@ -126,7 +126,7 @@ one_hot = define(
 def _segment_sum_type(
     data: TensorType,
     segments: TensorType,
-    count: TensorType | None = None,
+    count_tensor: TensorType | None = None,
     *,
     num_segments: int | None = None,
 ) -> TensorType:
@@ -137,12 +137,11 @@ def _segment_sum_type(
     segment_rank = len(segments.shape)
     if not are_shapes_compatible(data.shape[:segment_rank], segments.shape):
         raise ValueError(f"segment_sum: the segment ids {segments} do not fit the data {data}")
-    first: Dimension = num_segments
-    return data.with_shape((first, *data.shape[segment_rank:]))
+    return data.with_shape((num_segments, *data.shape[segment_rank:]))
 
 
-def _segment_sum(data: Any, segments: Any, count: Any = None, *, num_segments: int | None = None) -> Any:
-    segment_count = int(count) if count is not None else num_segments
+def _segment_sum(data: Any, segments: Any, count_tensor: Any = None, *, num_segments: int | None = None) -> Any:
+    segment_count = int(count_tensor) if count_tensor is not None else num_segments
     if segment_count is None:
         segment_count = int(np.max(segments, initial=-1)) + 1
     data, segments = np.asarray(data), np.asarray(segments)

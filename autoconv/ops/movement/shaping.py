@@ -142,10 +142,10 @@ def _reshape(x: Any, vector: Any = None, *, shape: Any) -> Any:
             raise ValueError
         return np.reshape(x, sizes)
     except ValueError as error:
-        refusal = InvalidArgumentError(
+        public_error = InvalidArgumentError(
             f"Input to reshape is a tensor with {np.size(x)} values, but the requested shape is {list(sizes)}"
         )
-        raise (refusal.with_plain_error(error) if error.args else refusal) from None
+        raise (public_error.with_plain_error(error) if error.args else public_error) from None
 
 
 def _reshape_like(x: Any, like: Any) -> Any:

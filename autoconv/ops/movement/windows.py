@@ -33,16 +33,16 @@ def _kernel(x: Any, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> Any:
 
 
 def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Element i of an axis is element k of window i - k, for each k: the sum over a diagonal of windows of windows."""
+    """Sum, for element i of an axis, its cotangents as element k of window i - k: a diagonal of windows of windows."""
     (cotangent,), axes, lengths = cotangents, attributes["axes"], attributes["lengths"]
     rank = len(inputs[0].type.shape)
-    for last in reversed(range(len(axes))):
-        axis, length = axes[last] % rank, lengths[last]
-        paddings = tuple((length - 1, length - 1) if i == axis else (0, 0) for i in range(rank + last + 1))
+    for position in reversed(range(len(axes))):
+        axis, length = axes[position] % rank, lengths[position]
+        paddings = tuple((length - 1, length - 1) if i == axis else (0, 0) for i in range(rank + position + 1))
         padded_cotangent = b.pad(cotangent, paddings=paddings, mode="CONSTANT", constant_values=0)
         padded_cotangent = b.sliding_windows(padded_cotangent, axes=(axis,), lengths=(length,))
-        diagonal = b.diag_part(b.reverse(padded_cotangent, axis=(rank + last + 1,)), offset=0)
-        cotangent = b.reduce_sum(diagonal, axis=(rank + last,), keepdims=False)
+        diagonal = b.diag_part(b.reverse(padded_cotangent, axis=(rank + position + 1,)), offset=0)
+        cotangent = b.reduce_sum(diagonal, axis=(rank + position,), keepdims=False)
     return (cotangent,)
 
 

@@ -18,7 +18,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type, dense_strides
 from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec, align
 from autoconv.ops.movement.indexing import indexed_shape
-from autoconv.ops.movement.numpy_index import as_numpy
+from autoconv.ops.movement.numpy_index import unchecked_numpy_index
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import diagonal_length, is_known_to_broadcast
 from autoconv.ops.traits import Indexing
@@ -38,7 +38,7 @@ def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
     shape = indexed_shape(x.shape, operands, spec)
     assert shape is not None
     strides: list[int | None] = []
-    for entry, axis in entries_of(x.rank, spec):
+    for entry, axis in basic_entries(x.rank, spec):
         if isinstance(entry, NewAxis):
             strides.append(0)
         elif isinstance(entry, Slice):
@@ -47,7 +47,7 @@ def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
     return replace(x, shape=tuple(shape), strides=tuple(strides))
 
 
-def entries_of(rank: int, spec: Spec) -> list[tuple[Entry, int]]:
+def basic_entries(rank: int, spec: Spec) -> list[tuple[Entry, int]]:
     """Return the entries of a basic index with their dimensions, with whole slices for omitted ones."""
     result: list[tuple[Entry, int]] = []
     for entry, _, axis, width in align(spec, rank):
@@ -58,9 +58,9 @@ def entries_of(rank: int, spec: Spec) -> list[tuple[Entry, int]]:
     return result
 
 
-def basic_index(operands: Sequence[Any], spec: Spec) -> tuple[Any, ...]:
+def view_index(operands: Sequence[Any], spec: Spec) -> tuple[Any, ...]:
     """Return the index for NumPy; an ellipsis makes it a view even for a single element."""
-    index = as_numpy(spec, operands)
+    index = unchecked_numpy_index(spec, operands)
     return index if Ellipsis in index else (*index, Ellipsis)
 
 
@@ -68,7 +68,7 @@ def _view_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effec
     """Return RAISE unless all single indices are statically in range."""
     x = types[0]
     assert isinstance(x, ArrayType)
-    for entry, axis in entries_of(x.rank, attributes["spec"]):
+    for entry, axis in basic_entries(x.rank, attributes["spec"]):
         if isinstance(entry, At) and (entry.index == INPUT or not isinstance(x.shape[axis], int)):
             return Effects.RAISE
         if isinstance(entry, Slice) and entry.step == INPUT:
@@ -78,7 +78,7 @@ def _view_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effec
 
 define(
     name="array_view", graphdef="ArrayView", result=_view_type, effects=_view_effects, gradient=_NO_GRADIENT,
-    kernel=lambda x, *operands, spec: x[basic_index(operands, spec)],
+    kernel=lambda x, *operands, spec: x[view_index(operands, spec)],
     view=True, op_on_tensors="get_item",
 )  # fmt: skip
 
@@ -114,10 +114,10 @@ define(
 
 
 def _diagonal_type(x: ArrayType, *, offset: int) -> ArrayType:
-    *outer, row_stride, column_stride = x.strides
+    *outer_strides, row_stride, column_stride = x.strides
     stride = None if row_stride is None or column_stride is None else row_stride + column_stride
     shape = (*x.shape[:-2], diagonal_length(x.shape[-2], x.shape[-1], offset))
-    return replace(x, shape=shape, strides=(*outer, stride), read_only=True)
+    return replace(x, shape=shape, strides=(*outer_strides, stride), read_only=True)
 
 
 def _windows_type(x: ArrayType, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> ArrayType:
@@ -202,7 +202,7 @@ define(
 
 def _set(x: np.ndarray, value: Any, *operands: Any, spec: Spec) -> tuple[()]:
     with np.errstate(all="ignore"):
-        x[as_numpy(spec, operands)] = value
+        x[unchecked_numpy_index(spec, operands)] = value
     return ()
 
 
@@ -236,7 +236,7 @@ define(
 
 
 def _array_of_type(x: TensorType, *, read_only: bool = False) -> ArrayType:
-    shape = _require_rank(x.shape)
+    shape = _shape_of_known_rank(x.shape)
     return ArrayType(x.dtype, shape, dense_strides(shape, x.dtype), read_only=read_only)
 
 
@@ -253,7 +253,7 @@ define(
 )  # fmt: skip
 
 
-def _require_rank(shape: Any) -> tuple[Dimension, ...]:
+def _shape_of_known_rank(shape: Any) -> tuple[Dimension, ...]:
     if shape is None:
         raise TypeError("the number of dimensions of an array has to be known")
     return tuple(shape)
@@ -264,4 +264,4 @@ define(
     gradient=_NO_GRADIENT, effects=Effects.READ,
 )  # fmt: skip
 
-__all__ = ["array_type", "basic_index", "entries_of"]
+__all__ = ["array_type", "view_index", "basic_entries"]

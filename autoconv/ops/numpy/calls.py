@@ -37,15 +37,14 @@ def _result_types(
 @functools.lru_cache(maxsize=512)
 def _infer_types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
     """Return the result types for example arrays: dtypes, and sizes that all examples share."""
-    has_ranks = all(x.shape is not None for x in inputs)
-    is_static = has_ranks and all(isinstance(d, int) for x in inputs for d in x.shape)
+    have_known_ranks = all(x.shape is not None for x in inputs)
+    is_static = have_known_ranks and all(isinstance(d, int) for x in inputs for d in x.shape)
     integer_positions = [i for i, x in enumerate(inputs) if x.shape == () and x.dtype.is_integer]
-    # By trial: the size for unknown ones, the rank for unknown ones, and what is added to integers, as those may be
-    # requested sizes.
+    # (size of unknown dimensions, rank where that is unknown, what is added to integers, as these may request sizes)
     trials = [(size, 0, 0) for size in _EXAMPLE_SIZES[: 1 if is_static or by_values else None]]
     trials += [(_EXAMPLE_SIZES[0], 0, 2)] if integer_positions and not by_values else []
     results_by_trial: list[tuple[np.ndarray, ...]] = []
-    for size, rank, increment in trials if has_ranks else [(2, rank, 0) for rank in range(4)]:
+    for size, rank, increment in trials if have_known_ranks else [(2, rank, 0) for rank in range(4)]:
         try:
             example_arrays = _examples(inputs, size, rank, dict.fromkeys(integer_positions, increment))
             results = _call_with_examples(example_arrays, function, arguments, keywords)
@@ -60,7 +59,7 @@ def _infer_types(inputs: Any, function: str, arguments: Any, keywords: Any, by_v
         _common_shape([x.shape for x in arrays], has_unknown_sizes) for arrays in zip(*results_by_trial, strict=True)
     ]
     return tuple(
-        TensorType(as_dtype(x.dtype), shape if has_ranks else None)
+        TensorType(as_dtype(x.dtype), shape if have_known_ranks else None)
         for x, shape in zip(results_by_trial[0], shapes, strict=True)
     )
 

@@ -51,16 +51,16 @@ def _call_method(
 
 
 def type_of_draw(
-    kind: type, inputs: Sequence[TensorType], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
+    class_: type, inputs: Sequence[TensorType], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
 ) -> TensorType:
     """Return the type of a draw: a Python number where NumPy returns one, else an array.
 
-    `kind` is the class of the generator. Example draws determine the type. Raises NumPy's error where there are no
+    `class_` is the class of the generator. Example draws determine the type. Raises NumPy's error where there are no
     tensor arguments, and StagingError where no example arguments are accepted.
     """
     is_static = all(isinstance(d, int) for x in inputs for d in x.shape or (None,))
     has_ranks = all(x.shape is not None for x in inputs)
-    draw = functools.partial(_draw_examples, kind, inputs, method=method, arguments=arguments, keywords=keywords)
+    draw = functools.partial(_draw_examples, class_, inputs, method=method, arguments=arguments, keywords=keywords)
     sizes = (1,) if is_static else (1, 3)
     draws, last_error = draw(sizes)
     if not draws and inputs:  # floats may be probabilities
@@ -70,16 +70,16 @@ def type_of_draw(
         if inputs:
             raise StagingError(f"what {method!r} draws is not known while tracing") from last_error
         raise last_error
-    shapes = [np.shape(drawn) for drawn in draws]
+    shapes = [np.shape(value) for value in draws]
     shape: Any = None
-    if has_ranks and len({len(drawn_shape) for drawn_shape in shapes}) == 1:
+    if has_ranks and len(set(map(len, shapes))) == 1:
         is_uncertain = len(draws) == 1 and last_error is not None
         shape = tuple(None if is_uncertain or len(set(sizes)) > 1 else sizes[0] for sizes in zip(*shapes, strict=True))
     return TensorType(as_dtype(np.asarray(draws[0]).dtype), shape, type(draws[-1]) in (bool, int, float))
 
 
 def _draw_examples(
-    kind: type, inputs: Sequence[TensorType], sizes: Sequence[int], normalises: bool = False, *, method: str,
+    class_: type, inputs: Sequence[TensorType], sizes: Sequence[int], normalises: bool = False, *, method: str,
     arguments: tuple[Argument, ...], keywords: tuple[Any, ...],
 ) -> tuple[list[Any], Exception | None]:  # fmt: skip
     """Return the results of draws with example arguments, whose unknown sizes are `sizes`, and the last error.
@@ -93,7 +93,7 @@ def _draw_examples(
         if normalises:
             arrays = [x / np.sum(x, dtype=x.dtype) if x.dtype.kind == "f" and x.size else x for x in arrays]
         arrays = [x + x.dtype.type(increment) if x.dtype.kind in "iu" else x for x in arrays]
-        generator: Any = np.random.default_rng(0) if kind is np.random.Generator else kind(0)
+        generator: Any = np.random.default_rng(0) if class_ is np.random.Generator else class_(0)
         try:
             draws.append(_call_method(generator, arrays, method, arguments, keywords))
         except Exception as error:

@@ -2,7 +2,7 @@
 
 The items of a list are known at run time, when `np.array(list)` is called. If its result differs from the guess (an
 empty list always gives float64), OtherKindError makes the call rerun as plain Python. Where the
-program gives the dtype (`given`), only the rank is guessed.
+program gives the dtype (`has_given_dtype`), only the rank is guessed.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from autoconv.ops.lists.typed_lists import items_of
 from autoconv.ops.python.objects import READ_OR_RAISE
 from autoconv.ops.record import define, no_gradient
 
-OF_OBJECTS, OF_NUMBERS = "list_array", "typed_list_array"
+LIST_ARRAY, TYPED_LIST_ARRAY = "list_array", "typed_list_array"
 # NumPy's functions that join the items of a list, with and without an axis argument.
-WITH_AXIS, WITHOUT_AXIS = frozenset({"concatenate", "stack"}), frozenset({"column_stack", "hstack", "vstack"})
+JOINS_WITH_AXIS = frozenset({"concatenate", "stack"})
+JOINS_WITHOUT_AXIS = frozenset({"column_stack", "hstack", "vstack"})
 _NO_GRADIENT = no_gradient("it went through a list whose length the graph does not know")
 
 
 def is_guess(node: Node) -> bool:
     """Return whether the node makes an array of a guessed type, which may be wrong at run time."""
-    return node.op.name in (OF_OBJECTS, OF_NUMBERS) and bool(node.effects & Effects.RAISE)
+    return node.op.name in (LIST_ARRAY, TYPED_LIST_ARRAY) and bool(node.effects & Effects.RAISE)
 
 
 def _result_type(_: Type, *, dtype: DType, shape: Shape, **__: Any) -> TensorType:
@@ -37,18 +38,18 @@ def _result_type(_: Type, *, dtype: DType, shape: Shape, **__: Any) -> TensorTyp
 
 
 def _make_array(
-    x: Any, *, dtype: DType, shape: tuple[int | None, ...], given: bool = False, function: str = "array",
+    x: Any, *, dtype: DType, shape: tuple[int | None, ...], has_given_dtype: bool = False, function: str = "array",
     axis: int | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Make the array by `function` of NumPy; if `given` is true, the dtype is that of the program, else a guess."""
+    """Make the array by `function` of NumPy; with `has_given_dtype`, the dtype is that of the program, else a guess."""
     if function != "array":
         return _check_array(join_items(x, function, axis), dtype, shape)
-    return _check_array(np.array(x, dtype.numpy) if given else np.array(x), dtype, shape)
+    return _check_array(np.array(x, dtype.numpy) if has_given_dtype else np.array(x), dtype, shape)
 
 
 def join_items(x: Any, function: str, axis: int | None) -> np.ndarray:
     """Call NumPy's named function on the items of a list, with the axis if the function takes one."""
-    result: np.ndarray = getattr(np, function)(x, **({"axis": axis} if function in WITH_AXIS else {}))
+    result: np.ndarray = getattr(np, function)(x, **({"axis": axis} if function in JOINS_WITH_AXIS else {}))
     return result
 
 
@@ -61,29 +62,29 @@ def _check_array(array: np.ndarray, dtype: DType, shape: Sequence[int | None]) -
 
 
 def _array_of_numbers(
-    x: Any, *, element: TensorType, dtype: DType, shape: tuple[int | None, ...], given: bool = False
+    x: Any, *, element: TensorType, dtype: DType, shape: tuple[int | None, ...], has_given_dtype: bool = False
 ) -> np.ndarray:
     """Make an array of a typed list, or of nested lists of these."""
-    if given and not _is_exact_cast(element.dtype, dtype):
-        return _make_array(_nested_items(x, element), dtype=dtype, shape=shape, given=True)
+    if has_given_dtype and not _is_exact_cast(element.dtype, dtype):
+        return _make_array(_nested_items(x, element), dtype=dtype, shape=shape, has_given_dtype=True)
     rows = _join_numbers(x, element)
     if rows is None or not rows.size:
-        return _make_array(_nested_items(x, element), dtype=dtype, shape=shape, given=given)
-    return _check_array(rows.astype(dtype.numpy) if given else rows.copy(), dtype, shape)
+        return _make_array(_nested_items(x, element), dtype=dtype, shape=shape, has_given_dtype=has_given_dtype)
+    return _check_array(rows.astype(dtype.numpy) if has_given_dtype else rows.copy(), dtype, shape)
 
 
 def _join_numbers(x: Any, element: TensorType) -> np.ndarray | None:
     """Return the numbers, with a dimension per enclosing list; None where rows differ in length."""
-    sizes = []
+    list_counts = []
     while not isinstance(x, bytearray):
-        sizes.append(len(x))
+        list_counts.append(len(x))
         lengths = set(map(len, x))
         if len(lengths) != 1:
             return None
         x = bytearray().join(x) if isinstance(x[0], bytearray) else [row for rows in x for row in rows]
     numbers = np.frombuffer(x, element.dtype.numpy)
-    counts = [size // outer for outer, size in zip([1, *sizes], sizes, strict=False)]
-    return numbers.reshape(*counts, -1) if numbers.size else numbers
+    dimensions = [size // outer for outer, size in zip([1, *list_counts], list_counts, strict=False)]
+    return numbers.reshape(*dimensions, -1) if numbers.size else numbers
 
 
 def _is_exact_cast(source: DType, target: DType) -> bool:
@@ -102,7 +103,7 @@ def _effects(_: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     It is certain for a flat list of numbers whose dtype is that of an empty list, or given and reached by a safe cast.
     """
     is_flat = len(attributes["shape"]) == 1
-    if attributes.get("given"):
+    if attributes.get("has_given_dtype"):
         is_certain = is_flat and _is_exact_cast(attributes["element"].dtype, attributes["dtype"])
     else:
         is_certain = is_flat and attributes["dtype"] is float64
@@ -110,12 +111,12 @@ def _effects(_: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 
 
 define(
-    name=OF_OBJECTS, graphdef="ListArray", result=_result_type, kernel=_make_array, gradient=_NO_GRADIENT,
+    name=LIST_ARRAY, graphdef="ListArray", result=_result_type, kernel=_make_array, gradient=_NO_GRADIENT,
     effects=READ_OR_RAISE,
 )  # fmt: skip
 define(
-    name=OF_NUMBERS, graphdef="TypedListArray", result=_result_type, kernel=_array_of_numbers, gradient=_NO_GRADIENT,
-    effects=_effects,
+    name=TYPED_LIST_ARRAY, graphdef="TypedListArray", result=_result_type, kernel=_array_of_numbers,
+    gradient=_NO_GRADIENT, effects=_effects,
 )  # fmt: skip
 
-__all__ = ["OF_NUMBERS", "OF_OBJECTS", "WITHOUT_AXIS", "WITH_AXIS", "is_guess", "join_items"]
+__all__ = ["TYPED_LIST_ARRAY", "LIST_ARRAY", "JOINS_WITHOUT_AXIS", "JOINS_WITH_AXIS", "is_guess", "join_items"]

@@ -20,7 +20,7 @@ from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduce
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
-_P = np.array([[True, False], [True, True]])
+_BOOLS = np.array([[True, False], [True, True]])
 _BOOL_RESULT = no_gradient("the result is a bool")
 _INDEX_RESULT = no_gradient("the result is an index")
 
@@ -86,7 +86,7 @@ def _axes(x: Any, attributes: Any) -> tuple[int, ...] | None:
     return (axis,) if isinstance(axis, int) else axis
 
 
-def _variance_gradient(of_deviation: bool) -> Callable[..., Any]:
+def _variance_gradient(is_deviation: bool) -> Callable[..., Any]:
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         (ct,), (x,), (y,) = cotangents, inputs, results
         dtype, axes = dtype_of(x), _axes(x, attributes)
@@ -94,21 +94,21 @@ def _variance_gradient(of_deviation: bool) -> Callable[..., Any]:
             raise TypeError(f"the spread of {dtype.name} elements has no gradient here")
         size_before, size_after = (b.cast(b.size(value), dtype=dtype.real_dtype) for value in (x, y))
         count = b.subtract(b.divide(size_before, size_after), float(attributes.get("ddof", 0)))
-        share = b.divide(ct, b.multiply(count, y)) if of_deviation else b.divide(b.multiply(ct, 2.0), count)
-        share = restore_reduced_axes(b, share, x, axes, attributes.get("keepdims", False))
-        return (b.multiply(b.subtract(x, b.reduce_mean(x, axis=axes, keepdims=True)), as_dtype_of(b, share, x)),)
+        scale = b.divide(ct, b.multiply(count, y)) if is_deviation else b.divide(b.multiply(ct, 2.0), count)
+        scale = restore_reduced_axes(b, scale, x, axes, attributes.get("keepdims", False))
+        return (b.multiply(b.subtract(x, b.reduce_mean(x, axis=axes, keepdims=True)), as_dtype_of(b, scale, x)),)
 
     return rule
 
 
 _AXIS_SAMPLES = (sample(_X, axis=None), sample(_X, axis=(0,), keepdims=True), sample(_X, axis=-1), sample(_I, axis=1))
-_define_reduction("sum", _gradient_of_reduction("reduce_sum"), (*_AXIS_SAMPLES, sample(_P, axis=None)))
-_define_reduction("prod", _gradient_of_reduction("reduce_prod"), (*_AXIS_SAMPLES, sample(_P, axis=0)))
-_define_reduction("mean", _gradient_of_reduction("reduce_mean"), (*_AXIS_SAMPLES, sample(_P, axis=None)))
+_define_reduction("sum", _gradient_of_reduction("reduce_sum"), (*_AXIS_SAMPLES, sample(_BOOLS, axis=None)))
+_define_reduction("prod", _gradient_of_reduction("reduce_prod"), (*_AXIS_SAMPLES, sample(_BOOLS, axis=0)))
+_define_reduction("mean", _gradient_of_reduction("reduce_mean"), (*_AXIS_SAMPLES, sample(_BOOLS, axis=None)))
 _define_reduction("max", _gradient_of_reduction("reduce_max"), _AXIS_SAMPLES, _raises_if_empty)
 _define_reduction("min", _gradient_of_reduction("reduce_min"), _AXIS_SAMPLES, _raises_if_empty)
-_define_reduction("any", _BOOL_RESULT, (sample(_P, axis=0), sample(_X, axis=None)))
-_define_reduction("all", _BOOL_RESULT, (sample(_P, axis=0), sample(_X, axis=None)))
+_define_reduction("any", _BOOL_RESULT, (sample(_BOOLS, axis=0), sample(_X, axis=None)))
+_define_reduction("all", _BOOL_RESULT, (sample(_BOOLS, axis=0), sample(_X, axis=None)))
 _SPREADS = (sample(_X, axis=None), sample(_X, axis=0, ddof=1), sample(_X, axis=(1,), keepdims=True))
 _define_reduction("var", _variance_gradient(False), _SPREADS)
 _define_reduction("std", _variance_gradient(True), _SPREADS)

@@ -1,4 +1,4 @@
-"""Analysis of attribute access on Python objects: does it run the user's code?"""
+"""Analysis of access to attributes of Python objects, which may run the user's code."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from autoconv.errors import NotInGraphError
 
-# Methods of the class, and of a descriptor, that an access calls.
+# Hooks that an access calls: those of the class, and those of a descriptor.
 _ON_READING = ("__getattribute__",), ("__get__",)
 _ON_WRITING = ("__setattr__", "__delattr__"), ("__set__", "__delete__")
 
 
 @functools.lru_cache(maxsize=1024)
-def runs_code(class_: type, name: str, writes: bool = False) -> bool:
-    """Return whether access to the attribute runs code: a method, a property, a descriptor, or a hook of the class."""
+def runs_user_code(class_: type, name: str, writes: bool = False) -> bool:
+    """Return whether access to the attribute runs, or gives, a function of the user: a method, property or hook."""
     attribute = inspect.getattr_static(class_, name, None)
     if isinstance(attribute, (property, types.FunctionType)):
         return True
@@ -28,7 +28,7 @@ def runs_code(class_: type, name: str, writes: bool = False) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def computes(class_: type, name: str) -> bool:
+def may_compute_attribute(class_: type, name: str) -> bool:
     """Return whether the class computes an attribute that the object itself does not hold."""
     attribute = inspect.getattr_static(class_, name, None)
     is_from_getattr = attribute is None and _is_user_function(getattr(class_, "__getattr__", None))
@@ -45,11 +45,11 @@ def _is_user_function(method: Any) -> bool:
 def refuse_user_code_access(x: Any, name: str, writes: bool = False) -> None:
     """Raise NotInGraphError for an attribute whose access runs the user's code."""
     class_: Any = type(x)
-    is_computed = not writes and computes(class_, name)
-    if runs_code(class_, name, writes) or (is_computed and name not in getattr(x, "__dict__", ())):
+    is_computed = not writes and may_compute_attribute(class_, name)
+    if runs_user_code(class_, name, writes) or (is_computed and name not in getattr(x, "__dict__", ())):
         raise NotInGraphError(
             f"the {class_.__name__} whose {name!r} is used is known only at run time, and a graph cannot run its code"
         )
 
 
-__all__ = ["computes", "runs_code"]
+__all__ = ["may_compute_attribute", "runs_user_code"]

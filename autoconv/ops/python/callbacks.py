@@ -66,10 +66,10 @@ def _text_array(position: int, array: np.ndarray, function: Callable[..., Any]) 
     result = np.empty(array.shape, object)
     for index, item in np.ndenumerate(array):
         if not isinstance(item, (str, bytes, bytearray)):
-            kind, item = type(item).__name__, np.asarray(item)[()]  # a tensor holds its text
+            class_name, item = type(item).__name__, np.asarray(item)[()]  # a tensor holds its text
         if not isinstance(item, (str, bytes, bytearray)):
             raise InvalidArgumentError(
-                f"{position}-th value returned by {_name(function)} is {kind}, but expects string"
+                f"{position}-th value returned by {_name(function)} is {class_name}, but expects string"
             )
         result[index] = item.encode() if isinstance(item, str) else bytes(item)
     return result

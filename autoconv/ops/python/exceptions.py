@@ -29,15 +29,15 @@ define(
 )  # fmt: skip
 
 
-def _raise(x: Any, *rest: Any, linked: str = "", again: bool = False) -> tuple[()]:
-    """Raise x; `rest` is the exception to which it is `linked`, as its "context" or its "cause".
+def _raise(x: Any, *linked_errors: Any, linked: str = "", again: bool = False) -> tuple[()]:
+    """Raise x; `linked_errors` has the exception to which it is `linked`, as its "context" or its "cause".
 
     `again`: a handler passes on what it caught, which has the handler's function in its traceback already.
     """
-    if linked == "context" and x.__context__ is None and rest[0] is not x:
-        x.__context__ = rest[0]
+    if linked == "context" and x.__context__ is None and linked_errors[0] is not x:
+        x.__context__ = linked_errors[0]
     elif linked == "cause":
-        x.__cause__ = rest[0]
+        x.__cause__ = linked_errors[0]
     raise x
 
 

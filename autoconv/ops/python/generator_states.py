@@ -26,10 +26,10 @@ def state_saver(graph: Graph) -> Callable[[Iterable[Any]], SavedStates] | None:
     if makes_all_generators(graph):
         return None
     types = {node.results[0].type for node in graph.walk() if node.op.name == "generator_global"}
-    constants = list(map(global_generator, types))
+    global_generators = list(map(global_generator, types))
 
     def save(arguments: Iterable[Any]) -> SavedStates:
-        generators = [*constants, *(argument for argument in arguments if type(argument) in GENERATOR_TYPES)]
+        generators = [*global_generators, *(argument for argument in arguments if type(argument) in GENERATOR_TYPES)]
         return [(generator, _save_state(generator)) for generator in generators]
 
     return save

@@ -31,10 +31,10 @@ class Cursor:
         return False
 
 
-def _iterate_from(items: Any, start: int) -> Iterator[Any]:
+def _iterate_from(iterable: Any, start: int) -> Iterator[Any]:
     """Iterate over a list from position `start`, items appended meanwhile included."""
-    log_iteration(items)
-    iterator = iter(items)
+    log_iteration(iterable)
+    iterator = iter(iterable)
     if start:
         iterator.__setstate__(start)  # type: ignore[attr-defined]
     return iterator
@@ -67,8 +67,8 @@ def _unpack(x: Any, *, count: int, star: int = -1) -> tuple[Any, ...]:
         return tuple(items)
     if len(items) < count - 1:
         raise ValueError(f"not enough values to unpack (expected at least {count - 1}, got {len(items)})")
-    after = count - 1 - star
-    end = len(items) - after
+    count_after_star = count - 1 - star
+    end = len(items) - count_after_star
     return (*items[:star], items[star:end], *items[end:])
 
 

@@ -75,7 +75,7 @@ def _refuse_call(x: Any) -> Any:
     raise TypeError(f"{name!r} object is not callable")
 
 
-# The results of these may be new mutable objects, or they change their first operand.
+# These may return new mutable objects, or change their first operand.
 _ALLOCATING_OR_MUTATING_FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{record.name: record.function for record in (*BINARY, *UNARY)},
     **{record.in_place: record.in_place_function for record in BINARY},
@@ -102,19 +102,19 @@ _READING_FUNCTIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 FUNCTIONS = {**_ALLOCATING_OR_MUTATING_FUNCTIONS, **_MUTATING_FUNCTIONS, **_READING_FUNCTIONS}
 COLLECTIONS = (collections.deque, collections.Counter, collections.defaultdict, collections.OrderedDict)
-# The standard library's functions on lists and counters, with their names under the public module.
-LIBRARY: dict[Any, str] = {
+# Functions and classes of the standard library, with their names: heapq._heapify is "heapq.heapify".
+LIBRARY_NAMES: dict[Any, str] = {
     **{kind: f"collections.{kind.__name__}" for kind in COLLECTIONS},
     **{getattr(heapq, name): f"heapq.{name}" for name in HEAP_MUTATORS},
     **{getattr(heapq, name): f"heapq.{name}" for name in ("nlargest", "nsmallest")},
     **{getattr(bisect, f"{name}_{side}"): f"bisect.{name}_{side}" for name in ("insort", "bisect")
        for side in ("left", "right")},
 }  # fmt: skip
-_ALLOCATING_OR_MUTATING_FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
-FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
+_ALLOCATING_OR_MUTATING_FUNCTIONS.update({name: function for function, name in LIBRARY_NAMES.items()})
+FUNCTIONS.update({name: function for function, name in LIBRARY_NAMES.items()})
 for _module in (math, cmath):
-    _names = {name: value for name, value in vars(_module).items() if callable(value)}
-    FUNCTIONS.update({f"{_module.__name__}.{name}": value for name, value in _names.items()})
+    _functions = {name: value for name, value in vars(_module).items() if callable(value)}
+    FUNCTIONS.update({f"{_module.__name__}.{name}": value for name, value in _functions.items()})
 
 _CLASSES_WHOSE_METHODS_GRAPHS_CALL: tuple[type, ...] = (
     str, bytes, bytearray, int, float, bool, complex, list, tuple, dict, set, frozenset, range, slice, types.NoneType,
@@ -215,7 +215,7 @@ def _build(*items: Any, kind: str) -> tuple[Any]:
 
 
 def _build_effects(_: Any, attributes: Any) -> Effects:
-    """Return RAISE only where items are hashed."""
+    """Return RAISE only for containers that hash their items."""
     return CHANGE_OR_RAISE if attributes["kind"] in ("dict", "set") else CHANGE_OR_RAISE & ~Effects.RAISE
 
 
@@ -376,7 +376,7 @@ def _print(*values: Any, sep: Any, end: Any) -> tuple[()]:
     text = io.StringIO()
     try:
         print(*values, sep=sep, end=end, file=text)
-    finally:  # prints what precedes a value whose text raises
+    finally:  # where the text of a value raises, those before it are printed
         write_output(text.getvalue())
     return ()
 
@@ -386,4 +386,12 @@ define(
     effects=Effects.OUTPUT | READ_OR_RAISE, prints=True,
 )  # fmt: skip
 
-__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "constant_of", "may_change_array", "unassigned_error"]
+__all__ = [
+    "COLLECTIONS",
+    "FUNCTIONS",
+    "LIBRARY_NAMES",
+    "NotAssigned",
+    "constant_of",
+    "may_change_array",
+    "unassigned_error",
+]

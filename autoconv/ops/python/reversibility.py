@@ -19,7 +19,7 @@ _LOGGED_OPS = frozenset(
         "array_new", "array_of",
     }
 )  # fmt: skip
-TO_LOCAL_OBJECTS = "typed_list_"  # prefix of ops that write to the run's own objects
+LOCAL_WRITE_PREFIX = "typed_list_"  # of ops that write to the run's own objects only
 
 
 def can_undo(graph: Graph) -> bool:
@@ -55,7 +55,7 @@ def _results_except(graph: Graph, *ops: str) -> Iterator[Value]:
             yield from node.results
 
 
-def may_not_undo(node: Node) -> bool:
+def may_be_irreversible(node: Node) -> bool:
     """Return whether it is known only at run time that the node's change cannot be undone."""
     name = node.attributes.get("name" if node.op.name == "object_method" else "function")
     if node.op.name == "object_method":
@@ -72,9 +72,9 @@ def _has_unlogged_effect(node: Node) -> bool:
     if node.regions:
         return False  # nodes in regions are tested individually
     is_revertible = (
-        node.op.name in _LOGGED_OPS or node.op.name.startswith(TO_LOCAL_OBJECTS) or not node.effects & Effects.WRITE
+        node.op.name in _LOGGED_OPS or node.op.name.startswith(LOCAL_WRITE_PREFIX) or not node.effects & Effects.WRITE
     )
     return bool(node.effects & Effects.RANDOM) or node.op.traits.irreversible or not is_revertible
 
 
-__all__ = ["can_undo", "is_irreversible", "may_not_undo"]
+__all__ = ["can_undo", "is_irreversible", "may_be_irreversible"]

@@ -19,14 +19,14 @@ class Revoked(Exception):
     _autoconv_printed = 0
 
 
-def revocable(
+def run_revocably(
     run: Callable[[Sequence[Any]], Any],
     values: Sequence[Any],
     arrays: Sequence[np.ndarray],
-    is_wrong: Callable[[], bool],
+    must_revoke: Callable[[], bool],
     saved_states: Sequence[tuple[Any, Callable[[], Any]]] = (),
 ) -> Any:
-    """Run with these values; where `is_wrong()` afterwards, undo the changes, also of the arrays, and raise Revoked.
+    """Run with these values; if `must_revoke()` afterwards, undo the changes, also of the arrays, and raise Revoked.
 
     `saved_states` are the log's first entries. The result, or the error of the run, stands if a change cannot be
     undone.
@@ -36,17 +36,17 @@ def revocable(
     outer_log, log = ACTIVE.log, Log()
     log.entries += saved_states
     ACTIVE.log = log
-    revoked = False
+    is_revoked = False
     result, run_error = None, None
     try:
         try:
             result = run(values)
         except Exception as raised:
             run_error = raised
-        revoked = not hasattr(run_error, "_autoconv_undone") and is_wrong() and not log.lost
-        if run_error is not None and not revoked:
+        is_revoked = not hasattr(run_error, "_autoconv_undone") and must_revoke() and not log.is_lost
+        if run_error is not None and not is_revoked:
             raise run_error
-        if not revoked:
+        if not is_revoked:
             return result
         ACTIVE.log = None
         log.undo()
@@ -57,12 +57,12 @@ def revocable(
         raise error
     finally:
         ACTIVE.log = outer_log
-        if outer_log is not None and not revoked:
+        if outer_log is not None and not is_revoked:
             outer_log.printed_count += log.printed_count
-            if not outer_log.lost:
+            if not outer_log.is_lost:
                 outer_log.entries += log.entries
-                if log.lost:
+                if log.is_lost:
                     outer_log.lose()
 
 
-__all__ = ["Revoked", "revocable"]
+__all__ = ["Revoked", "run_revocably"]

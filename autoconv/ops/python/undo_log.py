@@ -1,9 +1,9 @@
 """Undo log: the changes of Python objects by a run of a graph, so that they can be rolled back.
 
 A run that computes an int beyond 64 bits is repeated as plain Python, from the state before the run. During a run,
-`undoing` logs how to undo each change made by the kernels of `objects.py`, and how much was printed, which is
-not printed again. Before an irreversible change (an iterator's next, a method of an unknown class), a run that may meet
-such an int is abandoned; other runs mark the log as `lost`.
+`with_undo` logs how to undo each change made by the kernels of `objects.py`, and how much was printed, which is
+not printed again. At an irreversible change (an iterator's next, a method of an unknown class), a strict log abandons
+the run; any other log is lost.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ class Log:
     What a container or attribute held is logged once. Logged owners are kept alive, so that their ids stay unique.
     """
 
-    def __init__(self, stops: bool = False) -> None:
+    def __init__(self, is_strict: bool = False) -> None:
         self.entries: list[tuple[Any, Callable[[], Any]]] = []
         self.logged_keys: set[Any] = set()  # (id, key), or the id of an owner logged as a whole
-        self.bytes: dict[int, int] = {}  # logged bytes, by the id of an array
-        self.writes: dict[int, int] = {}  # number of item writes, by the id of a list or dict
-        self.iterators: dict[int, Any] = {}  # made by the run, so they need no undo
-        self.lost = False
-        self.stops = stops  # True if the run is abandoned before an irreversible change
+        self.byte_counts: dict[int, int] = {}  # logged bytes, by the id of an array
+        self.write_counts: dict[int, int] = {}  # number of item writes, by the id of a list or dict
+        self.own_iterators: dict[int, Any] = {}  # made by the run, so they need no undo
+        self.is_lost = False
+        self.is_strict = is_strict  # an irreversible change abandons the run
         self.printed_count = 0  # characters
 
     def add(self, owner: Any, key: Any, undo: Callable[[], Any]) -> None:
@@ -78,13 +78,13 @@ class Log:
             self.lose()
 
     def lose(self) -> None:
-        """Discard the log: an incomplete one is useless."""
-        if self.stops:
-            raise NotInGraphError("what a graph does not carry may come after a change that cannot be undone")
-        self.lost = True
+        """Discard the log, which would be incomplete and so useless, or abandon the run."""
+        if self.is_strict:
+            raise NotInGraphError("a value that a graph cannot hold may come after a change that cannot be undone")
+        self.is_lost = True
         self.entries.clear()
         self.logged_keys.clear()
-        self.iterators.clear()
+        self.own_iterators.clear()
 
     def undo(self) -> None:
         for _, undo in reversed(self.entries):
@@ -95,25 +95,27 @@ class Log:
 ACTIVE = _Active()
 
 
-def undoing(
-    run: Callable[..., Any], stops: bool = False, save: Callable[..., list[tuple[Any, Callable[[], Any]]]] | None = None
+def with_undo(
+    run: Callable[..., Any],
+    is_strict: bool = False,
+    save: Callable[..., list[tuple[Any, Callable[[], Any]]]] | None = None,
 ) -> Callable[..., Any]:
-    """Wrap `run` to undo its changes where it raises for a number outside of the graph's representation.
+    """Wrap `run` to undo its changes if it raises one of `UNDONE_ERRORS`.
 
     `save(*arguments)` returns the log's first entries, which restore states whose changes are not logged.
 
     The error then has `_autoconv_undone`, and `_autoconv_printed`, the number of printed characters. All other
-    errors leave the earlier changes, as in Python. With `stops`, an irreversible change raises such an error.
+    errors leave the earlier changes, as in Python. With `is_strict`, an irreversible change raises NotInGraphError.
     """
 
     def run_with_log(*arguments: Any) -> Any:
-        outer_log, log = ACTIVE.log, Log(stops)
+        outer_log, log = ACTIVE.log, Log(is_strict)
         log.entries += [] if save is None else save(*arguments)
         ACTIVE.log = log
         try:
             return run(*arguments)
         except UNDONE_ERRORS as error:
-            if not log.lost:
+            if not log.is_lost:
                 ACTIVE.log = None
                 log.undo()
                 error._autoconv_undone = True  # type: ignore[union-attr]
@@ -123,9 +125,9 @@ def undoing(
             ACTIVE.log = outer_log
             if outer_log is not None:
                 outer_log.printed_count += log.printed_count
-            if outer_log is not None and not outer_log.lost:
+            if outer_log is not None and not outer_log.is_lost:
                 outer_log.entries += log.entries
-                if log.lost:
+                if log.is_lost:
                     outer_log.lose()
 
     return run_with_log
@@ -139,10 +141,7 @@ def write_output(text: str) -> None:
 
 
 def changes(function: str) -> bool:
-    """Return whether an operator or builtin of `objects.py` may change its first operand.
-
-    That is a list, dict or set of Python's own classes, or an iterator.
-    """
+    """Return whether an operator or builtin of `objects.py` may change its first operand, a container or iterator."""
     return function in _MUTATING_FUNCTIONS or changes_whole_list(function)
 
 
@@ -156,9 +155,9 @@ def changes_container(function: str) -> bool:
     return function in ("setitem", "delitem") or function in _IN_PLACE or changes_whole_list(function)
 
 
-def is_logged(kind: type, name: str) -> bool:
+def is_logged(class_: type, name: str) -> bool:
     """Return whether the method of a list, dict or set is logged before its call."""
-    return name not in _READING_METHODS[kind]
+    return name not in _READING_METHODS[class_]
 
 
 def reads_only(name: str) -> bool:
@@ -166,32 +165,32 @@ def reads_only(name: str) -> bool:
     return any(name in names for names in _READING_METHODS.values())
 
 
-def owner_is_settled(owner: Any) -> bool:
+def owner_needs_no_log(owner: Any) -> bool:
     """Return whether no change of the object needs logging in the rest of the run."""
     log = ACTIVE.log
-    return log is None or log.lost or id(owner) in log.logged_keys
+    return log is None or log.is_lost or id(owner) in log.logged_keys
 
 
-def length_is_settled(owner: Any) -> bool:
+def appends_need_no_log(owner: Any) -> bool:
     """Return whether appends to the list need no logging."""
     log = ACTIVE.log
-    return owner_is_settled(owner) or (log is not None and (id(owner), "length") in log.logged_keys)
+    return owner_needs_no_log(owner) or (log is not None and (id(owner), "length") in log.logged_keys)
 
 
-def attribute_is_settled(owner: Any, name: str) -> bool:
+def attribute_needs_no_log(owner: Any, name: str) -> bool:
     """Return whether changes of the attribute need no logging."""
     log = ACTIVE.log
-    return log is None or log.lost or (id(owner), name) in log.logged_keys
+    return log is None or log.is_lost or (id(owner), name) in log.logged_keys
 
 
-def items_are_settled(owner: Any) -> bool:
+def item_writes_need_no_log(owner: Any) -> bool:
     """Return whether writes to items of a list or dict need no logging; many writes log the whole object."""
     log = ACTIVE.log
-    if log is None or log.lost or id(owner) in log.logged_keys:
+    if log is None or log.is_lost or id(owner) in log.logged_keys:
         return True
     if type(owner) not in (list, dict):
         return False
-    log.writes[id(owner)] = count = log.writes.get(id(owner), 0) + 1
+    log.write_counts[id(owner)] = count = log.write_counts.get(id(owner), 0) + 1
     if _ITEMS_PER_WRITE * count < len(owner):
         return False
     _log_contents(log, owner)
@@ -201,15 +200,15 @@ def items_are_settled(owner: Any) -> bool:
 def log_apply(function: str, operands: tuple[Any, ...]) -> None:
     """Log the change before an operator or builtin of `objects.py` is applied."""
     log = ACTIVE.log
-    if log is None or log.lost:
+    if log is None or log.is_lost:
         return
     if function in ("setitem", "delitem"):
         _log_item(log, function, *operands[:2])
     elif function in _IN_PLACE or changes_whole_list(function):
         _log_contents(log, operands[0])
     if function == "getitem" and isinstance(operands[0], dict) and type(operands[0]) is not dict:
-        _log_insertion(log, operands[0])
-    if any(_exhausts_outer_iterator(log, operand) for operand in operands):
+        _log_missing_key(log, operands[0])
+    if any(_would_advance_outer_iterator(log, operand) for operand in operands):
         log.lose()
 
 
@@ -217,29 +216,29 @@ def log_made_iterator(result: Any) -> None:
     """Register an iterator that an operator or builtin returned as made by the run."""
     log = ACTIVE.log
     if log is not None and hasattr(type(result), "__next__"):
-        log.iterators[id(result)] = result
-        if len(log.iterators) > _MAX_ENTRIES:
+        log.own_iterators[id(result)] = result
+        if len(log.own_iterators) > _MAX_ENTRIES:
             log.lose()
 
 
-def _exhausts_outer_iterator(log: Log, items: Any) -> bool:
-    """Return whether iteration would advance an iterator from before the run."""
-    return hasattr(type(items), "__next__") and id(items) not in log.iterators
+def _would_advance_outer_iterator(log: Log, iterable: Any) -> bool:
+    """Return whether a loop over `iterable` would advance an iterator from before the run."""
+    return hasattr(type(iterable), "__next__") and id(iterable) not in log.own_iterators
 
 
-def log_iteration(items: Any) -> None:
+def log_iteration(iterable: Any) -> None:
     """Discard the log before iteration over an iterator from outside, which cannot be restarted."""
     log = ACTIVE.log
-    if log is not None and _exhausts_outer_iterator(log, items):
+    if log is not None and _would_advance_outer_iterator(log, iterable):
         log.lose()
 
 
 def log_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
     """Log the change before a method call."""
     log = ACTIVE.log
-    if log is None or log.lost:
+    if log is None or log.is_lost:
         return
-    if any(_exhausts_outer_iterator(log, argument) for argument in arguments):
+    if any(_would_advance_outer_iterator(log, argument) for argument in arguments):
         log.lose()
     elif name in _READING_METHODS.get(type(owner), ()) or (type(owner) is np.ndarray and name not in ARRAY_MUTATORS):
         return
@@ -254,22 +253,23 @@ def log_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
 def log_attribute(owner: Any, name: str) -> None:
     """Log the change before an attribute is set or deleted."""
     log = ACTIVE.log
-    if log is None or log.lost:
+    if log is None or log.is_lost:
         return
     key = id(owner), name
     if key in log.logged_keys:
         return
-    kind = type(owner)
-    descriptor: Any = getattr(kind, name, None)
+    class_ = type(owner)
+    descriptor: Any = getattr(class_, name, None)
     is_slot = isinstance(descriptor, (types.MemberDescriptorType, types.GetSetDescriptorType))
-    has_own_methods = kind.__setattr__ not in _ATTRIBUTE_SETTERS or kind.__delattr__ not in _ATTRIBUTE_DELETERS
+    has_own_methods = class_.__setattr__ not in _ATTRIBUTE_SETTERS or class_.__delattr__ not in _ATTRIBUTE_DELETERS
     if has_own_methods or (hasattr(descriptor, "__set__") and not is_slot):
         log.lose()
         return
     try:
-        # A `__getattr__` of the program's does not run.
-        container = descriptor.__get__(owner, kind) if is_slot else object.__getattribute__(owner, "__dict__")
-        before = container if is_slot else container.get(name, _MISSING)
+        if is_slot:
+            before = descriptor.__get__(owner, class_)
+        else:  # read so that no `__getattr__` of the program runs
+            before = object.__getattribute__(owner, "__dict__").get(name, _MISSING)
     except (AttributeError, ValueError):  # an empty slot or cell
         before = _MISSING
 
@@ -287,16 +287,16 @@ def _log_item(log: Log, function: str, owner: Any, key: Any) -> None:
     if id(owner) in log.logged_keys:
         return
     if type(owner) is dict and function == "setitem":
-        _log_entry(log, owner, key)
+        _log_dict_entry(log, owner, key)
     elif type(owner) is list and type(key) is int and function == "setitem":
-        _log_position(log, owner, key)
+        _log_list_item(log, owner, key)
     elif type(owner) is np.ndarray:
-        _log_array_part(log, owner, key)
+        _log_array_items(log, owner, key)
     else:
         _log_contents(log, owner)
 
 
-def _log_entry(log: Log, owner: dict[Any, Any], key: Any) -> None:
+def _log_dict_entry(log: Log, owner: dict[Any, Any], key: Any) -> None:
     try:
         if (id(owner), key) in log.logged_keys:
             return
@@ -307,7 +307,7 @@ def _log_entry(log: Log, owner: dict[Any, Any], key: Any) -> None:
     log.add(owner, (id(owner), key), undo)
 
 
-def _log_position(log: Log, owner: list[Any], key: int) -> None:
+def _log_list_item(log: Log, owner: list[Any], key: int) -> None:
     key += len(owner) * (key < 0)
     if not 0 <= key < len(owner) or (id(owner), key) in log.logged_keys:
         return
@@ -321,7 +321,7 @@ def _log_length(log: Log, owner: list[Any]) -> None:
         log.add(owner, (id(owner), "length"), lambda: owner.__delitem__(slice(length, None)))
 
 
-def _log_insertion(log: Log, owner: Any) -> None:
+def _log_missing_key(log: Log, owner: Any) -> None:
     """Log the change before a lookup in a dict that may insert the key."""
     has_plain_factory = type(owner) is collections.defaultdict and owner.default_factory in _PLAIN_FACTORIES
     if type(owner) in _ORDERED_CLASSES or has_plain_factory:
@@ -330,18 +330,19 @@ def _log_insertion(log: Log, owner: Any) -> None:
         log.lose()
 
 
-def _log_array_part(log: Log, owner: np.ndarray, key: Any) -> None:
+def _log_array_items(log: Log, owner: np.ndarray, key: Any) -> None:
     if not owner.flags.writeable:
         return
     try:
         before = np.array(owner[key])
     except Exception:
         return  # the write raises the same error
-    logged_bytes = log.bytes[id(owner)] = log.bytes.get(id(owner), 0) + before.nbytes
+    logged_bytes = log.byte_counts[id(owner)] = log.byte_counts.get(id(owner), 0) + before.nbytes
     if logged_bytes > owner.nbytes:
         _log_contents(log, owner)
     else:
-        log.add(owner, (id(owner), len(log.entries)), lambda: owner.__setitem__(key, before))
+        unique_key = id(owner), len(log.entries)
+        log.add(owner, unique_key, lambda: owner.__setitem__(key, before))
 
 
 def _log_contents(log: Log, owner: Any) -> None:
@@ -379,6 +380,6 @@ __all__ = [
     "log_iteration",
     "log_made_iterator",
     "log_method",
-    "undoing",
+    "with_undo",
     "write_output",
 ]

@@ -23,7 +23,7 @@ from autoconv.ops.random.threefry import Threefry
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
-TRUNCATION = 2.0  # standard deviations
+TRUNCATION = 2.0  # bound of truncated normal numbers, in standard deviations
 PRECISION = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7}  # random bits of a uniform number
 MIN_UNIFORM = 1e-7  # lower bound of uniform numbers before their logarithm is taken
 
@@ -119,13 +119,13 @@ def to_normal_pairs(words: np.ndarray) -> Any:
     return _words_to_normal_pairs(words, float64)
 
 
-def words_of_pair(dtype: DType) -> int:
+def words_per_normal_pair(dtype: DType) -> int:
     """Return how many words make two normal numbers."""
     return 4 if dtype is float64 else 2
 
 
 def _draw_normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
-    count, words_per_pair = _element_count(shape), words_of_pair(dtype)
+    count, words_per_pair = _element_count(shape), words_per_normal_pair(dtype)
     pair_count = (count + 1) // 2
     numbers = _words_to_normal_pairs(bits.words(words_per_pair * pair_count).reshape(-1, words_per_pair), dtype)
     return numbers.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
@@ -136,10 +136,10 @@ def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
 
     A group of numbers, as many as one block makes, is drawn from a range of blocks of its own.
     """
-    count, words_per_pair = _element_count(shape), words_of_pair(dtype)
+    count, words_per_pair = _element_count(shape), words_per_normal_pair(dtype)
     group_size = 8 // words_per_pair
     group_count = -(-count // group_size)
-    accepted, accepted_counts = np.zeros((group_count, group_size)), np.zeros(group_count, np.int64)
+    results, accepted_counts = np.zeros((group_count, group_size)), np.zeros(group_count, np.int64)
     unfilled, round_number = np.arange(group_count), 0
     while unfilled.size:
         starts = unfilled.astype(np.uint64) * np.uint64(RESERVED_BLOCKS * group_size // 4) + np.uint64(round_number)
@@ -148,14 +148,14 @@ def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
         ).reshape(unfilled.size, -1)
         for candidates in candidate_rounds.T:
             is_accepted = (np.abs(candidates) < TRUNCATION) & (accepted_counts[unfilled] < group_size)
-            accepted[unfilled[is_accepted], accepted_counts[unfilled[is_accepted]]] = candidates[is_accepted]
+            results[unfilled[is_accepted], accepted_counts[unfilled[is_accepted]]] = candidates[is_accepted]
             accepted_counts[unfilled[is_accepted]] += 1
         unfilled, round_number = unfilled[accepted_counts[unfilled] < group_size], round_number + 1
-    return accepted.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
+    return results.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
 
 
 def _draw_integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> Any:
-    """Return integers in [low, high), by remainder: the bias is below the range divided by that of a word or two."""
+    """Return integers in [low, high), as remainders of one word, or of two for 64 bits, with a small bias."""
     dtype = np.asarray(low).dtype
     if not np.all(np.less(low, high)):
         raise InvalidArgumentError(f"Need minval < maxval, got {np.max(low)} >= {np.min(high)}")

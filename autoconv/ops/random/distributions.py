@@ -36,85 +36,85 @@ BLOCKS_FOR_STEPS = 42  # blocks reserved for a binomial number by geometric step
 
 def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
     """Draw gamma numbers, float64, as Marsaglia and Tsang (2000); an alpha below 1 is raised by 1 first."""
-    alphas, outputs = _outputs(bits, shape, alpha)
+    alphas, streams = _parameter_and_streams(bits, shape, alpha)
     if not np.all(alphas > 0):
         raise InvalidArgumentError(f"gamma takes a positive alpha, found {np.min(alphas)}")
     is_below_one = alphas < 1
     d = alphas + np.where(is_below_one, 2.0 / 3.0, -1.0 / 3.0)
     c = 1.0 / 3.0 / np.sqrt(d)
     numbers = np.empty(alphas.size)
-    exponential = np.flatnonzero(alphas == 1.0)
-    numbers[exponential] = -np.log1p(-outputs.uniform(exponential))
+    exponential_positions = np.flatnonzero(alphas == 1.0)
+    numbers[exponential_positions] = -np.log1p(-streams.uniform(exponential_positions))
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        normal = outputs.normal(positions)
+        normal = streams.normal(positions)
         cube = 1.0 + c[positions] * normal
-        positive = cube > 0
-        positions, normal, cube = positions[positive], normal[positive], cube[positive] ** 3
-        uniform, square = outputs.uniform(positions), normal * normal
+        is_positive = cube > 0
+        positions, normal, cube = positions[is_positive], normal[is_positive], cube[is_positive] ** 3
+        uniform, square = streams.uniform(positions), normal * normal
         is_squeezed = uniform < 1.0 - 0.0331 * square * square
         is_accepted = is_squeezed | (np.log(uniform) < 0.5 * square + d[positions] * (1.0 - cube + np.log(cube)))
-        candidates = np.zeros(positive.size)
-        candidates[positive] = d[positions] * cube
-        accepted = np.zeros(positive.size, bool)
-        accepted[positive] = is_accepted
+        candidates = np.zeros(is_positive.size)
+        candidates[is_positive] = d[positions] * cube
+        accepted = np.zeros(is_positive.size, bool)
+        accepted[is_positive] = is_accepted
         return candidates, accepted
 
     _draw_until_accepted(numbers, np.flatnonzero(alphas != 1.0), attempt)
-    below_one = np.flatnonzero(is_below_one)
-    numbers[below_one] *= outputs.uniform(below_one) ** (1.0 / alphas[below_one])
-    return outputs.arrange(numbers)
+    positions_below_one = np.flatnonzero(is_below_one)
+    numbers[positions_below_one] *= streams.uniform(positions_below_one) ** (1.0 / alphas[positions_below_one])
+    return streams.arrange(numbers)
 
 
 def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
     """Draw Poisson counts, float64: by Knuth's products for small means, by Hörmann's PTRS (1993) for others."""
-    means, outputs = _outputs(bits, shape, mean)
+    means, streams = _parameter_and_streams(bits, shape, mean)
     if not np.all(means >= 0):
         raise InvalidArgumentError(f"poisson takes a mean of at least 0, found {np.min(means)}")
     numbers = np.full(means.size, np.inf)
-    active = np.flatnonzero(means < MAX_DIRECT_MEAN)
+    active_positions = np.flatnonzero(means < MAX_DIRECT_MEAN)
     limit, product, count = np.exp(-means), np.ones(means.size), np.zeros(means.size)
-    while active.size:
-        product[active] *= outputs.uniform(active)
-        is_complete = product[active] <= limit[active]
-        numbers[active[is_complete]] = count[active[is_complete]]
-        active = active[~is_complete]
-        count[active] += 1
+    while active_positions.size:
+        product[active_positions] *= streams.uniform(active_positions)
+        is_complete = product[active_positions] <= limit[active_positions]
+        numbers[active_positions[is_complete]] = count[active_positions[is_complete]]
+        active_positions = active_positions[~is_complete]
+        count[active_positions] += 1
     b = 0.931 + 2.53 * np.sqrt(means)
     a = -0.059 + 0.02483 * b
-    inverse = 1.1239 + 1.1328 / (b - 3.4)
+    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        u, v = outputs.uniform(positions) - 0.5, outputs.uniform(positions)
+        u, v = streams.uniform(positions) - 0.5, streams.uniform(positions)
         distance = 0.5 - np.abs(u)
         k = np.floor((2.0 * a[positions] / distance + b[positions]) * u + means[positions] + 0.43)
         is_surely_accepted = (distance >= 0.07) & (v <= 0.9277 - 3.6224 / (b[positions] - 2.0))
         is_outside = (k < 0) | ((distance < 0.013) & (v > distance))
-        log_proposal = np.log(v * inverse[positions] / (a[positions] / distance**2 + b[positions]))
+        log_proposal = np.log(v * inverse_alpha[positions] / (a[positions] / distance**2 + b[positions]))
         log_target = -means[positions] + k * np.log(means[positions]) - _log_factorial(np.maximum(k, 0.0))
         return k, is_surely_accepted | (~is_outside & (log_proposal <= log_target))
 
     _draw_until_accepted(numbers, np.flatnonzero((means >= MAX_DIRECT_MEAN) & np.isfinite(means)), attempt)
-    return outputs.arrange(numbers)
+    return streams.arrange(numbers)
 
 
 def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any) -> np.ndarray:
     """Draw binomial counts, float64: by geometric steps for small means, by Hörmann's BTRS (1993) for others."""
     parameters = np.broadcast_arrays(np.asarray(counts, np.float64), np.asarray(probabilities, np.float64))
-    trial_counts, outputs = _outputs(bits, shape, parameters[0])
-    success_probabilities = outputs.of_parameter(parameters[1])
+    trial_counts, streams = _parameter_and_streams(bits, shape, parameters[0])
+    success_probabilities = streams.of_parameter(parameters[1])
     if not np.all(trial_counts >= 0) or not np.all((success_probabilities >= 0) & (success_probabilities <= 1)):
         raise InvalidArgumentError("binomial takes counts of at least 0 and probabilities from 0 to 1")
     is_mirrored = success_probabilities > 0.5
     p = np.where(is_mirrored, 1.0 - success_probabilities, success_probabilities)
     numbers = np.zeros(trial_counts.size)
     has_small_mean = trial_counts * p < MAX_DIRECT_MEAN
-    outputs.space_blocks(np.where(has_small_mean, BLOCKS_FOR_STEPS, RESERVED_BLOCKS))
-    active, steps = np.flatnonzero(has_small_mean), np.zeros(trial_counts.size)
-    while active.size:
-        steps[active] += np.ceil(np.log(outputs.uniform(active)) / np.log1p(-p[active]))
-        active = active[steps[active] <= trial_counts[active]]
-        numbers[active] += 1
+    streams.space_blocks(np.where(has_small_mean, BLOCKS_FOR_STEPS, RESERVED_BLOCKS))
+    active_positions, steps = np.flatnonzero(has_small_mean), np.zeros(trial_counts.size)
+    while active_positions.size:
+        steps[active_positions] += np.ceil(np.log(streams.uniform(active_positions)) / np.log1p(-p[active_positions]))
+        active_positions = active_positions[steps[active_positions] <= trial_counts[active_positions]]
+        numbers[active_positions] += 1
     deviation = np.sqrt(trial_counts * p * (1.0 - p))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * p
@@ -122,7 +122,7 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n, mode, ratio = trial_counts[positions], modes[positions], odds[positions]
-        u, v = outputs.uniform(positions), outputs.uniform(positions)
+        u, v = streams.uniform(positions), streams.uniform(positions)
         u = u - 0.5
         distance = 0.5 - np.abs(u)
         k = np.floor((2.0 * a[positions] / distance + b[positions]) * u + n * p[positions] + 0.5)
@@ -135,15 +135,16 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
             (mode + 0.5) * np.log((mode + 1.0) / (ratio * (n - mode + 1.0)))
             + (n + 1.0) * np.log((n - mode + 1.0) / (n - clipped_k + 1.0))
             + (clipped_k + 0.5) * np.log(ratio * (n - clipped_k + 1.0) / (clipped_k + 1.0))
-            + _tail(mode) + _tail(n - mode) - _tail(clipped_k) - _tail(n - clipped_k)
+            + _stirling_correction(mode) + _stirling_correction(n - mode)
+            - _stirling_correction(clipped_k) - _stirling_correction(n - clipped_k)
         )  # fmt: skip
         return k, is_surely_accepted | (~is_outside & (log_proposal <= log_target))
 
     _draw_until_accepted(numbers, np.flatnonzero(~has_small_mean), attempt)
-    return outputs.arrange(np.where(is_mirrored, trial_counts - numbers, numbers))
+    return streams.arrange(np.where(is_mirrored, trial_counts - numbers, numbers))
 
 
-class _Outputs:
+class _NumberStreams:
     """The numbers of a result, parameter by parameter, each with blocks of random words of its own.
 
     A block makes two uniform or two normal numbers, and the second is taken first.
@@ -151,24 +152,24 @@ class _Outputs:
 
     def __init__(self, bits: Bits, parameter_count: int, shape: tuple[int, ...]) -> None:
         self._bits, self._shape, self._parameter_count = bits, shape, parameter_count
-        self._count = int(np.prod(shape, dtype=np.int64)) // max(parameter_count, 1)
-        number_count = self._count * parameter_count
-        self._next = np.zeros(number_count, np.uint64)
+        self._count_per_parameter = int(np.prod(shape, dtype=np.int64)) // max(parameter_count, 1)
+        number_count = self._count_per_parameter * parameter_count
+        self._next_blocks = np.zeros(number_count, np.uint64)
         self.space_blocks(np.full(number_count, RESERVED_BLOCKS))
         self._pairs = {kind: np.empty((number_count, 2)) for kind in ("uniform", "normal")}
         self._unused_counts = {kind: np.zeros(number_count, np.int64) for kind in self._pairs}
 
     def space_blocks(self, distances: np.ndarray) -> None:
         """Give each number the blocks from `distances` times its position on."""
-        self._next = np.arange(distances.size, dtype=np.uint64) * distances.astype(np.uint64)
+        self._next_blocks = np.arange(distances.size, dtype=np.uint64) * distances.astype(np.uint64)
 
     def of_parameter(self, values: np.ndarray) -> np.ndarray:
         """Return the parameter of each number."""
-        return np.repeat(values.ravel(), self._count)
+        return np.repeat(values.ravel(), self._count_per_parameter)
 
     def arrange(self, numbers: np.ndarray) -> np.ndarray:
         """Return the numbers as the result has them: parameters are its last dimensions."""
-        return numbers.reshape(self._parameter_count, self._count).T.reshape(self._shape)
+        return numbers.reshape(self._parameter_count, self._count_per_parameter).T.reshape(self._shape)
 
     def uniform(self, positions: np.ndarray) -> np.ndarray:
         return self._draw("uniform", positions, lambda words: to_fractions(words.reshape(-1, 2, 2)))
@@ -182,37 +183,38 @@ class _Outputs:
         drawn_pairs, unused_counts = self._pairs[kind], self._unused_counts[kind]
         exhausted_positions = positions[unused_counts[positions] == 0]
         if exhausted_positions.size:
-            drawn_pairs[exhausted_positions] = pairs_of_blocks(self._bits.blocks(self._next[exhausted_positions]))
-            self._next[exhausted_positions] += np.uint64(1)
+            blocks = self._bits.blocks(self._next_blocks[exhausted_positions])
+            drawn_pairs[exhausted_positions] = pairs_of_blocks(blocks)
+            self._next_blocks[exhausted_positions] += np.uint64(1)
             unused_counts[exhausted_positions] = 2
         unused_counts[positions] -= 1
         numbers: np.ndarray = drawn_pairs[positions, unused_counts[positions]]
         return numbers
 
 
-def _outputs(bits: Bits, shape: tuple[int, ...], parameter: Any) -> tuple[np.ndarray, _Outputs]:
-    """Return the parameter of each number of a result of that shape, and their words."""
+def _parameter_and_streams(bits: Bits, shape: tuple[int, ...], parameter: Any) -> tuple[np.ndarray, _NumberStreams]:
+    """Return the parameter of each number of a result of that shape, and the streams of the numbers."""
     parameter_values = np.asarray(parameter, np.float64)
     parameter_values = np.broadcast_to(parameter_values, shape[len(shape) - parameter_values.ndim :])
-    outputs = _Outputs(bits, parameter_values.size, shape)
-    return outputs.of_parameter(parameter_values), outputs
+    streams = _NumberStreams(bits, parameter_values.size, shape)
+    return streams.of_parameter(parameter_values), streams
 
 
 def _log_factorial(k: np.ndarray) -> np.ndarray:
     return np.array([math.lgamma(x + 1.0) for x in k.tolist()])
 
 
-TAILS = np.array([
+STIRLING_CORRECTIONS = np.array([
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
 ])  # fmt: skip
 
 
-def _tail(k: np.ndarray) -> np.ndarray:
+def _stirling_correction(k: np.ndarray) -> np.ndarray:
     """Return log(k!) minus Stirling's approximation of it."""
     square = (k + 1.0) ** 2
     series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / (k + 1.0)
-    result: np.ndarray = np.where(k <= 9, TAILS[np.minimum(k, 9).astype(np.int64)], series)
+    result: np.ndarray = np.where(k <= 9, STIRLING_CORRECTIONS[np.minimum(k, 9).astype(np.int64)], series)
     return result
 
 
@@ -231,7 +233,7 @@ def _can_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     return len(shape) <= len(target) and all(a in (1, b) for a, b in zip(shape[::-1], target[::-1], strict=False))
 
 
-def _rule(name: str, parameter_count: int) -> Callable[..., TensorType]:
+def _type_rule(name: str, parameter_count: int) -> Callable[..., TensorType]:
     def rule(*inputs: TensorType, shape: tuple[int | None, ...] | None, dtype: DType = float32, **_: Any) -> TensorType:
         for parameter in inputs[:parameter_count]:
             if not parameter.dtype.is_floating:
@@ -267,7 +269,7 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
         return draw_numbers(from_seed(key, alg), inputs, shape, dtype)
 
     shape_vector = np.array([3, 2], np.int32)
-    rule = _rule(name, parameter_count)
+    rule = _type_rule(name, parameter_count)
     define(
         name=f"random_{name}", graphdef=graphdefs[0], result=rule, kernel=quiet(stateful), gradient=_NO_GRADIENT,
         effects=Effects.RANDOM | Effects.RAISE,

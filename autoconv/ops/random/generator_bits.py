@@ -49,16 +49,16 @@ def _advance_pcg64(state: Any) -> None:
     product = low * _MULTIPLIER_LOW
     new_low = product + increment
     carry = np.uint64(new_low < increment)
-    crossed = high * _MULTIPLIER_LOW + low * _MULTIPLIER_HIGH
-    state[0] = crossed + high_product(low, _MULTIPLIER_LOW) + state[2] + carry
+    cross_products = high * _MULTIPLIER_LOW + low * _MULTIPLIER_HIGH
+    state[0] = cross_products + high_product(low, _MULTIPLIER_LOW) + state[2] + carry
     state[1] = new_low
 
 
 def next_word_of_pcg64(state: Any) -> Any:
     """Return the next 64 bits."""
     _advance_pcg64(state)
-    mixed, count = state[0] ^ state[1], state[0] >> np.uint64(58)
-    return (mixed >> count) | (mixed << ((np.uint64(64) - count) & np.uint64(63)))
+    mixed, rotation = state[0] ^ state[1], state[0] >> np.uint64(58)
+    return (mixed >> rotation) | (mixed << ((np.uint64(64) - rotation) & np.uint64(63)))
 
 
 def next_half_of_pcg64(state: Any) -> Any:
@@ -142,7 +142,7 @@ def _mix(x: Any, y: Any) -> Any:
 # ---- the Mersenne Twister
 
 
-def _renew(state: Any) -> None:
+def _generate_words(state: Any) -> None:
     """Compute the next 624 words."""
     for i in range(624):
         joined = (state[i] & np.uint32(0x80000000)) | (state[(i + 1) % 624] & np.uint32(0x7FFFFFFF))
@@ -153,7 +153,7 @@ def _renew(state: Any) -> None:
 def next_half_of_mersenne(state: Any) -> Any:
     """Return the next 32 bits, as a word of 64 bits."""
     if state[_POSITION] >= 624:
-        _renew(state)
+        _generate_words(state)
     word = state[np.int64(state[_POSITION])]
     state[_POSITION] = state[_POSITION] + np.uint32(1)
     word = word ^ (word >> np.uint32(11))

@@ -22,8 +22,8 @@ def integer(bits: Bits, state: Any, low: Any, high: Any) -> Any:
     """Draw from `low` up to below `high`."""
     if low >= high:
         raise ValueError("low >= high")
-    first = np.uint64(np.int64(low))
-    return np.int64(first + bits.below(state, np.uint64(np.int64(high)) - first - _ONE))
+    low_word = np.uint64(np.int64(low))
+    return np.int64(low_word + bits.below(state, np.uint64(np.int64(high)) - low_word - _ONE))
 
 
 def closed_integer(bits: Bits, state: Any, low: Any, last: Any) -> Any:
@@ -35,9 +35,9 @@ def permutation(bits: Bits, state: Any, count: Any) -> Any:
     order = np.arange(count)
     for i in range(count - 1, 0, -1):
         j = np.int64(masked_below(bits, state, np.uint64(i)))
-        kept = order[i]
+        swapped_item = order[i]
         order[i] = order[j]
-        order[j] = kept
+        order[j] = swapped_item
     return order
 
 
@@ -201,12 +201,12 @@ def array_code(draw: Callable[..., Any], bits: Bits, shape: tuple[int, ...], dty
 def choice_code(bits: Bits, shape: tuple[int, ...], rank: int) -> Callable[..., Any]:
     """Return the code that chooses from the integers below a number, or rows of an array of that rank."""
 
-    def draw_choice(state: Any, size: int, choices: Any, *chances: Any) -> Any:
+    def draw_choice(state: Any, size: int, choices: Any, *probabilities: Any) -> Any:
         count = len(choices) if rank else choices
         indices = np.empty(shape, np.int64)
         numbers = indices.reshape(-1)
-        if chances:
-            sums = np.cumsum(chances[0])
+        if probabilities:
+            sums = np.cumsum(probabilities[0])
             limits = sums / sums[-1]
             for i in range(size):
                 numbers[i] = np.searchsorted(limits, bits.next_float(state), side="right")

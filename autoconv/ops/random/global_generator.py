@@ -17,14 +17,14 @@ from autoconv.ops.random.philox import Philox
 _MODULUS = 2**64  # of keys and counters
 RESERVED_BLOCKS = 256  # blocks by which a counter advances for each number of a draw
 _MAX_SEED = 2**31 - 1
-_DEFAULT_SEED = 87654321  # the global seed of draws that have a seed of their own alone
+_DEFAULT_SEED = 87654321  # the global seed where only a draw has one
 
 
 class GlobalGenerator:
     """The state of the stateful ops: a seed from `set_seed`, and a counter for each stream.
 
-    An op-level seed is None, a number, or the pair that a trace under `function` has made of it, with a number of its
-    own. Each kind of draw with an op-level seed has a stream, and each node of such a trace. Without any seed, all
+    An op-level seed is None, a number, or in a trace under `function`, a tuple of both seeds and a number of the node.
+    Draws of one stream name and one number share a stream; each tuple has a stream of its own. Without any seed, all
     draws share a stream, which differs from run to run.
 
     Each pass over a dataset has streams of its own for the nodes of the dataset's functions (`use_streams`).
@@ -33,14 +33,14 @@ class GlobalGenerator:
     def __init__(self) -> None:
         self._lock = new_lock()
         self.seed: int | None = None
-        self._seeds = random.Random()
+        self._seed_source = random.Random()
         self._streams: dict[Any, np.ndarray] = {}
 
     def set_seed(self, seed: int | None) -> None:
         """Restart all streams; None takes fresh keys from the operating system."""
         with self._lock:
             self.seed = seed
-            self._seeds = random.Random(seed)
+            self._seed_source = random.Random(seed)
             self._streams.clear()
 
     @contextlib.contextmanager
@@ -66,11 +66,11 @@ class GlobalGenerator:
     def seeds(self, op_seed: int | None) -> tuple[int, int]:
         """Return the two seeds of a generator object; without any seed, they come from the operating system."""
         with self._lock:
-            own_seed = self._seeds.randint(0, _MAX_SEED) if op_seed is None and self.seed is not None else op_seed
+            own_seed = self._seed_source.randint(0, _MAX_SEED) if op_seed is None and self.seed is not None else op_seed
             seed_pair = self.pair(own_seed, lambda: 0)
         return seed_pair or (int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
-    def stream(self, kind: str, op_seed: Any = None) -> np.ndarray:
+    def stream(self, name: str, op_seed: Any = None) -> np.ndarray:
         """Return key and counter of the next draw, uint64[3]; the draw adds to the counter what it uses."""
         pair: tuple[int, int] | None
         streams = self._streams
@@ -79,20 +79,20 @@ class GlobalGenerator:
                 streams = self._streams if _BLOCK.streams is None else _BLOCK.streams
                 result, pair = streams.get(op_seed), op_seed[:2]
             elif op_seed is None and self.seed is not None:
-                pair = self.pair(self._seeds.randint(0, _MAX_SEED), lambda: 0)
+                pair = self.pair(self._seed_source.randint(0, _MAX_SEED), lambda: 0)
                 return _state(*(pair or (0, 0)))
             else:
                 pair = self.pair(op_seed, lambda: 0)
-                op_seed = None if pair is None else (kind, *pair)
+                op_seed = None if pair is None else (name, *pair)
                 result = self._streams.get(op_seed)
             if result is None:
                 entropy = tuple(int.from_bytes(os.urandom(8), "little") for _ in range(2))
                 result = streams[op_seed] = _state(*(pair or entropy))
             return result
 
-    def next(self, kind: str, count: int, op_seed: Any = None, block_count: int | None = None) -> Philox:
+    def next(self, name: str, count: int, op_seed: Any = None, block_count: int | None = None) -> Philox:
         """Reserve words for one draw of `count` numbers, or of `block_count` blocks, and return them."""
-        state = self.stream(kind, op_seed)
+        state = self.stream(name, op_seed)
         with self._lock:
             key, low, high = map(int, state)
             state[1] = (low + (count * RESERVED_BLOCKS if block_count is None else block_count)) % _MODULUS

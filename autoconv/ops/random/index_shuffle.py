@@ -36,11 +36,11 @@ def _shuffle(index: Any, seed: Any, max_index: Any, *, rounds: int = 4) -> Any:
     indices_and_ends = [np.broadcast_to(value, shape).ravel().tolist() for value in (index, max_index)]
     words = [np.broadcast_to(keys[..., i], shape).ravel().tolist() for i in range(3)]
     rows = zip(*indices_and_ends, zip(*words, strict=True), strict=True)
-    positions = [_position(i, key, end, rounds) for i, end, key in rows]
-    return np.array(positions, np.asarray(index).dtype).reshape(shape)
+    permuted_indices = [_permuted_index(i, key, end, rounds) for i, end, key in rows]
+    return np.array(permuted_indices, np.asarray(index).dtype).reshape(shape)
 
 
-def _position(index: int, key: tuple[int, ...], max_index: int, rounds: int) -> int:
+def _permuted_index(index: int, key: tuple[int, ...], max_index: int, rounds: int) -> int:
     """Return the image of `index` in the permutation of 0 … `max_index`: encrypt until the block is in this range."""
     bits = max((max_index - 1).bit_length() if max_index > 1 else 0, _MIN_BLOCK_BITS)
     width = (bits + bits % 2) // 2
@@ -77,12 +77,12 @@ def _mix(word: int, width: int) -> int:
     return (_rotate_left(word, 1, width) & _rotate_left(word, 8, width)) ^ _rotate_left(word, 2, width)
 
 
-def _rotate_left(word: int, by: int, width: int) -> int:
-    return (word << by | word >> (width - by)) & ((1 << width) - 1)
+def _rotate_left(word: int, count: int, width: int) -> int:
+    return (word << count | word >> (width - count)) & ((1 << width) - 1)
 
 
-def _rotate_right(word: int, by: int, width: int) -> int:
-    return (word >> by | word << (width - by)) & ((1 << width) - 1)
+def _rotate_right(word: int, count: int, width: int) -> int:
+    return (word >> count | word << (width - count)) & ((1 << width) - 1)
 
 
 index_shuffle = define(

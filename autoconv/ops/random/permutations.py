@@ -22,7 +22,7 @@ from autoconv.ops.traits import SizeOperand
 _NO_GRADIENT_REASON = "positions have no derivatives"
 
 
-def blocks_of_swaps(count: int) -> int:
+def swap_block_count(count: int) -> int:
     """Return how many blocks of four words the swaps of so many rows use: a word for each row but the last."""
     return (count + 2) // 4
 
@@ -36,11 +36,11 @@ def _permutation(bits: Bits, count: int) -> Any:
 
 
 def _draw_permutation(count: int, stream: str, seed: Any) -> Any:
-    return _permutation(GLOBAL.next(stream, 0, seed, blocks_of_swaps(count)), count)
+    return _permutation(GLOBAL.next(stream, 0, seed, swap_block_count(count)), count)
 
 
-def stream_of_rows(dtype: DType) -> str:
-    """Return the kind of the draws that shuffle rows of a dtype."""
+def row_shuffle_stream(dtype: DType) -> str:
+    """Return the name of the stream for shuffles of rows of a dtype."""
     return f"shuffle {dtype.name}"
 
 

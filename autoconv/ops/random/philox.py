@@ -28,7 +28,7 @@ def philox4x32(key: int, low: Any, high: int) -> np.ndarray:
             (products[1] >> np.uint64(32)) ^ words[1] ^ np.uint64(keys[0]), products[1] & mask,
             (products[0] >> np.uint64(32)) ^ words[3] ^ np.uint64(keys[1]), products[0] & mask,
         ]  # fmt: skip
-        keys = [(part + step) % _WORD_RANGE for part, step in zip(keys, WEYL, strict=True)]
+        keys = [(key_word + step) % _WORD_RANGE for key_word, step in zip(keys, WEYL, strict=True)]
     return np.stack(words, axis=-1).astype(np.uint32)
 
 
@@ -50,12 +50,12 @@ class Philox:
         result = np.empty((numbers.size, 4), np.uint32)
         with np.errstate(over="ignore"):  # sums wrap around
             for start in range(0, numbers.size, _CHUNK_SIZE):
-                part = slice(start, start + _CHUNK_SIZE)
-                low = numbers[part] + np.uint64(self.low)
-                result[part] = philox4x32(self.key, low, self.high)
+                chunk = slice(start, start + _CHUNK_SIZE)
+                low = numbers[chunk] + np.uint64(self.low)
+                result[chunk] = philox4x32(self.key, low, self.high)
                 has_wrapped = low < np.uint64(self.low)
                 if has_wrapped.any():
-                    result[part][has_wrapped] = philox4x32(self.key, low[has_wrapped], (self.high + 1) % _KEY_RANGE)
+                    result[chunk][has_wrapped] = philox4x32(self.key, low[has_wrapped], (self.high + 1) % _KEY_RANGE)
         return result
 
     def words(self, count: int) -> np.ndarray:

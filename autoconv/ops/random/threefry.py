@@ -26,16 +26,16 @@ def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:
             first = first + second
             second = ((second << rotation) | (second >> (np.uint32(32) - rotation))) ^ first
             if round_number % 4 == 3:
-                count = round_number // 4 + 1
-                first = first + keys[count % 3]
-                second = second + keys[(count + 1) % 3] + np.uint32(count)
+                injection_number = round_number // 4 + 1
+                first = first + keys[injection_number % 3]
+                second = second + keys[(injection_number + 1) % 3] + np.uint32(injection_number)
     return np.stack([first, second], axis=1)
 
 
 class Threefry:
     """The bits for a seed of two integers.
 
-    The block of the second integer under the first is the key, whose blocks follow from counter 0 on.
+    The key is the block of the second integer under the first as key. Its blocks follow from counter 0 on.
     """
 
     def __init__(self, first: int, second: int) -> None:

@@ -21,7 +21,7 @@ Axis = tuple[int, ...] | None
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _CUBE = np.linspace(-1.0, 2.5, 12).reshape(2, 3, 2)
 _I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
-_P = np.array([[True, False], [True, True]])
+_BOOLS = np.array([[True, False], [True, True]])
 _COMPLEX = np.array([[0.5 + 0.25j, -0.75 - 1.5j]])
 
 
@@ -88,7 +88,7 @@ _ROWS_PER_BLOCK = 128
 
 
 def _sum_in_blocks(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    """Sum over leading axes in blocks of rows, whose sums are added in float64: NumPy's row by row loses digits."""
+    """Sum over leading axes in blocks of rows, and their sums in float64; NumPy adds row by row, and loses digits."""
     axis_count = len(axis)
     is_leading = tuple(sorted(a % x.ndim for a in axis)) == tuple(range(axis_count)) and axis_count < x.ndim
     row_count = int(np.prod(x.shape[:axis_count], dtype=np.int64))
@@ -120,7 +120,7 @@ def _highest(dtype: Any) -> Any:
 
 
 def _mean(x: Any, axis: Axis, keepdims: bool) -> Any:
-    """Mean; for integers the sum divided towards zero. The mean of nothing is nan, of no integers 0."""
+    """Return the mean, for integers rounded towards zero. Without elements it is nan, for integers 0."""
     count = _reduced_count(x, axis)
     if x.dtype.kind not in "iu":
         sum_dtype = np.float32 if x.dtype == np.float16 else x.dtype
@@ -169,8 +169,8 @@ def _sum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
 def _mean_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x,), (y,) = cotangents, inputs, results
     size_before, size_after = (b.cast(b.size(value, dtype=int64), dtype=dtype_of(x)) for value in (x, y))
-    share = b.divide(b.multiply(ct, size_after), size_before)
-    return (b.broadcast_to_shape_of(_restore_axes(b, share, x, attributes), x),)
+    scaled_cotangent = b.divide(b.multiply(ct, size_after), size_before)
+    return (b.broadcast_to_shape_of(_restore_axes(b, scaled_cotangent, x, attributes), x),)
 
 
 def _prod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -200,16 +200,16 @@ def _product_of_others(b: Builder, x: Any, cotangent: Any, axis: int) -> Any:
 def _extremum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Distribute the cotangent evenly over all elements that equal the extremum."""
     (ct,), (x,), (y,) = cotangents, inputs, results
-    is_chosen = b.cast(b.equal(x, _restore_axes(b, y, x, attributes)), dtype=dtype_of(x))
-    count = b.reduce_sum(is_chosen, axis=attributes.get("axis"), keepdims=attributes.get("keepdims", False))
+    chosen_mask = b.cast(b.equal(x, _restore_axes(b, y, x, attributes)), dtype=dtype_of(x))
+    count = b.reduce_sum(chosen_mask, axis=attributes.get("axis"), keepdims=attributes.get("keepdims", False))
     share = _restore_axes(b, b.divide(ct, count), x, attributes)
-    return (b.multiply(is_chosen, share),)
+    return (b.multiply(chosen_mask, share),)
 
 
 def _logsumexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x,), (y,) = cotangents, inputs, results
-    share = b.exp(b.subtract(x, _restore_axes(b, y, x, attributes)))
-    return (b.multiply(share, _restore_axes(b, ct, x, attributes)),)
+    softmax = b.exp(b.subtract(x, _restore_axes(b, y, x, attributes)))
+    return (b.multiply(softmax, _restore_axes(b, ct, x, attributes)),)
 
 
 def _norm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -276,8 +276,8 @@ reduce_min = _define_reduction(
     "reduce_min", "Min", _min, _extremum_gradient, "if", (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_I)), MIN
 )
 _BOOL_RESULT = no_gradient("the result is a bool")
-reduce_any = _define_reduction("reduce_any", "Any", _any, _BOOL_RESULT, "b", _axis_samples(_P), ANY)
-reduce_all = _define_reduction("reduce_all", "All", _all, _BOOL_RESULT, "b", _axis_samples(_P), ALL)
+reduce_any = _define_reduction("reduce_any", "Any", _any, _BOOL_RESULT, "b", _axis_samples(_BOOLS), ANY)
+reduce_all = _define_reduction("reduce_all", "All", _all, _BOOL_RESULT, "b", _axis_samples(_BOOLS), ALL)
 reduce_logsumexp = _define_reduction(
     "reduce_logsumexp", "LogSumExp", _logsumexp, _logsumexp_gradient, "f", (*_axis_samples(_X), *_TWO_AXES)
 )

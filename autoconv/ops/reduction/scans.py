@@ -41,7 +41,7 @@ def _scan_kernel(operation: np.ufunc, start: int) -> Callable[..., Any]:
         source = np.flip(x, axis) if reverse else x
         result = operation.accumulate(source, axis=axis, dtype=x.dtype)
         if exclusive:
-            result = _shifted(result, axis, False, start)
+            result = _shift_by_one(result, axis, False, start)
         return np.flip(result, axis) if reverse else result
 
     return kernel
@@ -55,7 +55,7 @@ def _extreme_kernel(operation: np.ufunc) -> Callable[..., Any]:
     return kernel
 
 
-def _shifted(x: Any, axis: int, reverse: bool, fill_value: int) -> Any:
+def _shift_by_one(x: Any, axis: int, reverse: bool, fill_value: int) -> Any:
     result = np.full_like(x, fill_value)
     source, target = [slice(None)] * x.ndim, [slice(None)] * x.ndim
     all_but_first, all_but_last = slice(1, None), slice(None, -1)
@@ -66,7 +66,7 @@ def _shifted(x: Any, axis: int, reverse: bool, fill_value: int) -> Any:
 
 def _shift(x: Any, *, axis: int, reverse: bool = False) -> Any:
     _check_axis(x, axis)
-    return _shifted(x, axis, reverse, 0)
+    return _shift_by_one(x, axis, reverse, 0)
 
 
 def _recurrence(coefficient: Any, addend: Any, *, axis: int, reverse: bool = False) -> Any:

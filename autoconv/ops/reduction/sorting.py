@@ -90,11 +90,11 @@ def _top_k_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     return (b.add_along_axis(cotangents[0], results[1], inputs[0], axis=-1), *others)
 
 
-def _along_type(x: TensorType, indices: TensorType, *others: TensorType, axis: int) -> TensorType:
+def _along_type(x: TensorType, indices: TensorType, *like: TensorType, axis: int) -> TensorType:
     if not indices.dtype.is_integer:
         raise TypeError(f"indices have to be integers, found {indices.dtype.name}")
     if x.shape is None or indices.shape is None:
-        return x.with_shape(None if others else indices.shape)
+        return x.with_shape(None if like else indices.shape)
     if len(x.shape) != len(indices.shape):
         raise ValueError(
             f"indices have to be of the rank of what they index, found [{shape_text(indices.shape)}] for "

@@ -97,8 +97,8 @@ def _hash_longer(data: bytes) -> int:
         x ^= w[1]
         y = y + v[0] + _word(data, offset + 40) & _MASK
         z = _rotate(z + w[0] & _MASK, 33) * _K1 & _MASK
-        v = _hash_32(data, offset, v[1] * _K1, x + w[0])
-        w = _hash_32(data, offset + 32, z + w[1], y + _word(data, offset + 16))
+        v = _hash_32_bytes(data, offset, v[1] * _K1, x + w[0])
+        w = _hash_32_bytes(data, offset + 32, z + w[1], y + _word(data, offset + 16))
         z, x = x, z
     multiplier = _K1 + ((z & 0xFF) << 1) & _MASK
     offset = length - 64
@@ -110,14 +110,14 @@ def _hash_longer(data: bytes) -> int:
     x ^= w[1] * 9 & _MASK
     y = y + v[0] * 9 + _word(data, offset + 40) & _MASK
     z = _rotate(z + w[0] & _MASK, 33) * multiplier & _MASK
-    v = _hash_32(data, offset, v[1] * multiplier, x + w[0])
-    w = _hash_32(data, offset + 32, z + w[1], y + _word(data, offset + 16))
+    v = _hash_32_bytes(data, offset, v[1] * multiplier, x + w[0])
+    w = _hash_32_bytes(data, offset + 32, z + w[1], y + _word(data, offset + 16))
     z, x = x, z
     u = _hash_pair(v[0], w[0], multiplier) + _shift_mix(y) * _K0 + z & _MASK
     return _hash_pair(u, _hash_pair(v[1], w[1], multiplier) + x & _MASK, multiplier)
 
 
-def _hash_32(data: bytes, offset: int, a: int, b: int) -> tuple[int, int]:
+def _hash_32_bytes(data: bytes, offset: int, a: int, b: int) -> tuple[int, int]:
     w, x, y, z = struct.unpack_from("<4Q", data, offset)
     a = a + w & _MASK
     b = _rotate(b + a + z & _MASK, 21)

@@ -82,7 +82,8 @@ def fill_template(
 ) -> str:
     """Format a template: pieces joined by `sep`, a tuple of pieces without a separator.
 
-    A piece is a string, or the number of an input. A single string that is all of the template has no quotes.
+    A piece is a string, or the number of an input. A single string that is all of the template has no quotes. The
+    `style` is "tensorflow" or "python".
     """
     if len(template) == 1 and isinstance(template[0], int) and style == "tensorflow":
         value: Any = inputs[template[0]]

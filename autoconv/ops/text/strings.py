@@ -104,7 +104,7 @@ def _matches(item: bytes, *, pattern: str) -> bool:
         raise InvalidArgumentError(f"Invalid pattern: {pattern}: {error}") from None
 
 
-def _bucket(item: bytes, *, num_buckets: int) -> int:
+def _fast_bucket(item: bytes, *, num_buckets: int) -> int:
     return fingerprint(item) % num_buckets
 
 
@@ -121,7 +121,7 @@ define_string_map(
     "string_to_hash_bucket", "StringToHashBucket", lambda item, *, num_buckets: murmur(item) % num_buckets, int64,
     num_buckets=10,
 )
-define_string_map("string_to_hash_bucket_fast", "StringToHashBucketFast", _bucket, int64, num_buckets=10)
+define_string_map("string_to_hash_bucket_fast", "StringToHashBucketFast", _fast_bucket, int64, num_buckets=10)
 define_string_map(
     "string_to_hash_bucket_strong", "StringToHashBucketStrong", _strong_bucket, int64, num_buckets=10, key=(1, 2)
 )
@@ -185,7 +185,7 @@ def _substr_type(
 
 
 def _substr(x: Any, position: Any, length: Any, *, unit: str = "BYTE") -> Any:
-    def part(item: bytes, start: int, count: int) -> bytes:
+    def substring(item: bytes, start: int, count: int) -> bytes:
         text = _decode(item, unit)
         if not -len(text) <= start <= len(text):
             raise InvalidArgumentError(f"pos {start} out of range for string {item!r}")
@@ -193,7 +193,7 @@ def _substr(x: Any, position: Any, length: Any, *, unit: str = "BYTE") -> Any:
         characters = text[start : start + max(int(count), 0)]
         return characters.encode() if isinstance(characters, str) else characters
 
-    return _elementwise(part, x, position, length)
+    return _elementwise(substring, x, position, length)
 
 
 def _split_type(x: TensorType, *, sep: str | None = None, maxsplit: int = -1) -> TensorType:
@@ -204,7 +204,7 @@ def _split_type(x: TensorType, *, sep: str | None = None, maxsplit: int = -1) ->
 def _split(x: Any, *, sep: str | None = None, maxsplit: int = -1) -> Any:
     """Split along a new last dimension; shorter rows are padded with empty strings."""
     encoded_separator = sep.encode() if sep else None
-    return _pad_parts(np.asarray(x), lambda item: item.split(encoded_separator, maxsplit))
+    return _split_and_pad(np.asarray(x), lambda item: item.split(encoded_separator, maxsplit))
 
 
 def _characters_type(x: TensorType, *, unit: str = "BYTE") -> TensorType:
@@ -235,10 +235,10 @@ def _characters(x: Any, *, unit: str = "BYTE") -> Any:
             return [c.encode() for c in item.decode("utf-8", "replace")]
         return [item[i : i + 1] for i in range(len(item))]
 
-    return _pad_parts(np.asarray(x), split)
+    return _split_and_pad(np.asarray(x), split)
 
 
-def _pad_parts(x: np.ndarray, split: Callable[[bytes], list[bytes]]) -> np.ndarray:
+def _split_and_pad(x: np.ndarray, split: Callable[[bytes], list[bytes]]) -> np.ndarray:
     parts = {position: split(item) for position, item in np.ndenumerate(x)}
     width = max(map(len, parts.values()), default=0)
     result = np.full((*x.shape, width), b"", object)
@@ -306,7 +306,7 @@ def _as_string(
     width: int = -1,
     fill: str = "",
 ) -> Any:
-    def text(item: Any) -> bytes:
+    def format_item(item: Any) -> bytes:
         if isinstance(item, bytes):
             return item
         if isinstance(item, (np.bool_, bool)):
@@ -319,7 +319,7 @@ def _as_string(
             result = f"{float(item):.{6 if precision < 0 else precision}{'e' if scientific else 'f'}}"
         return (result.rjust(width, fill or " ") if width > 0 else result).encode()
 
-    return _elementwise(text, x)
+    return _elementwise(format_item, x)
 
 
 string_to_number = define(

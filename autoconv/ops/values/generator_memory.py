@@ -10,22 +10,22 @@ from typing import Any
 
 import numpy as np
 
-_BASE_SIZE = object.__basicsize__  # bytes of an object before its own fields
+_HEADER_SIZE = object.__basicsize__  # bytes of an object before its fields
 _TWISTER_SIZE = 2500  # bytes of the state of a Mersenne Twister: 624 words and a position
 _NORMAL_SIZE = 24  # bytes of the state of normal numbers
 
 
 @functools.cache
-def memory_offsets(kind: type) -> tuple[int, int] | None:
+def memory_offsets(class_: type) -> tuple[int, int] | None:
     """Return the offsets in a generator of its interface and of the state of normal numbers, in bytes.
 
     None if the interface is not found. The second offset is 0 for generators without such a state. For Python's own
     generators, the first one is that of the position in the state.
     """
-    if kind is random.Random:
+    if class_ is random.Random:
         return _python_offsets()
-    generator: Any = np.random.default_rng(0) if kind is np.random.Generator else np.random.RandomState(0)
-    interface = (generator.bit_generator if kind is np.random.Generator else generator._bit_generator).ctypes
+    generator: Any = np.random.default_rng(0) if class_ is np.random.Generator else np.random.RandomState(0)
+    interface = (generator.bit_generator if class_ is np.random.Generator else generator._bit_generator).ctypes
     functions = (interface.next_uint64, interface.next_uint32, interface.next_double)
     addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in functions]
     interface_words = [interface.state_address, *addresses]
@@ -33,18 +33,19 @@ def memory_offsets(kind: type) -> tuple[int, int] | None:
     starts = [8 * i for i in range(len(words)) if words[i : i + len(interface_words)] == interface_words]
     if len(starts) != 1:
         return None
-    if kind is np.random.Generator:
+    if class_ is np.random.Generator:
         return starts[0], 0
-    references = [8 * i for i in range(len(words)) if words[i] == id(generator) + starts[0]]
-    return (starts[0], references[0]) if len(references) == 1 else None
+    # The state of normal numbers begins with a pointer to the interface.
+    pointers = [8 * i for i in range(len(words)) if words[i] == id(generator) + starts[0]]
+    return (starts[0], pointers[0]) if len(pointers) == 1 else None
 
 
 def _python_offsets() -> tuple[int, int] | None:
     """Return the offset in a random.Random of the position in its state, which precedes the words of the state."""
     generator = random.Random(0)
     *words, position = generator.getstate()[1]
-    fields = (ctypes.c_uint32 * (1 + len(words))).from_address(id(generator) + _BASE_SIZE)
-    return (_BASE_SIZE, 0) if list(fields) == [position, *words] else None
+    fields = (ctypes.c_uint32 * (1 + len(words))).from_address(id(generator) + _HEADER_SIZE)
+    return (_HEADER_SIZE, 0) if list(fields) == [position, *words] else None
 
 
 def copy_state(generator: Any) -> Callable[[], None] | None:
@@ -52,11 +53,11 @@ def copy_state(generator: Any) -> Callable[[], None] | None:
 
     The bytes are copied: an access to the state by its methods takes a hundred times as long.
     """
-    kind: Any = type(generator)
-    offsets = memory_offsets(kind)
-    if offsets is None or kind is np.random.Generator:
+    class_: Any = type(generator)
+    offsets = memory_offsets(class_)
+    if offsets is None or class_ is np.random.Generator:
         return None
-    if kind is random.Random:
+    if class_ is random.Random:
         next_normal = generator.gauss_next
         restore = _copy_memory(id(generator) + offsets[0], _TWISTER_SIZE)
 

@@ -71,7 +71,7 @@ class ListValue:
         return self._buffer[: self.length]
 
     def with_items(self, items: Sequence[Item]) -> ListValue:
-        """Return a list of the same kind with other elements."""
+        """Return a list of the same dtype and element shape with other elements."""
         return ListValue(items, dtype=self.dtype, shape=self.shape, like=self.like, weak=self.weak)
 
     def alias(self) -> ListValue:
@@ -126,7 +126,7 @@ class ListValue:
         return base.with_items(items)
 
     def _with_common_dtype(self, item: Any) -> tuple[ListValue, np.ndarray]:
-        """Return the list and the item with one dtype: a weak list takes the item's, otherwise the item the list's."""
+        """Convert a weak list to the dtype of the item, or else the item to that of the list; return both."""
         if isinstance(item, ListValue):  # a list of lists, stored by differentiation
             return self, item  # type: ignore[return-value]
         array = np.asarray(item)

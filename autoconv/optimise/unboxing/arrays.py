@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
-from autoconv.ops.numpy.list_arrays import OF_OBJECTS
+from autoconv.ops.numpy.list_arrays import LIST_ARRAY
 from autoconv.optimise.unboxing.kind_inference import (
     BOOL,
     FLOAT,
@@ -20,8 +20,8 @@ from autoconv.optimise.unboxing.kind_inference import (
 from autoconv.optimise.unboxing.writer import Writer, write
 
 
-@rule(OF_OBJECTS)
-@nested_rule(OF_OBJECTS)
+@rule(LIST_ARRAY)
+@nested_rule(LIST_ARRAY)
 def _array_rule(kinds: Kinds, node: Node) -> bool | None:
     """Accept a node whose dtype was `given`, or whose items have the dtype that was assumed when it was recorded."""
     kind = kinds.kind(node.inputs[0])
@@ -34,7 +34,7 @@ def _array_rule(kinds: Kinds, node: Node) -> bool | None:
         return None
     if not is_number(item.kind) or node.attributes["shape"] != (None,) * depth:
         return False
-    return node.attributes["given"] or item.kind.dtype is node.attributes["dtype"]  # type: ignore[union-attr]
+    return node.attributes["has_given_dtype"] or item.kind.dtype is node.attributes["dtype"]  # type: ignore[union-attr]
 
 
 def _innermost_items(cell: Cell) -> tuple[Cell, int]:
@@ -46,11 +46,11 @@ def _innermost_items(cell: Cell) -> tuple[Cell, int]:
     return cell, len(seen) + 1
 
 
-@write(OF_OBJECTS)
+@write(LIST_ARRAY)
 def _write_array(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     item, _ = _innermost_items(w.kinds.content(value))
-    return [w.add(f"typed_{OF_OBJECTS}", node, w.typed_list(value), element=item.kind, **node.attributes)]
+    return [w.add(f"typed_{LIST_ARRAY}", node, w.typed_list(value), element=item.kind, **node.attributes)]
 
 
 @rule("numpy_tolist")

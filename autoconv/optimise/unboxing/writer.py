@@ -11,7 +11,7 @@ from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.ops.lists.typed_lists import CURSOR as CURSOR_TYPE
 from autoconv.ops.lists.typed_lists import NUMBERS
-from autoconv.ops.numpy.list_arrays import OF_OBJECTS
+from autoconv.ops.numpy.list_arrays import LIST_ARRAY
 from autoconv.optimise.unboxing.kind_inference import (
     BOOL,
     CURSOR,
@@ -33,7 +33,7 @@ from autoconv.optimise.unboxing.kind_inference import (
 # Returns the replacements of the results of a node with inferred kinds: one for each of `Writer.types` of a result.
 Write = Callable[["Writer", Node], Sequence[Value]]
 _RULES: dict[str, Write] = {}
-_OPS_WITH_SHARED_RULE = frozenset({"object_defined", OF_OBJECTS})  # one rule serves lists of numbers and lists of lists
+_OPS_WITH_SHARED_RULE = frozenset({"object_defined", LIST_ARRAY})  # one rule serves lists of numbers and lists of lists
 
 
 def write(*names: str) -> Callable[[Write], Write]:

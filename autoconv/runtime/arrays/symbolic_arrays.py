@@ -17,8 +17,8 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import ArrayType
-from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, align, covered_dimensions, has_only_entries, is_basic
-from autoconv.ops.numpy.arrays import entries_of
+from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, align, has_only_static_entries, indexed_rank, is_basic
+from autoconv.ops.numpy.arrays import basic_entries
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.rules import is_known_to_broadcast
 from autoconv.runtime.arrays.assigned_values import (
@@ -215,7 +215,7 @@ class SymbolicArray(TensorMethods):
         if not is_basic(spec):
             return wrap_new_arrays(binary_dispatch.item_at(self.load(), _load_indices(index), spec, operands))
         view = self._view(spec, operands)
-        is_element = len(spec) == self.ndim and has_only_entries(spec, At)
+        is_element = len(spec) == self.ndim and has_only_static_entries(spec, At)
         return view.load() if is_element else wrap_new_arrays(view.load()) if selects_copy(index) else view
 
     def __setitem__(self, index: object, value: object) -> None:
@@ -225,7 +225,7 @@ class SymbolicArray(TensorMethods):
             return  # x[i] += y has updated the view already
         if is_basic(spec):
             view = self._view(spec, operands)
-            if (self.ndim or index == ()) and len(spec) == self.ndim and has_only_entries(spec, At):
+            if (self.ndim or index == ()) and len(spec) == self.ndim and has_only_static_entries(spec, At):
                 check_element(value, self.dtype)
             view.store(value)
             return
@@ -244,7 +244,7 @@ class SymbolicArray(TensorMethods):
         check_rank(1 if isinstance(index, slice) else 0, self.ndim)  # before its bounds are evaluated, as in NumPy
         spec, operands = binary_dispatch.parse_program_index(_load_indices(index))
         operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
-        covered = covered_dimensions(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
+        covered = indexed_rank(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
         check_rank(covered, self.ndim)
         return spec, operands
 
@@ -256,7 +256,7 @@ class SymbolicArray(TensorMethods):
         return SymbolicArray(node.results[0], (self, spec, tuple(values)))
 
     def _check_static_entries(self, spec: Spec) -> None:
-        for entry, axis in entries_of(self.ndim, spec):
+        for entry, axis in basic_entries(self.ndim, spec):
             if isinstance(entry, At) and entry.index != INPUT:
                 size = self.known_shape[axis]
                 if size is not None and not -size <= entry.index < size:

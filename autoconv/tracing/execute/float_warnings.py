@@ -28,7 +28,7 @@ from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.reads import read_inputs
 from autoconv.ops.python.generator_states import state_saver
 from autoconv.ops.python.reversibility import can_undo
-from autoconv.ops.python.revocable_run import Revoked, revocable
+from autoconv.ops.python.revocable_run import Revoked, run_revocably
 from autoconv.ops.record import Op
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.tracing.execute.rollback import has_no_lasting_effects
@@ -133,7 +133,7 @@ class FloatErrors:
 
         try:
             states = [] if self._save_states is None else self._save_states(values)
-            return revocable(run, values, arrays, has_warnings, states)
+            return run_revocably(run, values, arrays, has_warnings, states)
         except Revoked:
             self.undoable_calls = _UNDOABLE_CALLS
             raise

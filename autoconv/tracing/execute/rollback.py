@@ -17,14 +17,14 @@ from autoconv.ops.analysis.alias import written_parameters
 from autoconv.ops.python.generator_states import SavedStates, state_saver
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.ops.python.reversibility import (
-    TO_LOCAL_OBJECTS,
+    LOCAL_WRITE_PREFIX,
     can_restore_generators,
     can_undo,
     is_draw,
     is_irreversible,
     makes_all_generators,
 )
-from autoconv.ops.python.undo_log import UNDONE_ERRORS, undoing
+from autoconv.ops.python.undo_log import UNDONE_ERRORS, with_undo
 from autoconv.optimise.overflow import may_change_kind, may_exceed_int64, may_run_user_code, rerun_point
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 
@@ -35,7 +35,7 @@ def can_run_again(graph: Graph) -> bool:
     """Return whether a failed run has no side effects: no output, no random number, no writes to existing objects."""
     lasting_effects = Effects.RANDOM if _is_self_contained(graph) else Effects.WRITE | Effects.RANDOM
     if not any(
-        (node.effects & lasting_effects and not node.regions and not node.op.name.startswith(TO_LOCAL_OBJECTS))
+        (node.effects & lasting_effects and not node.regions and not node.op.name.startswith(LOCAL_WRITE_PREFIX))
         or node.op.traits.prints
         or node.op.traits.irreversible
         for node in graph.walk()
@@ -99,8 +99,8 @@ class Rollback:
         if self.logs_objects:
             save = self.save_states
             run, entry = (
-                undoing(run, self.may_abandon, save),
-                entry and undoing(entry, self.may_abandon, save and (lambda *arguments: save(arguments))),
+                with_undo(run, self.may_abandon, save),
+                entry and with_undo(entry, self.may_abandon, save and (lambda *arguments: save(arguments))),
             )
         return run, entry
 

@@ -27,9 +27,9 @@ from autoconv.operators.regions.value_layout import is_created_here
 from autoconv.operators.support.debuggers import debugger_name
 from autoconv.operators.values.instances import is_user_defined
 from autoconv.ops.numpy.list_arrays import is_guess
-from autoconv.ops.python.attribute_access import computes, runs_code
-from autoconv.ops.python.objects import LIBRARY
-from autoconv.ops.python.reversibility import can_undo, may_not_undo
+from autoconv.ops.python.attribute_access import may_compute_attribute, runs_user_code
+from autoconv.ops.python.objects import LIBRARY_NAMES
+from autoconv.ops.python.reversibility import can_undo, may_be_irreversible
 from autoconv.runtime.objects.containers import PLAIN_OF, materialise
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.contracts import CALL, ITERATION, NODE
@@ -138,7 +138,7 @@ def _has_no_effects(function: Any) -> bool:
     if has_user_equality(function):
         return False
     try:
-        if function in _PURE_BUILTINS or function in LIBRARY:
+        if function in _PURE_BUILTINS or function in LIBRARY_NAMES:
             return True
     except TypeError:
         return False
@@ -231,7 +231,7 @@ def require_undoable_guesses(graph: Graph) -> None:
     After a wrong guess, the call could not be repeated.
     """
     guess = next((node for node in graph.walk() if is_guess(node)), None)
-    if guess is not None and not (can_undo(graph) and not any(map(may_not_undo, graph.walk()))):
+    if guess is not None and not (can_undo(graph) and not any(map(may_be_irreversible, graph.walk()))):
         place = "" if guess.span is None else f" in line {guess.span.line}"
         raise RunPlain(
             f"the list{place} from which an array is created may hold other items than while tracing, and what the "
@@ -248,14 +248,19 @@ def require_undoable_attributes(graph: Graph, kinds: Iterable[type]) -> None:
 
     `kinds` are the classes that the object may have. If the attribute runs user code, the call has to be repeated.
     """
-    if can_undo(graph) and not any(map(may_not_undo, graph.walk())):
+    if can_undo(graph) and not any(map(may_be_irreversible, graph.walk())):
         return
     for node in graph.walk():
         if node.op.name in _WRITES_ATTRIBUTE and node.inputs[0].type == ObjectType():
             name = node.attributes["name"]
             writes = _WRITES_ATTRIBUTE[node.op.name]
-            runs = lambda kind: runs_code(kind, name, writes) or (computes(kind, name) and not writes)  # noqa: B023
-            kind = next(filter(runs, kinds), None)
+            kind = next(
+                (
+                    kind for kind in kinds
+                    if runs_user_code(kind, name, writes) or (not writes and may_compute_attribute(kind, name))
+                ),
+                None,
+            )  # fmt: skip
             if kind is not None:
                 place = "" if node.span is None else f" in line {node.span.line}"
                 raise RunPlain(

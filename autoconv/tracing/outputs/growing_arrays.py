@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.ops.analysis.array_growth import MAX_UNREAD_BYTES, is_too_large, may_outgrow
+from autoconv.ops.analysis.array_growth import MAX_UNREAD_BYTES, is_too_large, may_exceed_inputs
 from autoconv.ops.analysis.reads import read_inputs
 from autoconv.optimise.dead import unused_nodes
 from autoconv.tracing.guards.trace_restrictions import RunPlain
@@ -22,7 +22,7 @@ def refuse_growing_arrays(graph: Graph) -> None:
     for node in graph.walk():
         if is_too_large(node):
             raise RunPlain(f"an array{_line_text(node)} may be larger than memory")
-        if may_outgrow(node) or is_too_large(node, MAX_UNREAD_BYTES):
+        if may_exceed_inputs(node) or is_too_large(node, MAX_UNREAD_BYTES):
             growing_nodes.append(node)
     values_read = read_values(graph) if growing_nodes else set()
     values_used = {value for node in graph.walk() for value in node.inputs} if growing_nodes else set()

@@ -22,7 +22,7 @@ from autoconv.ops.analysis.induction import counter_of
 from autoconv.ops.analysis.linear_forms import LinearForms
 from autoconv.ops.analysis.value_range import SIZES
 from autoconv.ops.index_spec import At, Entry, NewAxis, Slice
-from autoconv.ops.numpy.arrays import entries_of
+from autoconv.ops.numpy.arrays import basic_entries
 
 _ACCESS_LIMIT = 24  # most accesses in a loop, since all pairs of them are compared
 _UNKNOWN_DIMENSION = -1  # stands for a dimension of a view that is not a whole dimension of the base
@@ -157,7 +157,7 @@ class LoopDependence:
         node = self.forms.outermost(view).node
         assert node is not None
         operands = iter(node.inputs[1:])
-        entries = entries_of(len(_shape(source)), node.attributes["spec"])
+        entries = basic_entries(len(_shape(source)), node.attributes["spec"])
         return [(entry, entry.with_operands(operands), axis) for entry, axis in entries]
 
     def _entry_forms(self, entry: Entry, parts: Sequence[object], size: object) -> list[LinearForm]:

@@ -10,11 +10,11 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
-from autoconv.ops.numpy.list_arrays import OF_NUMBERS, OF_OBJECTS
+from autoconv.ops.numpy.list_arrays import LIST_ARRAY, TYPED_LIST_ARRAY
 
 _ALLOCATING_CLASSES = frozenset({"element", "reduce", "matmul", "whole", "join", "search", "scatter", "scalar"})
 # Ops whose kernels return copies: arrays made of lists, and read-only arrays.
-_COPYING_KERNELS = frozenset({OF_OBJECTS, OF_NUMBERS, "numpy_read_only"})
+_COPYING_KERNELS = frozenset({LIST_ARRAY, TYPED_LIST_ARRAY, "numpy_read_only"})
 
 
 def allocated_outputs(graph: Graph, allocated_parameters: Sequence[bool] = ()) -> list[bool]:

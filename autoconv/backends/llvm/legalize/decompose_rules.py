@@ -25,7 +25,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import Mask
-from autoconv.ops.random.permutations import stream_of_rows
+from autoconv.ops.random.permutations import row_shuffle_stream
 
 
 def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -94,7 +94,7 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     # The node's attributes include the seed of a random shuffle, or the algorithm of a stateless one.
     options = {"shape": dimensions(x)[:1], **node.attributes}
     if node.op.name == "random_shuffle":
-        order = b.random_permutation(stream=stream_of_rows(x.dtype), **options)
+        order = b.random_permutation(stream=row_shuffle_stream(x.dtype), **options)
     else:
         order = b.stateless_permutation(inputs[0], **options)
     return b.gather(x, order, axis=0, batch_dims=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
-from autoconv.ops.elements.maths import is_elementary, is_vectorised
+from autoconv.ops.elements.maths import is_in_c_library, is_vectorised
 
 # Costs of an element: of arithmetic, of a vectorised elementary function, of an elementary function that is called, and
 # of a load or store.
@@ -19,6 +19,6 @@ def cost(node: Node) -> int:
 
 def cost_of(name: str, dtype: DType) -> int:
     """Estimate the cost of one element, as `cost` does, by the name of the op."""
-    if not is_elementary(name):
+    if not is_in_c_library(name):
         return _ARITHMETIC_COST
     return _VECTORISED_COST if is_vectorised(name, dtype) else _CALL_COST

@@ -16,7 +16,7 @@ from autoconv.graph.dtypes import DType, float32, float64, int64, uint64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.special import lgamma
 from autoconv.ops.random.bits import TRUNCATION
-from autoconv.ops.random.distributions import BLOCKS_FOR_STEPS, MAX_DIRECT_MEAN, TAILS
+from autoconv.ops.random.distributions import BLOCKS_FOR_STEPS, MAX_DIRECT_MEAN, STIRLING_CORRECTIONS
 from autoconv.ops.random.global_generator import RESERVED_BLOCKS
 
 
@@ -278,6 +278,6 @@ def _tail(w: Control, k: Term) -> Term:
     square = (k + 1.0) * (k + 1.0)
     inner_sum = 1.0 / 360.0 - w.binary("divide", 1.0 / 1260.0, square)
     series = (1.0 / 12.0 - inner_sum / square) / (k + 1.0)
-    for i, value in enumerate(TAILS.tolist()):
+    for i, value in enumerate(STIRLING_CORRECTIONS.tolist()):
         series = w.select(k.same(float(i)), value, series)
     return series

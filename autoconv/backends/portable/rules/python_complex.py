@@ -13,7 +13,7 @@ from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.python_complex import RULES as COMPLEX_RULES
-from autoconv.ops.elementwise.python_complex import BOOL_CMATH, REAL_OPERANDS
+from autoconv.ops.elementwise.python_complex import BOOL_CMATH, FUNCTIONS_OF_REALS
 
 _RULE_OF_OP = {"python_multiply": "multiply", "python_divide": "divide", "python_abs": "abs"}
 
@@ -35,7 +35,7 @@ def arithmetic(w: Rules, node: Node, *operands: Term) -> Term | None:
 @lowers("python_cmath")
 def cmath(w: Rules, node: Node, *operands: Term) -> Term | None:
     function = node.attributes["function"]
-    if function in REAL_OPERANDS:
+    if function in FUNCTIONS_OF_REALS:
         return _apply(w, function, [w.cast(x, float64) for x in operands])
     if function == "log" and len(operands) == 2:
         logarithms = [_apply(w, "log", _parts(w, x)) for x in operands]

@@ -27,7 +27,7 @@ from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
-from autoconv.ops.numpy.list_arrays import OF_NUMBERS
+from autoconv.ops.numpy.list_arrays import TYPED_LIST_ARRAY
 
 _INSERTION_LIMIT = 40  # most items that are sorted by insertion; the kernel sorts more of them by NumPy
 
@@ -175,11 +175,11 @@ def _count_function(region: LoweringContext, dtype: DType) -> str:
     return routine.finish(f"ret i64 {out.load('i64', cell)}")
 
 
-@data_sized_lowering("typed_list_slice", fits=lambda node: not node.attributes["given"][2])
+@data_sized_lowering("typed_list_slice", fits=lambda node: not node.attributes["has_bounds"][2])
 def _write_slice(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     length = x.length()
-    has_start, has_stop, _ = node.attributes["given"]
+    has_start, has_stop, _ = node.attributes["has_bounds"]
     bounds = iter(node.inputs[1:])
     start = _clamp(region, region.number(next(bounds)), length) if has_start else "0"
     stop = _clamp(region, region.number(next(bounds)), length) if has_stop else length
@@ -202,7 +202,7 @@ def _clamp(region: LoweringContext, bound: Element, length: str) -> str:
     return out.select(out.icmp("sgt", nonnegative, length), length, nonnegative)
 
 
-@data_sized_lowering(OF_NUMBERS, fits=lambda node: _needs_no_conversion(node))
+@data_sized_lowering(TYPED_LIST_ARRAY, fits=lambda node: _needs_no_conversion(node))
 def _write_array(region: LoweringContext, node: Node) -> None:
     """Copy the items into a new array; the kernel raises for an empty list if its array would have another dtype."""
     out, x = region.out, typed_operand(region, node)

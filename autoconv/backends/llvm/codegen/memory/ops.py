@@ -36,7 +36,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Symbol
 from autoconv.ops.analysis.value_range import SIZES
 from autoconv.ops.index_spec import INPUT, At, NewAxis
-from autoconv.ops.numpy.arrays import entries_of
+from autoconv.ops.numpy.arrays import basic_entries
 from autoconv.ops.numpy.shapes import UPDATE, compared_dimensions
 from autoconv.ops.rules import is_known_to_broadcast
 
@@ -54,7 +54,7 @@ def _write_view(region: LoweringContext, node: Node) -> None:
     view_sizes: list[Position] = []
     view_strides: list[Position] = []
     pointer = x.pointer
-    for entry, axis in entries_of(len(x.sizes), node.attributes["spec"]):
+    for entry, axis in basic_entries(len(x.sizes), node.attributes["spec"]):
         if isinstance(entry, NewAxis):
             view_sizes.append(1)
             view_strides.append(0)

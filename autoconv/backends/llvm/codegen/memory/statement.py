@@ -32,7 +32,7 @@ from autoconv.backends.llvm.schedule.partition import Split, choose_loop_split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.analysis.alias import DISJOINT, EQUAL, OVERLAP
-from autoconv.ops.elements.maths import is_elementary
+from autoconv.ops.elements.maths import is_in_c_library
 
 
 @memory_lowering("array_assign", is_represented_only=False)
@@ -127,7 +127,7 @@ class _StatementWriter(StepLoops):
         work = sum(cost_of(step.op, step.type.dtype) for step in self.steps)
         if is_known(target.sizes):
             return choose_loop_split(int(target.sizes[0]), work * math.prod(map(int, target.sizes)))
-        if not current_target().has_pool or not any(is_elementary(step.op) for step in self.steps):
+        if not current_target().has_pool or not any(is_in_c_library(step.op) for step in self.steps):
             return None
         return Split(None, target.sizes[0], None, target.sizes, work)
 

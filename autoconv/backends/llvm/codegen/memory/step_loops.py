@@ -31,7 +31,7 @@ from autoconv.backends.llvm.legalize.array_statements import BASE, Step
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.elements.maths import is_elementary
+from autoconv.ops.elements.maths import is_in_c_library
 
 
 class StepLoops:
@@ -198,7 +198,7 @@ def element_address(out: Any, x: Memory, index: Index) -> str:
 
 def has_rare_case(step: Step, steps: Sequence[Step]) -> bool:
     """Return whether the rule of a step calls the C library for rare operands."""
-    if not is_elementary(step.op):
+    if not is_in_c_library(step.op):
         return False
     probe = ElementProbe()
     probe.result(step.op, [steps[number].type.dtype for number in step.operands], step.type.dtype, step.attributes)

@@ -15,7 +15,12 @@ from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.objects.operation import Operation
 from autoconv.backends.llvm.ir.operand import NULL
 from autoconv.backends.llvm.runtime.objects import OTHER, class_mask
-from autoconv.ops.python.undo_log import attribute_is_settled, items_are_settled, length_is_settled, owner_is_settled
+from autoconv.ops.python.undo_log import (
+    appends_need_no_log,
+    attribute_needs_no_log,
+    item_writes_need_no_log,
+    owner_needs_no_log,
+)
 
 SITE_CELLS_OFFSET = 24  # bytes before the first cell in the state of recursive functions (see control/recursion.py)
 SITE_LIMIT = 32  # most writes in recursive functions whose cells all calls share
@@ -24,31 +29,31 @@ _CONTAINERS = class_mask("list", "dict", "set")
 
 def write_item(op: Operation) -> None:
     """Lower `x[i] = y`."""
-    _write_with_barrier(op, lambda: op.call("object_set_item", *op.operands()), items_are_settled)
+    _write_with_barrier(op, lambda: op.call("object_set_item", *op.operands()), item_writes_need_no_log)
 
 
 def write_attribute(op: Operation, *operands: str) -> None:
     """Lower `x.name = y`, given x, the name and y."""
     name = op.attributes["name"]
     put_attribute = partial(op.call, "object_put_attribute", *operands)
-    _write_with_barrier(op, put_attribute, lambda owner: attribute_is_settled(owner, name))
+    _write_with_barrier(op, put_attribute, lambda owner: attribute_needs_no_log(owner, name))
 
 
 def write_method(op: Operation, other_classes: int) -> None:
     """Lower `x.append(y)` and other mutating methods of containers; `other_classes` need no undo log."""
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2:
-        _write_with_barrier(op, lambda: op.call("object_append", *operands), length_is_settled)
+        _write_with_barrier(op, lambda: op.call("object_append", *operands), appends_need_no_log)
         return
     method = op.body.objects.reference(name)(op.out)
     call_arguments = method, op.store_array(operands), len(operands), other_classes | _CONTAINERS
-    _write_with_barrier(op, lambda: op.call("object_call_method", *call_arguments), owner_is_settled)
+    _write_with_barrier(op, lambda: op.call("object_call_method", *call_arguments), owner_needs_no_log)
 
 
 def _write_with_barrier(op: Operation, write: Callable[[], str], is_settled: Callable[[Any], bool]) -> None:
     """Write natively if the cell holds the owner; else the kernel writes, and the cell gets the owner if settled."""
     out, owner = op.out, op.operands()[0]
-    cell = _cell_of_items(op.body, owner) if is_settled is items_are_settled else _new_site_cell(op.body)
+    cell = _cell_of_items(op.body, owner) if is_settled is item_writes_need_no_log else _new_site_cell(op.body)
     is_same_owner = out.is_same(owner, out.load("ptr", cell))
     result = out.where(is_same_owner, write, OTHER)
 

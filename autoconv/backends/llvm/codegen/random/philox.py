@@ -24,7 +24,7 @@ from autoconv.backends.llvm.schedule.partition import PART_LIMIT, Split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint32, uint64
 from autoconv.ops.elements import ELEMENTS
-from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, TRUNCATION, words_of_pair
+from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, TRUNCATION, words_per_normal_pair
 from autoconv.ops.random.global_generator import RESERVED_BLOCKS
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
@@ -274,7 +274,7 @@ def write_bits(region: LoweringContext, dtype: DType, count: Position) -> str:
 
 def group_size(dtype: DType) -> int:
     """Return how many normal numbers come from a block of words."""
-    return 8 // words_of_pair(dtype)
+    return 8 // words_per_normal_pair(dtype)
 
 
 def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> str:
@@ -297,7 +297,7 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
         block_number = out.load("i64", blocks_used)
         out.call(draw.philox_function, words, out.op("add", first_block, block_number), 1, *_KEY_NAMES)
         out.store("i64", out.op("add", block_number, 1), blocks_used)
-        for first in range(0, 4, words_of_pair(dtype)):
+        for first in range(0, 4, words_per_normal_pair(dtype)):
             for number in draw.normal_pair(words, str(first)):
                 store_if_within_bound(number, group_start)
         out.branch_if(out.icmp("slt", out.load("i64", filled_cell), size), draw_label, done_label)

@@ -14,8 +14,8 @@ import numpy as np
 from autoconv.graph.dtypes import DType, bool_, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.builder import GraphBuilder
-from autoconv.ops.elements.python_complex import BY_STEPS
-from autoconv.ops.elementwise.python_complex import BOOL_CMATH, FLOAT_CMATH, REAL_OPERANDS
+from autoconv.ops.elements.python_complex import FOLLOWS_TEXTBOOK_FORMULAS
+from autoconv.ops.elementwise.python_complex import BOOL_CMATH, FLOAT_CMATH, FUNCTIONS_OF_REALS
 
 Rule = Callable[[GraphBuilder, Node, Any], Any]
 
@@ -40,7 +40,7 @@ def _apply_to_parts(name: str) -> Rule:
     """Return the rule that applies an op to each part, as in Python after both operands are converted to complex."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        if not BY_STEPS:
+        if not FOLLOWS_TEXTBOOK_FORMULAS:
             return None
         pairs = [_pair(b, operand) for operand in x]
         return tuple(getattr(b, name)(*parts) for parts in zip(*pairs, strict=True))
@@ -49,7 +49,7 @@ def _apply_to_parts(name: str) -> Rule:
 
 
 def _multiply(b: GraphBuilder, node: Node, x: Any) -> Any:
-    if not BY_STEPS:
+    if not FOLLOWS_TEXTBOOK_FORMULAS:
         return None
     (xr, xi), (yr, yi) = (_pair(b, operand) for operand in x)
     real = b.python_subtract(b.python_multiply(xr, yr), b.python_multiply(xi, yi))
@@ -66,7 +66,7 @@ def _checked_rule(function: str) -> Rule:
 
 
 def _checked_parts(b: GraphBuilder, node: Node, function: str, operands: list[Any]) -> Any:
-    if not BY_STEPS:
+    if not FOLLOWS_TEXTBOOK_FORMULAS:
         return None
 
     def part(name: str) -> Any:
@@ -114,7 +114,7 @@ def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 def _cmath(b: GraphBuilder, node: Node, x: Any) -> Any:
     function = node.attributes["function"]
-    if function in REAL_OPERANDS:
+    if function in FUNCTIONS_OF_REALS:
         return _checked_parts(b, node, function, [_real(b, operand) for operand in x])
     if len(x) > 1:
         return None
