@@ -55,9 +55,9 @@ def build(
     except Exception as error:
         if isinstance(error, OSError) and _is_output(error.filename, path):
             raise TargetError(f"cannot write {error.filename}: {error.strerror}") from error
-        located = with_position(error)
-        if located is not None:
-            raise located from error
+        located_error = with_position(error)
+        if located_error is not None:
+            raise located_error from error
         raise
     for file in (library.header, library.object, library.shared):
         if file is not None:

@@ -149,17 +149,17 @@ def convert(
     check_compiled_names(outcomes, options.compile_names)
     code = highest_code(outcome.code for outcome in outcomes)
     failed_folders = _failed_folders(outcomes, mode)
-    accepted = [outcome for outcome in outcomes if _is_accepted(outcome, mode, failed_folders)]
-    copies = [job for job in plan.jobs if job.action == "copy" and job.folder_index not in failed_folders]
+    accepted_outcomes = [outcome for outcome in outcomes if _is_accepted(outcome, mode, failed_folders)]
+    copy_jobs = [job for job in plan.jobs if job.action == "copy" and job.folder_index not in failed_folders]
     show_failures(outcomes)
-    written = _write(plan, accepted, copies, mode) if mode.writes else []
-    changed = _changed_outputs(accepted, copies) if mode.check else []
-    if changed:
+    written_paths = _write(plan, accepted_outcomes, copy_jobs, mode) if mode.writes else []
+    changed_paths = _changed_outputs(accepted_outcomes, copy_jobs) if mode.check else []
+    if changed_paths:
         code = max(code, ExitCode.DIFFERS)
     if mode.json:
-        say(as_json(outcomes, written, changed, code))
+        say(as_json(outcomes, written_paths, changed_paths, code))
     else:
-        _print_results(plan, outcomes, accepted, written, changed, mode)
+        _print_results(plan, outcomes, accepted_outcomes, written_paths, changed_paths, mode)
     raise click.exceptions.Exit(code)
 
 
@@ -192,13 +192,13 @@ def _is_accepted(outcome: Outcome, mode: Mode, failed_folders: set[int]) -> bool
     return mode.keep_going and outcome.job.folder_index is not None and outcome.job.source is not None
 
 
-def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode: Mode) -> list[Path]:
+def _write(plan: Plan, accepted_outcomes: Sequence[Outcome], copy_jobs: Sequence[Job], mode: Mode) -> list[Path]:
     """Write all outputs or none, and return their paths.
 
     A file of a folder that could not be converted at all is copied unchanged (only with --keep-going).
     """
     paths: list[Path] = []
-    used_folders = {job.folder_index for job in (*(outcome.job for outcome in accepted), *copies)}
+    used_folders = {job.folder_index for job in (*(outcome.job for outcome in accepted_outcomes), *copy_jobs)}
     try:
         with exit_on_sigterm(), Staging() as staging:
             staged_folders = {
@@ -206,7 +206,7 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
                 for index, (_, target) in enumerate(plan.folders)
                 if index in used_folders
             }
-            for outcome in accepted:
+            for outcome in accepted_outcomes:
                 job = outcome.job
                 if job.output is None:
                     continue
@@ -216,29 +216,29 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
                 elif job.source is not None:
                     staging.add_copy(staged_path(plan, job, staged_folders), job.source)
                 paths.append(job.output)
-            for job in copies:
+            for job in copy_jobs:
                 if job.source is not None and job.output is not None:
                     staging.add_copy(staged_path(plan, job, staged_folders), job.source)
                     paths.append(job.output)
             staging.commit()
     except OSError as error:
         prefix = f"{_final_path(str(error.filename))}: " if error.filename else ""
-        if any(str(job.source) == str(error.filename) for job in copies):
+        if any(str(job.source) == str(error.filename) for job in copy_jobs):
             raise SourceError(f"cannot read {prefix}{error.strerror or error}") from error
         raise TargetError(f"cannot write the output: {prefix}{error.strerror or error}") from error
     return paths
 
 
-def _changed_outputs(accepted: Sequence[Outcome], copies: Sequence[Job]) -> list[Path]:
+def _changed_outputs(accepted_outcomes: Sequence[Outcome], copy_jobs: Sequence[Job]) -> list[Path]:
     """Return the outputs that are missing or would change."""
     changed = []
-    for outcome in accepted:
+    for outcome in accepted_outcomes:
         path = outcome.job.output
         if path is not None and outcome.conversion is not None:
-            new = outcome.conversion.text.encode("utf-8")
-            if not path.is_file() or path.read_bytes() != new:
+            new_bytes = outcome.conversion.text.encode("utf-8")
+            if not path.is_file() or path.read_bytes() != new_bytes:
                 changed.append(path)
-    for job in copies:
+    for job in copy_jobs:
         source, path = job.source, job.output
         if source is None or path is None or not source.is_file():
             continue
@@ -250,18 +250,18 @@ def _changed_outputs(accepted: Sequence[Outcome], copies: Sequence[Job]) -> list
 def _print_results(
     plan: Plan,
     outcomes: Sequence[Outcome],
-    accepted: Sequence[Outcome],
-    written: Sequence[Path],
-    changed: Sequence[Path],
+    accepted_outcomes: Sequence[Outcome],
+    written_paths: Sequence[Path],
+    changed_paths: Sequence[Path],
     mode: Mode,
 ) -> None:
     if mode.diff:
-        for outcome in accepted:
+        for outcome in accepted_outcomes:
             say(_diff(outcome, mode), newline=False)
     if mode.explain:
         show_explanation(outcomes)
     if mode.writes:
-        for outcome in accepted:
+        for outcome in accepted_outcomes:
             if outcome.job.output is None and outcome.conversion is not None:
                 if sys.stdout.isatty():
                     say(add_colours(outcome.conversion.text), newline=False)
@@ -269,19 +269,19 @@ def _print_results(
                     say_bytes(outcome.conversion.text.encode("utf-8"))
     if mode.quiet:
         return
-    for path in changed:
+    for path in changed_paths:
         say(f"would {'change' if path.exists() else 'write'} {path}", err=True)
     if mode.verbose:
         for outcome in outcomes:
             say(_summary_line(outcome), err=True)
     for _, target in plan.folders:
-        count = sum(path.is_relative_to(target) for path in written)
+        count = sum(path.is_relative_to(target) for path in written_paths)
         if count:
             say(f"wrote {target} ({count} files)", err=True)
-    for outcome in accepted:
-        if outcome.job.folder_index is None and outcome.job.output in written:
+    for outcome in accepted_outcomes:
+        if outcome.job.folder_index is None and outcome.job.output in written_paths:
             say(f"wrote {outcome.job.output}", err=True)
-    unwritten_count = len(outcomes) - len(accepted)
+    unwritten_count = len(outcomes) - len(accepted_outcomes)
     if unwritten_count and len(outcomes) > 1 and mode.writes:
         say(f"{unwritten_count} of {len(outcomes)} files were not written; see the messages above", err=True)
 

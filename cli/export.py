@@ -57,9 +57,9 @@ def export(
     except AutoconvError:
         raise
     except Exception as error:
-        located = with_position(error)
-        if located is not None:
-            raise located from error
+        located_error = with_position(error)
+        if located_error is not None:
+            raise located_error from error
         raise
     if is_stdout:
         say(data.decode(), newline=False)

@@ -85,8 +85,8 @@ def _copy_converted(job: Job, source: str) -> Outcome:
 def check_compiled_names(outcomes: Sequence[Outcome], names: frozenset[str]) -> None:
     """Raise TargetError for a name to compile that none of the files defines."""
     defined_names = frozenset[str]().union(*(outcome.defined_names for outcome in outcomes))
-    without_error = [outcome for outcome in outcomes if outcome.error is None]
-    missing = sorted(names - defined_names)
-    if missing and without_error:
+    readable_outcomes = [outcome for outcome in outcomes if outcome.error is None]
+    undefined_names = sorted(names - defined_names)
+    if undefined_names and readable_outcomes:
         location = outcomes[0].job.name if len(outcomes) == 1 else "the files to convert"
-        raise unknown_name(missing[0], defined_names, location)
+        raise unknown_name(undefined_names[0], defined_names, location)

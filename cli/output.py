@@ -94,8 +94,8 @@ class Staging:
     def commit(self) -> None:
         """Rename everything to its final path. Ctrl-C is delayed until that is done: all outputs are new, or none."""
         with delay_signals(signal.SIGINT, signal.SIGTERM):
-            for temporary, final in self._pending_renames:
-                os.replace(temporary, final)
+            for temporary, final_path in self._pending_renames:
+                os.replace(temporary, final_path)
             for temporary, folder in self._pending_folders:
                 os.chmod(temporary, 0o777 & ~_umask())
                 os.rename(temporary, folder)
@@ -105,7 +105,7 @@ class Staging:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, error_class: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         with delay_signals(signal.SIGINT, signal.SIGTERM):
             for temporary, _ in self._pending_renames:
@@ -118,13 +118,13 @@ class Staging:
                     folder.rmdir()
 
     def _make_temporary(self, path: Path) -> str:
-        final = os.path.realpath(path)  # writing through a link keeps the link
-        self._make_parents(Path(final))
+        final_path = os.path.realpath(path)  # writing through a link keeps the link
+        self._make_parents(Path(final_path))
         with delay_signals(signal.SIGINT, signal.SIGTERM):
             descriptor, temporary = tempfile.mkstemp(
-                dir=os.path.dirname(final), prefix=f".{path.name[:100]}."
+                dir=os.path.dirname(final_path), prefix=f".{path.name[:100]}."
             )
-            self._pending_renames.append((temporary, final))
+            self._pending_renames.append((temporary, final_path))
         os.close(descriptor)
         return temporary
 

@@ -62,7 +62,7 @@ def make_plan(inputs: Sequence[str], output: str | None, options: Options, suffi
     folders: list[tuple[Path, Path]] = []
     for source in map(Path, paths):
         if source.is_dir():
-            target_folder = _folder_output(source, output, several=len(paths) > 1, suffix=suffix)
+            target_folder = _folder_output(source, output, has_several_inputs=len(paths) > 1, suffix=suffix)
             jobs += _folder_jobs(source, target_folder, options, len(folders))
             folders.append((source, target_folder))
         elif os.path.lexists(source):
@@ -135,24 +135,24 @@ def _becomes_link(job: Job) -> bool:
     return job.source.is_symlink() and not job.source.is_file()
 
 
-def _file_output(source: Path, output: str | None, several: bool, suffix: str) -> Path | None:
+def _file_output(source: Path, output: str | None, has_several_inputs: bool, suffix: str) -> Path | None:
     if output is None:
         return source.with_name(f"{source.stem}_{suffix}{source.suffix or '.py'}")
     if output == STREAM:
-        if several:
+        if has_several_inputs:
             raise TargetError("several files cannot go to standard output; name a folder with -o")
         return None
-    if several or output.endswith(("/", os.sep)) or Path(output).is_dir():
+    if has_several_inputs or output.endswith(("/", os.sep)) or Path(output).is_dir():
         return Path(output) / source.name
     return Path(output)
 
 
-def _folder_output(source: Path, output: str | None, *, several: bool, suffix: str) -> Path:
+def _folder_output(source: Path, output: str | None, *, has_several_inputs: bool, suffix: str) -> Path:
     if output == STREAM:
         raise TargetError(f"{source} is a folder and cannot go to standard output; name a folder with -o")
     source_folder = Path(os.path.abspath(source))
     if output is not None:
-        return Path(output) / source_folder.name if several else Path(output)
+        return Path(output) / source_folder.name if has_several_inputs else Path(output)
     if not source_folder.name:
         raise TargetError(f"name a folder with -o for the output of {source}")
     name = f"{source_folder.name}_{suffix}"
@@ -164,7 +164,7 @@ def _folder_output(source: Path, output: str | None, *, several: bool, suffix: s
 
 def _is_default_output(source: Path, target: Path) -> bool:
     """Return whether the folder is the default output (without -o), which is skipped as an input."""
-    return any(target == _folder_output(source, None, several=False, suffix=suffix) for suffix in SUFFIXES)
+    return any(target == _folder_output(source, None, has_several_inputs=False, suffix=suffix) for suffix in SUFFIXES)
 
 
 def _folder_jobs(source: Path, target: Path, options: Options, index: int) -> list[Job]:

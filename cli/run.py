@@ -112,14 +112,14 @@ def _unload_shadowed_modules(folder: Path) -> None:
     script_modules = {
         entry.stem for entry in folder.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").exists()
     }
-    loaded = {name for name in script_modules - SHARED_MODULES if name in sys.modules and name not in LOADED_BEFORE}
-    if not loaded:
+    shadowed = {name for name in script_modules - SHARED_MODULES if name in sys.modules and name not in LOADED_BEFORE}
+    if not shadowed:
         return
-    imports = re.compile(rf"^\s*(?:import|from)\b[^#\n]*\b({'|'.join(sorted(loaded))})\b", re.MULTILINE)
+    import_statement = re.compile(rf"^\s*(?:import|from)\b[^#\n]*\b({'|'.join(sorted(shadowed))})\b", re.MULTILINE)
     imported_names = set()
     for path in python_files(folder):
         try:
-            imported_names.update(imports.findall(read_source(path)))
+            imported_names.update(import_statement.findall(read_source(path)))
         except SourceError:
             continue
     for name in list(sys.modules):

@@ -91,16 +91,16 @@ def _excerpts(text: str, name: str) -> list[Excerpt]:
     """Return an excerpt for each definition of a name, with the comments directly above; the whole text for ""."""
     lines = text.split("\n")
     if not name:
-        stripped = text.rstrip("\n")
-        return [Excerpt(text=stripped, first_line=1)]
+        whole_text = text.rstrip("\n")
+        return [Excerpt(text=whole_text, first_line=1)]
     excerpts = []
     for node in definitions(parse(text, "<converted>")).get(name, []):
         first, last = first_line(node), node.end_lineno or node.lineno
         indent = len(lines[first - 1]) - len(lines[first - 1].lstrip())
         while first > 1 and lines[first - 2].startswith(" " * indent + "#"):
             first -= 1
-        dedented = [line[indent:] if not line[:indent].strip() else line for line in lines[first - 1 : last]]
-        excerpts.append(Excerpt(text="\n".join(dedented), first_line=first))
+        dedented_lines = [line[indent:] if not line[:indent].strip() else line for line in lines[first - 1 : last]]
+        excerpts.append(Excerpt(text="\n".join(dedented_lines), first_line=first))
     if not excerpts:
         raise AssertionError(f"{name} is not in the converted text")
     return excerpts

@@ -50,11 +50,11 @@ def show_graph(target: str, type_text: str, stage: str | None, under_compile: bo
             function = autoconv.compile(function) if under_compile else autoconv.function(function)
         stages = stages_module.stages(function, type_text, with_spans)
     except Exception as error:
-        located = with_position(error)
-        if located is error:
+        located_error = with_position(error)
+        if located_error is error:
             raise
-        if located is not None:
-            raise located from error
+        if located_error is not None:
+            raise located_error from error
         if isinstance(error, TypeError) and getattr(function, "input_signature", None) is not None:
             raise TargetError(str(error)) from error  # types that its input_signature does not allow
         raise

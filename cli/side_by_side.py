@@ -42,8 +42,8 @@ def side_by_side(left: Sequence[Excerpt], right: Sequence[Excerpt], origins: Seq
         table.add_column("", justify="right", style="dim", no_wrap=True)
         table.add_column(title, overflow="fold", ratio=1)
     highlighter = Syntax("", "python", theme="ansi_dark", background_color="default")
-    for before, after in itertools.zip_longest(left, right):
-        excerpts = [excerpt or Excerpt(text="", first_line=1) for excerpt in (before, after)]
+    for original, converted in itertools.zip_longest(left, right):
+        excerpts = [excerpt or Excerpt(text="", first_line=1) for excerpt in (original, converted)]
         texts = [highlighter.highlight(excerpt.text).split("\n", allow_blank=True) for excerpt in excerpts]
         for row in _align(excerpts[0], excerpts[1], origins):
             cells: list = []

@@ -80,9 +80,9 @@ def _decoding_error(data: bytes, error: UnicodeDecodeError, name: str) -> Source
 
 
 def _error_at(message: str, data: bytes, offset: int, name: str) -> SourceError:
-    before = data[:offset]
-    line = before.count(b"\n") + 1
-    start = before.rfind(b"\n") + 1
+    preceding_bytes = data[:offset]
+    line = preceding_bytes.count(b"\n") + 1
+    start = preceding_bytes.rfind(b"\n") + 1
     end = data.find(b"\n", offset)
     line_text = data[start : end if end >= 0 else len(data)][:500].decode("utf-8", "replace")
     column = len(data[start:offset].decode("utf-8", "replace")) + 1
@@ -93,8 +93,8 @@ def _error_at(message: str, data: bytes, offset: int, name: str) -> SourceError:
 
 def _encoding_error(data: bytes, name: str, error: Exception) -> SourceError:
     """Return the error for an unknown encoding in the coding line, or for first lines that are not UTF-8."""
-    for number, raw in enumerate(data.split(b"\n")[:2], start=1):
-        line = raw.decode("latin-1").rstrip("\r")
+    for number, line_bytes in enumerate(data.split(b"\n")[:2], start=1):
+        line = line_bytes.decode("latin-1").rstrip("\r")
         coding_line = _CODING_LINE.match(line)
         if coding_line:
             first, last = coding_line.span(2)

@@ -74,9 +74,9 @@ def check_name(path: Path, name: str) -> None:
 def unknown_name(name: str, defined_names: Iterable[str], location: str) -> TargetError:
     """Return the error for an unknown name, with close matches."""
     names = sorted(defined_names)
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    close += [other for other in names if other.rpartition(".")[2] == name and other not in close]
-    hint = f"; did you mean {' or '.join(close[:5])}?" if close else ""
+    close_names = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    close_names += [other for other in names if other.rpartition(".")[2] == name and other not in close_names]
+    hint = f"; did you mean {' or '.join(close_names[:5])}?" if close_names else ""
     if not names:
         hint = "; it defines none at all"
     return TargetError(f"{location}: no function or class {name}{hint}")
@@ -118,11 +118,11 @@ def _resolve_bare_name(name: str) -> Target:
     definition = re.compile(rf"\b(?:def|class)\s+{re.escape(name.rpartition('.')[2])}\b")
     for path in python_files(Path()):
         lines_by_name = _definitions_if_readable(path, definition, known_names)
-        for qualified, line in lines_by_name.items():
-            if qualified == name or qualified.endswith(f".{name}"):
-                targets.append((Target(path, qualified), line))
-    exact = [(target, line) for target, line in targets if target.name == name]
-    targets = exact or targets
+        for qualified_name, line in lines_by_name.items():
+            if qualified_name == name or qualified_name.endswith(f".{name}"):
+                targets.append((Target(path, qualified_name), line))
+    exact_targets = [(target, line) for target, line in targets if target.name == name]
+    targets = exact_targets or targets
     if len(targets) == 1:
         return targets[0][0]
     if targets:

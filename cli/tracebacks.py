@@ -53,10 +53,10 @@ def with_position(error: Exception) -> AutoconvError | None:
         return error
     if isinstance(error, AssertionError) and is_package_error(error):
         return None
-    trace = error.__traceback__
-    error.__traceback__ = trace.tb_next if trace is not None else None  # without the frame of the command
+    full_trace = error.__traceback__
+    error.__traceback__ = full_trace.tb_next if full_trace is not None else None  # without the frame of the command
     place = find_place(None, error)
-    error.__traceback__ = trace
+    error.__traceback__ = full_trace
     return None if place is None else AutoconvError(f"{type(error).__name__}: {error}", place)
 
 
@@ -78,5 +78,5 @@ def user_traceback(error: BaseException) -> Iterable[str]:
 def _is_hidden_file(filename: str) -> bool:
     if filename.startswith("<frozen ") and ("runpy" in filename or "importlib" in filename):
         return True
-    real = os.path.realpath(filename)
-    return any(real.startswith(os.path.join(folder, "")) for folder in _HIDDEN_FOLDERS)
+    real_path = os.path.realpath(filename)
+    return any(real_path.startswith(os.path.join(folder, "")) for folder in _HIDDEN_FOLDERS)

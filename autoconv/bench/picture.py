@@ -1,4 +1,4 @@
-"""Plot of measurements."""
+"""Plot of the peers' times relative to autoconv's."""
 
 from __future__ import annotations
 

@@ -19,22 +19,22 @@ def as_tables(rows: Rows) -> list[Any]:
 
     A ratio is the time of the best compiled peer divided by autoconv's.
     """
-    warm = _table("warm call, µs", rows, "ahead")
+    warm_table = _table("warm call, µs", rows, "ahead")
     for name, row in rows.items():
-        warm.add_row(name, *_cells(rows, row, lambda measurement: measurement.warm, 1e6), _ratio_text(row))
+        warm_table.add_row(name, *_cells(rows, row, lambda measurement: measurement.warm, 1e6), _ratio_text(row))
     mean = geometric_mean(rows)
     if mean is not None:
-        warm.add_section()
-        warm.add_row("geometric mean", *[""] * len(_measured_peers(rows)), f"{mean:.2f}")
-    first = _table("first call, ms", rows, "autoconv, code cached")
-    memory = _table("peak memory of the process, MB", rows)
+        warm_table.add_section()
+        warm_table.add_row("geometric mean", *[""] * len(_measured_peers(rows)), f"{mean:.2f}")
+    first_table = _table("first call, ms", rows, "autoconv, code cached")
+    memory_table = _table("peak memory of the process, MB", rows)
     for name, row in rows.items():
         cached_time = next((measurement.cached for measurement in row if measurement.peer == "autoconv"), None)
-        first.add_row(
+        first_table.add_row(
             name, *_cells(rows, row, lambda measurement: measurement.first, 1e3), _figure_text(cached_time, 1e3)
         )
-        memory.add_row(name, *_cells(rows, row, lambda measurement: measurement.memory, 1e-6))
-    return [warm, first, memory]
+        memory_table.add_row(name, *_cells(rows, row, lambda measurement: measurement.memory, 1e-6))
+    return [warm_table, first_table, memory_table]
 
 
 def as_data(rows: Rows, absent: Mapping[str, str]) -> dict[str, Any]:

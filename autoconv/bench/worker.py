@@ -139,8 +139,8 @@ class Bench:
             mismatches = ~np.isclose(actual, reference, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
             if mismatches.mean() > allowed_fraction:
                 max_error = np.abs(actual.astype(float) - reference.astype(float)).max()
-                share = f"{mismatches.sum()} of {mismatches.size}"
-                raise Mismatch(f"{share} elements of result {i} are not NumPy's, by up to {max_error:.2g}")
+                counts = f"{mismatches.sum()} of {mismatches.size}"
+                raise Mismatch(f"{counts} elements of result {i} are not NumPy's, by up to {max_error:.2g}")
 
     # ---- peers: each sets how arguments are converted and how to wait for a result, and returns the function
 
@@ -204,11 +204,11 @@ class _Training:
     def first(self, seed: int) -> dict[str, Any]:
         def measure(epoch: Callable[[], Any]) -> dict[str, Any]:
             _reset_peak_memory()
-            before = _resident_memory("VmRSS")
+            memory_before = _resident_memory("VmRSS")
             begin = time.perf_counter()
             epoch()
             seconds, peak = time.perf_counter() - begin, _resident_memory("VmHWM")
-            return {"seconds": seconds, "memory": peak, "memory_growth": max(peak - before, 0)}
+            return {"seconds": seconds, "memory": peak, "memory_growth": max(peak - memory_before, 0)}
 
         result: dict[str, Any] = self._training.first(seed, measure)
         return result

@@ -90,14 +90,14 @@ def build(
     return Library(*files, code.messages)
 
 
-def _write_files(path: Path, header: bytes, object_: bytes, links: bool) -> tuple[Path, Path, Path | None]:
+def _write_files(path: Path, header: bytes, object_code: bytes, links: bool) -> tuple[Path, Path, Path | None]:
     """Write the files of a library, all of them or none; without a compiler those that need none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     header_and_object = path.with_name(f"{path.name}.h"), path.with_name(f"{path.name}.o")
     compiler = find_compiler() if links else None
     with contextlib.ExitStack() as stack:
         temporary_paths = [stack.enter_context(replacing(str(file))) for file in header_and_object]
-        for temporary_path, content in zip(temporary_paths, (header, object_), strict=True):
+        for temporary_path, content in zip(temporary_paths, (header, object_code), strict=True):
             Path(temporary_path).write_bytes(content)
         shared = None if compiler is None else shared_path(path)
         if compiler is not None:

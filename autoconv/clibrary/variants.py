@@ -32,15 +32,15 @@ def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
         is_recorded_graph = graph is trace.concrete.recorded
         return [trace.concrete.optimised if is_recorded_graph else optimise(graph, contract=contract)]
     try:
-        general = _make_variant(graph, _parameter_types(graph, declared_shapes, {}), contract)
+        general_graph = _make_variant(graph, _parameter_types(graph, declared_shapes, {}), contract)
     except (CannotSpecialise, ValueError, TypeError) as error:
         raise UnsupportedError(
             f"{interface.form.name} cannot take arguments of any sizes {', '.join(map(str, symbols))}"
             + (f": {error}" if str(error) else ""),
             remedy="one name for sizes that have to be equal, as in 'float64[n,3] float64[n]', or numbers",
         ) from None
-    result = [general]
-    for sizes in itertools.islice(_special_sizes(general, symbols), _MAX_SPECIAL_VARIANTS):
+    result = [general_graph]
+    for sizes in itertools.islice(_special_sizes(general_graph, symbols), _MAX_SPECIAL_VARIANTS):
         try:
             result.append(_make_variant(graph, _parameter_types(graph, declared_shapes, sizes), contract))
         except (CannotSpecialise, ValueError, TypeError):  # the program refuses these sizes
@@ -48,9 +48,9 @@ def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
     return result
 
 
-def _special_sizes(general: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[Symbol, int]]:
+def _special_sizes(general_graph: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[Symbol, int]]:
     """Yield the small sizes that need code of their own, those of one dimension first."""
-    code = symbolic_code().sizes(general, general.nonnegative_sizes)
+    code = symbolic_code().sizes(general_graph, general_graph.nonnegative_sizes)
     general_sizes = {symbol.name: _GENERAL_SIZE for symbol in symbols}
     special_sizes = [
         [None, *(size for size in _SPECIAL_SIZES if not code.accepts_values({**general_sizes, symbol.name: size}))]
@@ -77,13 +77,13 @@ def _parameter_types(
 def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
     if all(map(is_static, types)):
         return optimise(specialise(graph, types), contract=contract)
-    general, nonnegative_sizes = generalise(graph, types)
-    general = optimise(general, contract=contract)
-    general.nonnegative_sizes = tuple(nonnegative_sizes)
+    general_graph, nonnegative_sizes = generalise(graph, types)
+    general_graph = optimise(general_graph, contract=contract)
+    general_graph.nonnegative_sizes = tuple(nonnegative_sizes)
     code = symbolic_code()
-    code.sizes(general, nonnegative_sizes)
-    result = fold_symbolic_bounds(general, code.accepts_symbolic_attributes)
-    return result if result is not None and not code.has_kernels_with_symbolic_attributes(result) else general
+    code.sizes(general_graph, nonnegative_sizes)
+    result = fold_symbolic_bounds(general_graph, code.accepts_symbolic_attributes)
+    return result if result is not None and not code.has_kernels_with_symbolic_attributes(result) else general_graph
 
 
 __all__ = ["make_variants"]

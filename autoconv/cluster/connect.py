@@ -26,8 +26,8 @@ def connect(cluster: Any) -> None:
     hosts = {address: address.rpartition(":")[0] or address for _, _, address in task_addresses}
     ray = _import_ray()
     _start_ray(ray, len(task_addresses), {host for host in hosts.values() if not _is_this_host(host)})
-    nodes = {host: _node_resources(ray, host) for host in set(hosts.values())}
-    tasks = [RayTask(ray, job, task, address, nodes[hosts[address]]) for job, task, address in task_addresses]
+    host_resources = {host: _node_resources(ray, host) for host in set(hosts.values())}
+    tasks = [RayTask(ray, job, task, address, host_resources[hosts[address]]) for job, task, address in task_addresses]
     try:
         for ray_task in tasks:
             ray_task.wait_until_ready()
@@ -44,9 +44,9 @@ CONNECT_TO_CLUSTER.set(connect)
 
 def _check_addresses(task_addresses: list[tuple[str, int, str]]) -> None:
     names_by_address = {
-        worker.address: f"/job:{job}/task:{task}"
-        for (job, task), worker in TASKS.items()
-        if isinstance(worker, RayTask)
+        connected_task.address: f"/job:{job}/task:{task}"
+        for (job, task), connected_task in TASKS.items()
+        if isinstance(connected_task, RayTask)
     }
     for job, task, address in task_addresses:
         name = f"/job:{job}/task:{task}"

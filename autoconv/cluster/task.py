@@ -87,21 +87,23 @@ class RayTask:
             raise InvalidArgumentError(f"a graph with Python objects cannot be sent to {self.name}{location}")
         types = [value.type for value in graph.outputs]
         graph_text = self._text_to_send(text)
-        assigns = bool(graph.effects & Effects.WRITE)
-        return lambda arguments: self.call(graph_text, arguments, types, assigns)
+        assigns_variables = bool(graph.effects & Effects.WRITE)
+        return lambda arguments: self.call(graph_text, arguments, types, assigns_variables)
 
-    def call(self, graph_text: Any, arguments: Sequence[Any], types: Sequence[Any], assigns: bool = False) -> list[Any]:
+    def call(
+        self, graph_text: Any, arguments: Sequence[Any], types: Sequence[Any], assigns_variables: bool = False
+    ) -> list[Any]:
         """Start a run of a graph in the worker, and return its results as RayArrays.
 
         A graph that assigns variables has run at the return; its errors are raised here.
         """
         actor = self._ready_actor()
-        result_count = len(types) + assigns
+        result_count = len(types) + assigns_variables
         sent_arguments = map(self._argument_to_send, arguments)
-        answer = actor.run.options(num_returns=result_count).remote(graph_text, assigns, *sent_arguments)
+        answer = actor.run.options(num_returns=result_count).remote(graph_text, assigns_variables, *sent_arguments)
         references = [answer] if result_count == 1 else answer or []
         place = current_place()
-        if assigns:
+        if assigns_variables:
             self.value_of(references.pop(), place)
         return [RayArray(self, reference, type_, place) for reference, type_ in zip(references, types, strict=True)]
 

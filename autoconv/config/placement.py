@@ -54,7 +54,7 @@ def add_task(job: str, number: int, task: Task) -> None:
     add_logical_device(f"/job:{job}/replica:0/task:{number}/device:CPU:0")
 
 
-class _Eager(threading.local):
+class _ThreadState(threading.local):
     """This thread's state: the request of the enclosing block, and the running replica.
 
     `other_device_request` is the request, or "" if the default device serves it. `replica` is 0 outside of replicas;
@@ -66,35 +66,35 @@ class _Eager(threading.local):
     replica: int = 0
 
 
-_EAGER = _Eager()
+_THREAD_STATE = _ThreadState()
 _DETOUR_LOCK = new_lock()
 _DETOUR_STEP = 2  # added to DETOUR by each block: calls then bypass native entries, which use the default device
 
 
 def current_request() -> str:
     """Return the request of the block that encloses eager code."""
-    return _EAGER.request
+    return _THREAD_STATE.request
 
 
 def other_device_request() -> str:
     """Return the request of the block that encloses eager code, "" where the default device serves it."""
-    return _EAGER.other_device_request
+    return _THREAD_STATE.other_device_request
 
 
 def replica() -> int:
     """Return the number of the replica for which this thread works; 0 for none."""
-    return _EAGER.replica
+    return _THREAD_STATE.replica
 
 
 @contextmanager
 def run_as_replica(number: int) -> Iterator[None]:
     """Run the block for a replica: calls find the traces of that replica."""
-    previous_replica, _EAGER.replica = _EAGER.replica, number
+    previous_replica, _THREAD_STATE.replica = _THREAD_STATE.replica, number
     _add_to_detour(_DETOUR_STEP)
     try:
         yield
     finally:
-        _EAGER.replica = previous_replica
+        _THREAD_STATE.replica = previous_replica
         _add_to_detour(-_DETOUR_STEP)
 
 
@@ -119,16 +119,16 @@ def _merge_parts(request: str, outer: str) -> str:
 @contextmanager
 def request_device(request: str) -> Iterator[None]:
     """Request a device for the eager tensors that this thread creates in the block."""
-    previous_request = _EAGER.request, _EAGER.other_device_request
-    _EAGER.request = request
-    _EAGER.other_device_request = "" if is_default(request) else request
-    is_detour = bool(_EAGER.other_device_request)
+    previous_request = _THREAD_STATE.request, _THREAD_STATE.other_device_request
+    _THREAD_STATE.request = request
+    _THREAD_STATE.other_device_request = "" if is_default(request) else request
+    is_detour = bool(_THREAD_STATE.other_device_request)
     if is_detour:
         _add_to_detour(_DETOUR_STEP)
     try:
         yield
     finally:
-        _EAGER.request, _EAGER.other_device_request = previous_request
+        _THREAD_STATE.request, _THREAD_STATE.other_device_request = previous_request
         if is_detour:
             _add_to_detour(-_DETOUR_STEP)
 
@@ -140,7 +140,7 @@ def _add_to_detour(change: int) -> None:
 
 def eager_device() -> str:
     """Return the full name of the device for eager results; "" for the default one. See `non_default_name`."""
-    return non_default_name(_EAGER.other_device_request) if _EAGER.other_device_request else ""
+    return non_default_name(_THREAD_STATE.other_device_request) if _THREAD_STATE.other_device_request else ""
 
 
 def non_default_name(request: str) -> str:

@@ -52,7 +52,7 @@ class TFRecordOptions:
 class TFRecordWriter:
     """Write records, which are bytes, to a file of TFRecords: each with its length and checksums.
 
-    `options` is a TFRecordOptions, or the kind of compression. The file is complete after `close`, or at the end of a
+    `options` is a TFRecordOptions, or its `compression_type`. The file is complete after `close`, or at the end of a
     `with` block. Raises NotFoundError where the folder is missing, FailedPreconditionError for a closed writer. On a
     full disk, `write`, `flush` and `close` raise OSError with the file's name.
 
@@ -122,7 +122,7 @@ class TFRecordWriter:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, error_class: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
 

@@ -55,14 +55,14 @@ def _fill(message: Any, array: np.ndarray, dtype: DType, is_whole: bool) -> None
     if dtype.is_string:
         message.string_val.extend(bytes(text) for text in array.ravel())
     elif (is_whole and array.size > 1) or dtype.name not in _VALUE_FIELDS:
-        message.tensor_content = _content(array, dtype)
+        message.tensor_content = _raw_bytes(array, dtype)
     else:
         values = array.ravel()
         numbers = values.view(values.real.dtype) if dtype.is_complex else values
         getattr(message, _VALUE_FIELDS[dtype.name]).extend(numbers.tolist())
 
 
-def _content(array: np.ndarray, dtype: DType) -> bytes:
+def _raw_bytes(array: np.ndarray, dtype: DType) -> bytes:
     proto = _message_class().FromString(SerializeTensor(dtype)(array))
     return bytes(proto.tensor_content)
 

@@ -76,16 +76,16 @@ class LinearOperatorBlockDiag(CombinedOperator):
 
     def _to_dense(self) -> Tensor:
         columns: Any = self.domain_dimension_tensor()
-        batch_shape, before, rows = self.batch_shape_tensor(), 0, []
+        batch_shape, column_start, block_rows = self.batch_shape_tensor(), 0, []
         for operator in self._operators:
             dense: Any = operator.to_dense()
             height, width = get_item(shape(dense), -2), get_item(shape(dense), -1)
             block = broadcast_to(dense, concat([batch_shape, stack([height, width])], 0))
-            left_zeros = zeros(concat([batch_shape, stack([height, before])], 0), self.dtype)
-            right = zeros(concat([batch_shape, stack([height, columns - before - width])], 0), self.dtype)
-            rows.append(concat([left_zeros, block, right], -1))
-            before = before + width
-        return concat(rows, -2)
+            left_zeros = zeros(concat([batch_shape, stack([height, column_start])], 0), self.dtype)
+            right_zeros = zeros(concat([batch_shape, stack([height, columns - column_start - width])], 0), self.dtype)
+            block_rows.append(concat([left_zeros, block, right_zeros], -1))
+            column_start = column_start + width
+        return concat(block_rows, -2)
 
     def _concat_vectors(self, vectors: list[Any]) -> Any:
         batch_shape = self.batch_shape_tensor()

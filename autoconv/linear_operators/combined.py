@@ -38,9 +38,9 @@ class CombinedOperator(LinearOperator):
         return self._operators
 
     def _shape(self) -> TensorShape:
-        rows = [operator.range_dimension for operator in self._operators]
-        columns = [operator.domain_dimension for operator in self._operators]
-        sizes = [None if None in counts else self._combine_sizes(counts) for counts in (rows, columns)]
+        row_counts = [operator.range_dimension for operator in self._operators]
+        column_counts = [operator.domain_dimension for operator in self._operators]
+        sizes = [None if None in counts else self._combine_sizes(counts) for counts in (row_counts, column_counts)]
         return self._static_batch_shape().concatenate(sizes)
 
     def _shape_tensor(self) -> Tensor:

@@ -284,8 +284,8 @@ class LinearOperatorToeplitz(LinearOperator):
         return matmul(self._to_dense(), x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
 
     def _diag_part(self) -> Any:
-        columns: Any = apply("add", self._col, apply("zeros_like", self._row))
-        return columns[..., :1] + apply("zeros_like", columns)
+        column: Any = apply("add", self._col, apply("zeros_like", self._row))
+        return column[..., :1] + apply("zeros_like", column)
 
     def _trace(self) -> Any:
         return self._diag_part()[..., 0] * cast(self.domain_dimension_tensor(), self.dtype)

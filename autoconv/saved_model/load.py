@@ -113,11 +113,11 @@ class Loading:
         for number, node in enumerate(self._nodes):
             self._set_parts(self._object_at(number), node)
         for loaded_function, node in self._functions_with_nodes:
-            loaded_function.traces = [self._trace(record) for record in node["traces"]]
+            loaded_function.traces = [self._read_trace(record) for record in node["traces"]]
         root = self._object_at(0)
         trace_records = self._index["signatures"]
         names = self._index.get("signature_order", sorted(trace_records))
-        functions = {name: concrete_function_of(self._trace(trace_records[name])) for name in names}
+        functions = {name: concrete_function_of(self._read_trace(trace_records[name])) for name in names}
         if isinstance(root, LoadedObject):
             root.__dict__["signatures"] = Signatures(functions)
             if self._options.experimental_load_function_aliases:
@@ -125,7 +125,7 @@ class Loading:
                 root.__dict__["function_aliases"] = {name: self._objects[number] for name, number in aliases.items()}
         return root
 
-    def _variable(self, node: Mapping[str, Any]) -> Variable:
+    def _make_variable(self, node: Mapping[str, Any]) -> Variable:
         record = self._arrays.records[node["array"]]
         if self._options.experimental_skip_checkpoint:
             value = np.zeros(record["shape"], self._arrays.read(node["array"]).dtype)
@@ -133,17 +133,17 @@ class Loading:
             value = self._arrays.read(node["array"])
         return Variable(value, trainable=bool(node["trainable"]), name=str(node["name"]), shape=node["shape"])
 
-    def _function(self, node: Mapping[str, Any]) -> LoadedFunction:
+    def _make_function(self, node: Mapping[str, Any]) -> LoadedFunction:
         loaded_function = LoadedFunction(str(node["name"]), node["parameters"], bool(node.get("declared", False)))
         self._functions_with_nodes.append((loaded_function, node))
         return loaded_function
 
-    def _object(self, node: Mapping[str, Any]) -> LoadedObject:
+    def _make_object(self, node: Mapping[str, Any]) -> LoadedObject:
         result = LoadedObject()
         result.__dict__.update(_class_name=str(node["class"]), _parts={})
         return result
 
-    def _asset(self, node: Mapping[str, Any]) -> Asset:
+    def _make_asset(self, node: Mapping[str, Any]) -> Asset:
         return Asset(self._assets[node["asset"]])
 
     def _set_parts(self, value: Any, node: Mapping[str, Any]) -> None:
@@ -169,14 +169,14 @@ class Loading:
             self._objects[number] = tuple(_sequence_items(parts, node))
         return self._objects[number]
 
-    def _trace(self, record: Mapping[str, Any]) -> LoadedTrace:
+    def _read_trace(self, record: Mapping[str, Any]) -> LoadedTrace:
         graph_number = record["graph"]
         if graph_number not in self._graphs:
             self._graphs[graph_number] = read_graph(self._graph_texts[graph_number], self._arrays.read)
-        captures = [self._capture(capture) for capture in record["captures"]]
+        captures = [self._read_capture(capture) for capture in record["captures"]]
         return LoadedTrace(record, self._graphs[graph_number], captures)
 
-    def _capture(self, record: Mapping[str, Any]) -> Any:
+    def _read_capture(self, record: Mapping[str, Any]) -> Any:
         if "array" in record:
             return EagerTensor(self._arrays.read(record["array"]))
         object_ = self._objects[record["object"]]
@@ -184,10 +184,10 @@ class Loading:
 
 
 _LOADERS: dict[str, Callable[[Loading, Mapping[str, Any]], Any]] = {
-    "variable": Loading._variable,
-    "function": Loading._function,
-    "object": Loading._object,
-    "asset": Loading._asset,
+    "variable": Loading._make_variable,
+    "function": Loading._make_function,
+    "object": Loading._make_object,
+    "asset": Loading._make_asset,
     "dict": lambda loading, node: {},
     "list": lambda loading, node: [],
 }

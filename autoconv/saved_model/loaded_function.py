@@ -64,16 +64,16 @@ class LoadedFunction:
         """Return the first trace that accepts the arguments, with its tensors. Conversions are tried last."""
         for allows_conversion in (False, True):
             for trace in self.traces:
-                tensors = self._match_trace(trace, args, kwargs, allows_conversion)
+                tensors = self._tensors_if_accepted(trace, args, kwargs, allows_conversion)
                 if tensors is not None:
                     return trace, tensors
         if not self.traces:
             raise ValueError("Found zero restored functions for caller function.")
         if self.has_declared_types:
-            declared = str(self.traces[0].args)[1:-1].rstrip(",")
+            declared_types = str(self.traces[0].args)[1:-1].rstrip(",")
             raise TypeError(
                 f"Binding inputs to tf.function failed due to `the arguments are of other types`. Received args: "
-                f"{args} and kwargs: {kwargs} for signature: ({declared})."
+                f"{args} and kwargs: {kwargs} for signature: ({declared_types})."
             )
         options = "\n\n".join(
             f"Option {i + 1}:\n  Positional arguments: {trace.args}\n  Keyword arguments: {trace.kwargs}"
@@ -85,7 +85,7 @@ class LoadedFunction:
             f"following {len(self.traces)} option(s):\n\n{options}"
         )
 
-    def _match_trace(
+    def _tensors_if_accepted(
         self, trace: LoadedTrace, args: tuple[Any, ...], kwargs: dict[str, Any], allows_conversion: bool
     ) -> list[Any] | None:
         bound = self._bind(args, kwargs)

@@ -19,17 +19,17 @@ _INTERNAL_PREFIX = "__autoconv"  # of the attributes in which this package keeps
 def collect_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
     """Return the objects below a root, each once and nearest first, and of each the indices of its parts, by name."""
     objects, part_indices = [root], [dict[str, int]()]
-    numbers = {id(root): 0}
+    indices_by_id = {id(root): 0}
     worklist = deque([0])
     while worklist:
-        number = worklist.popleft()
-        for name, part in parts_of(objects[number]).items():
-            if id(part) not in numbers:
-                numbers[id(part)] = len(objects)
+        index = worklist.popleft()
+        for name, part in parts_of(objects[index]).items():
+            if id(part) not in indices_by_id:
+                indices_by_id[id(part)] = len(objects)
                 worklist.append(len(objects))
                 objects.append(part)
                 part_indices.append({})
-            part_indices[number][name] = numbers[id(part)]
+            part_indices[index][name] = indices_by_id[id(part)]
     return objects, part_indices
 
 

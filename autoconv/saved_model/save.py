@@ -145,13 +145,13 @@ def _function_record(value: Function[..., Any], writer: TraceWriter) -> dict[str
 def _signatures_by_name(obj: object, signatures: Any) -> Mapping[str, Any]:
     if signatures is None:
         functions = functions_of(obj)
-        keras_default = getattr(obj, "_default_save_signature", None)  # of Keras' models
+        keras_function = getattr(obj, "_default_save_signature", None)  # of Keras' models
         # Concrete functions have no attribute `input_signature`.
         candidates = [value for value in functions.values() if getattr(value, "input_signature", ()) is not None]
-        suitable = [value for value in candidates if _only_trace(value) is not None and _has_named_results(value)]
-        default = suitable[0] if len(suitable) == 1 else None
-        if _has_one_trace(keras_default):
-            default = keras_default
+        defaults = [value for value in candidates if _only_trace(value) is not None and _has_named_results(value)]
+        default = defaults[0] if len(defaults) == 1 else None
+        if _has_one_trace(keras_function):
+            default = keras_function
         return {} if default is None else {_DEFAULT_SIGNATURE: default}
     if not isinstance(signatures, Mapping):
         return {_DEFAULT_SIGNATURE: signatures}
@@ -208,11 +208,11 @@ def _signature_record(name: str, value: Any, writer: TraceWriter) -> dict[str, A
         args, kwargs = pack(template, argument_leaves)
         return concrete(*args, **kwargs)
 
-    signature = function(_signature_of(call, name), autograph=False)
+    signature = function(_keyword_function(call, name), autograph=False)
     return writer.write(signature.get_concrete_function(**specs))
 
 
-def _signature_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _keyword_function(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return a function of keywords that returns the results of `call(tensors)` by name."""
     def call_by_keyword(**tensors: Any) -> Any:
         return _named_results(name, call(tensors))

@@ -27,7 +27,7 @@ def array_extractor(arrays: dict[str, np.ndarray]) -> Callable[[Node], Mapping[s
     """Return the argument `attributes` of `to_text` that moves large arrays to `arrays`, each once."""
     names: dict[int, str] = {}
 
-    def attributes(node: Node) -> Mapping[str, Any]:
+    def extract_arrays(node: Node) -> Mapping[str, Any]:
         result = dict(node.attributes)
         for key, value in result.items():
             if isinstance(value, np.ndarray) and value.size > MAX_ELEMENTS_IN_TEXT:
@@ -38,7 +38,7 @@ def array_extractor(arrays: dict[str, np.ndarray]) -> Callable[[Node], Mapping[s
                 result[key] = StoredArray(name)
         return result
 
-    return attributes
+    return extract_arrays
 
 
 def restore_arrays(graph: Graph, read: Callable[[str], np.ndarray]) -> None:

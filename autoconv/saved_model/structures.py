@@ -35,15 +35,16 @@ def encode(value: object, encode_leaf: Callable[[Any], Any] = lambda value: None
         shape = None if value.shape.rank is None else value.shape.as_list()
         return {"spec": [value.dtype.name, shape, value.name]}
     if isinstance(value, TypeSpec) and type(value) in _SPEC_BY_NAME.values():
-        return _composite_spec(value)
+        return _encode_composite_spec(value)
     if is_composite(value) and type(value._type_spec) in _SPEC_BY_NAME.values():
-        return {**_composite_spec(value._type_spec), "parts": [encode(part, encode_leaf) for part in parts_of(value)]}
+        parts = [encode(part, encode_leaf) for part in parts_of(value)]
+        return {**_encode_composite_spec(value._type_spec), "parts": parts}
     fields = getattr(type(value), "_fields", None)
     if isinstance(value, tuple) and fields is not None:
         return {"named": [type(value).__name__, list(fields)], "items": [encode(item, encode_leaf) for item in value]}
     if isinstance(value, (list, tuple)):
-        kind = "list" if isinstance(value, list) else "tuple"
-        return {kind: [encode(item, encode_leaf) for item in value]}
+        tag = "list" if isinstance(value, list) else "tuple"
+        return {tag: [encode(item, encode_leaf) for item in value]}
     if isinstance(value, dict):
         return {"dict": [[_literal_text(key), encode(item, encode_leaf)] for key, item in value.items()]}
     return {"literal": _literal_text(value)}
@@ -78,10 +79,10 @@ def _decode(stored: dict[str, Any], decode_leaf: Callable[[dict[str, Any]], Any]
 
 
 # Composite tensors that a file can hold, by the names of their specs.
-_SPEC_BY_NAME: dict[str, Any] = {kind.__name__: kind for kind in (SparseTensorSpec, RaggedTensorSpec)}
+_SPEC_BY_NAME: dict[str, Any] = {class_.__name__: class_ for class_ in (SparseTensorSpec, RaggedTensorSpec)}
 
 
-def _composite_spec(spec: TypeSpec) -> dict[str, Any]:
+def _encode_composite_spec(spec: TypeSpec) -> dict[str, Any]:
     shape, dtype, *options = spec._serialize()
     sizes = None if shape.rank is None else shape.as_list()
     encoded_options = [option.name if isinstance(option, DType) else option for option in options]

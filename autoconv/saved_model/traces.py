@@ -31,7 +31,7 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 
 
 class TraceWriter:
-    """A writer collects the graphs of traces, each once, and the arrays that they need.
+    """Collect the graphs of traces, each once, and the arrays that they need.
 
     `number_of` returns the number of the object that owns a captured variable or asset, None for a constant.
     """
@@ -146,7 +146,7 @@ class LoadedTrace:
     def run(self, tensors: Sequence[Any]) -> Any:
         """Return the structured result for the tensors, in the order of the specs."""
         if self._concrete is None:
-            named_function = function(_rename(self._record_call, self.name), autograph=False)
+            named_function = function(_with_name(self._record_call, self.name), autograph=False)
             specs = [TensorSpec(spec.shape, spec.dtype, f"arg_{i}") for i, spec in enumerate(self.specs)]
             self._concrete = named_function.get_concrete_function(*specs)
         return self._concrete(*tensors)
@@ -188,7 +188,7 @@ def _parameter_order(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[i
     return [*range(len(_tensor_specs(args))), *(position for key in kwargs for position in positions_by_key[key])]
 
 
-def _rename(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _with_name(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     def named(*args: Any) -> Any:
         return call(*args)
 

@@ -102,7 +102,7 @@ def read_json(path: str, file_kind: str) -> dict[str, Any]:
 
 def document_text(content: dict[str, Any]) -> str:
     """Return a document as text: the content, and its checksum."""
-    body = _canonical(content)
+    body = _canonical_text(content)
     return f'{{"sha256": "{_digest(body)}",\n"content": {body}}}\n'
 
 
@@ -115,12 +115,12 @@ def document_content(text: str, path: str, file_kind: str) -> dict[str, Any]:
     content = document.get("content") if isinstance(document, dict) else None
     if not isinstance(content, dict):
         raise DataLossError(f"{path} is no {file_kind}.")
-    if _digest(_canonical(content)) != document.get("sha256"):
+    if _digest(_canonical_text(content)) != document.get("sha256"):
         raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
     return content
 
 
-def _canonical(content: dict[str, Any]) -> str:
+def _canonical_text(content: dict[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 

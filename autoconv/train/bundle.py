@@ -153,13 +153,13 @@ def _iterate_block(block: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 def _object_nodes(message: bytes) -> list[ObjectNode]:
     """Return the objects of a TrackableObjectGraph: each with its children's numbers and its attributes' keys."""
+    # Fields of a node are children (field 1 the number, 2 the name) and attributes (1 the name, 3 the key).
     nodes = []
     for node in parse_fields(message).get(1, []):
         fields = parse_fields(node)
         children = {
-            _last_value(child, 2, b"").decode(): _last_value(child, 1, 0) for child in map(
-                parse_fields, fields.get(1, [])
-            )
+            _last_value(child, 2, b"").decode(): _last_value(child, 1, 0)
+            for child in map(parse_fields, fields.get(1, []))
         }
         values = {
             _last_value(value, 1, b"").decode(): _last_value(value, 3, b"").decode()

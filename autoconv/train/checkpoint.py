@@ -43,7 +43,7 @@ class CheckpointOptions:
 
 
 class Checkpoint:
-    """A checkpoint saves and restores variables, modules, Keras objects, and lists, tuples and dicts of them.
+    """Save and restore variables, modules, Keras objects, and lists, tuples and dicts of them.
 
     The values are stored by paths of attribute names from the checkpoint, so that variables may have any names and
     objects may be made in any order. The attributes of `root`, if it is given, are stored like those of the
@@ -120,12 +120,12 @@ class Checkpoint:
         """
         self.save_counter.assign_add(1)
         path = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
-        existed = exists(path)
+        existed_before = exists(path)
         try:
             self.write(path, options)
             update_checkpoint_state(os.path.dirname(path), path, [path])
         except BaseException:
-            if not existed:
+            if not existed_before:
                 delete_unlisted(path)
             self.save_counter.assign_sub(1)
             raise

@@ -24,30 +24,30 @@ class Coordinator:
     def __init__(self, clean_stop_exception_types: tuple[type[BaseException], ...] | None = None) -> None:
         self._clean_stop_types = clean_stop_exception_types or (OutOfRangeError,)
         self._stop_condition = threading.Condition(new_lock())
-        self._stopped = False
+        self._is_stop_requested = False
         self._error: BaseException | None = None
         self._threads: list[Any] = []
 
     def should_stop(self) -> bool:
         """Return whether a stop was requested."""
-        return self._stopped
+        return self._is_stop_requested
 
     def request_stop(self, ex: BaseException | None = None) -> None:
         """Request that all threads stop; `join` raises the error `ex`, except for `clean_stop_exception_types`."""
         if ex is not None and not isinstance(ex, self._clean_stop_types) and self._error is None:
             self._error = ex
         with self._stop_condition:
-            self._stopped = True
+            self._is_stop_requested = True
             self._stop_condition.notify_all()
 
     def clear_stop(self) -> None:
-        self._stopped = False
+        self._is_stop_requested = False
         self._error = None
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:
         """Wait for the request to stop; return whether it was made before the timeout."""
         with self._stop_condition:
-            return self._stop_condition.wait_for(lambda: self._stopped, timeout)
+            return self._stop_condition.wait_for(lambda: self._is_stop_requested, timeout)
 
     def register_thread(self, thread: Any) -> None:
         self._threads.append(thread)

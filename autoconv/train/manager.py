@@ -15,7 +15,7 @@ from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
 
 
 class CheckpointManager:
-    """A manager writes numbered checkpoints into a folder and deletes all but the latest `max_to_keep`; None keeps all.
+    """Write numbered checkpoints into a folder, and delete all but the latest `max_to_keep`; None keeps all.
 
     `keep_checkpoint_every_n_hours` keeps further checkpoints, that many hours apart. With a `step_counter` (a variable)
     and a `checkpoint_interval` in steps, `save` does nothing until that many steps have passed since the last
@@ -112,8 +112,8 @@ class CheckpointManager:
             surplus_prefixes = self._remove_surplus()
             self._write_state()  # before files are deleted, so that the state never names a deleted checkpoint
         except BaseException:
-            self._latest, self._time_by_prefix, self._last_preserved_at, existed = state_before
-            if not existed:
+            self._latest, self._time_by_prefix, self._last_preserved_at, existed_before = state_before
+            if not existed_before:
                 delete_unlisted(path)
             self._checkpoint.save_counter.assign_sub(1)
             raise

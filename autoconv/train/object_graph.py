@@ -34,8 +34,8 @@ class ObjectGraph:
     paths: list[tuple[str, ...]]
 
 
-def object_graph(root: Any, attached: Mapping[str, Any] | None = None) -> ObjectGraph:
-    """Collect the objects below a root, breadth first and each once; `attached` are further parts of the root.
+def object_graph(root: Any, attached_parts: Mapping[str, Any] | None = None) -> ObjectGraph:
+    """Collect the objects below a root, breadth first and each once; `attached_parts` are further parts of the root.
 
     A value's key consists of the path to its object, `/.ATTRIBUTES/`, and the value's name. Slashes and points in names
     are escaped as in TensorFlow, so that keys are the same as there.
@@ -46,8 +46,8 @@ def object_graph(root: Any, attached: Mapping[str, Any] | None = None) -> Object
     while worklist:
         number = worklist.popleft()
         parts = children_of(graph.objects[number])
-        if number == 0 and attached:
-            parts = {**parts, **attached}
+        if number == 0 and attached_parts:
+            parts = {**parts, **attached_parts}
         for name, part in parts.items():
             if id(part) not in number_by_id:
                 number_by_id[id(part)] = len(graph.nodes)
@@ -120,8 +120,8 @@ def stored_arrays(value: Any) -> dict[str, np.ndarray]:
         return {VALUE: value.storage.value}
     with recording(None):
         return {
-            name: np.asarray(convert_to_tensor(stored() if callable(stored) else stored).numpy())  # type: ignore[attr-defined]
-            for name, stored in _serialized_tensors(value).items()
+            name: np.asarray(convert_to_tensor(source() if callable(source) else source).numpy())  # type: ignore[attr-defined]
+            for name, source in _serialized_tensors(value).items()
         }
 
 

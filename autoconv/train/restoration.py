@@ -24,10 +24,10 @@ class Restoration:
     is matched when it becomes an attribute.
     """
 
-    def __init__(self, reader: CheckpointReader, root: Any, attached: Mapping[str, Any]) -> None:
+    def __init__(self, reader: CheckpointReader, root: Any, attached_parts: Mapping[str, Any]) -> None:
         self.reader = reader
         self.root = root
-        self.attached = attached
+        self.attached_parts = attached_parts
         self.object_by_number: dict[int, Any] = {}
         self.restored_by_id: dict[int, Any] = {}  # a reference keeps the identity from being used again
         self.match(0, root)
@@ -58,7 +58,7 @@ class Restoration:
 
     def _children(self, value: Any) -> Mapping[str, Any]:
         parts = children_of(value)
-        return {**parts, **self.attached} if value is self.root else parts
+        return {**parts, **self.attached_parts} if value is self.root else parts
 
     def match_later_objects(self) -> None:
         """Match items added to lists and dicts since the restoration, and attributes that traces have set."""
@@ -91,7 +91,7 @@ class CheckpointLoadStatus:
         """Raise AssertionError unless every variable that exists below the root was matched."""
         restoration = self._restoration
         restoration.match_later_objects()
-        graph = object_graph(restoration.root, restoration.attached)
+        graph = object_graph(restoration.root, restoration.attached_parts)
         missing = [
             value
             for node, value in zip(graph.nodes, graph.objects, strict=True)
@@ -109,7 +109,7 @@ class CheckpointLoadStatus:
         """Raise AssertionError if nothing but the root was matched."""
         restoration = self._restoration
         restoration.match_later_objects()
-        if not restoration.restored_by_id.keys() - {id(value) for value in restoration.attached.values()}:
+        if not restoration.restored_by_id.keys() - {id(value) for value in restoration.attached_parts.values()}:
             raise AssertionError(
                 "Nothing except the root object matched a checkpointed value. Typically this means that the "
                 "checkpoint does not match the Python program. The checkpoint has the objects: "

@@ -138,8 +138,7 @@ def checkpoints_iterator(
     """Yield the prefix of the latest checkpoint of a folder, then of each later one that another process writes.
 
     The iterator waits `timeout` seconds for a checkpoint (forever by default), then ends, unless `timeout_fn` is given
-    and returns False.
-    At least `min_interval_secs` pass from one checkpoint to the next.
+    and returns False. At least `min_interval_secs` pass from one checkpoint to the next.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
