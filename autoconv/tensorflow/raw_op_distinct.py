@@ -1,4 +1,4 @@
-"""Raw ops that find distinct elements, or slices along an axis, and those that another list has not."""
+"""Raw ops that find distinct elements, or slices along an axis, and the elements that another list lacks."""
 
 from __future__ import annotations
 

@@ -54,6 +54,8 @@ def import_graph_def(
 
 
 class _Importer:
+    """The recording of a GraphDef's nodes in the default graph, each after its inputs."""
+
     def __init__(self, message: Any, replacements: dict[str, Any]) -> None:
         self.nodes = {node.name: node for node in message.node}
         self.replacements = {_full_tensor_name(name): tensor for name, tensor in replacements.items()}
@@ -133,7 +135,7 @@ def _constant_input(tensor: Any, description: str) -> Any:
     return constant_value.tolist()
 
 
-def _axis(node: _ImportedNode, tensor: Any) -> Any:
+def _constant_axis(node: _ImportedNode, tensor: Any) -> Any:
     return _constant_input(tensor, f"the axis of {node.name!r}")
 
 
@@ -143,7 +145,7 @@ def _transpose(node: _ImportedNode, x: Any, permutation: Any) -> Any:
 
 def _reduction_rule(function: Callable[..., Any]) -> Callable[..., Any]:
     def build(node: _ImportedNode, x: Any, axes: Any) -> Any:
-        return function(x, _axis(node, axes), bool(node.value("keep_dims", False)), node.name)
+        return function(x, _constant_axis(node, axes), bool(node.value("keep_dims", False)), node.name)
 
     return build
 
@@ -180,14 +182,14 @@ def _pool_rule(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _matmul(node: _ImportedNode, a: Any, b: Any) -> Any:
-    flags = ("transpose_a", "transpose_b") if "transpose_a" in node.message.attr else ("adj_x", "adj_y")
-    transpose_a, transpose_b = (bool(node.value(flag, False)) for flag in flags)
+    flag_names = ("transpose_a", "transpose_b") if "transpose_a" in node.message.attr else ("adj_x", "adj_y")
+    transpose_a, transpose_b = (bool(node.value(flag_name, False)) for flag_name in flag_names)
     return linalg.matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
 def _arg_extreme_rule(function: Callable[..., Any]) -> Callable[..., Any]:
     def build(node: _ImportedNode, x: Any, axis: Any) -> Any:
-        return function(x, _axis(node, axis), node.value("output_type", int64), node.name)
+        return function(x, _constant_axis(node, axis), node.value("output_type", int64), node.name)
 
     return build
 
@@ -231,18 +233,18 @@ _RULES: dict[str, Callable[..., Any]] = {
     "Rank": lambda node, x: shaping.rank(x, node.name),
     "Size": lambda node, x: shaping.size(x, node.value("out_type", int32), node.name),
     "Squeeze": lambda node, x: shaping.squeeze(x, node.value("squeeze_dims") or None, node.name),
-    "ExpandDims": lambda node, x, axis: shaping.expand_dims(x, _axis(node, axis), node.name),
-    "ConcatV2": lambda node, *x: shaping.concat(list(x[:-1]), _axis(node, x[-1]), node.name),
+    "ExpandDims": lambda node, x, axis: shaping.expand_dims(x, _constant_axis(node, axis), node.name),
+    "ConcatV2": lambda node, *x: shaping.concat(list(x[:-1]), _constant_axis(node, x[-1]), node.name),
     "Pack": lambda node, *x: shaping.stack(list(x), node.value("axis", 0), node.name),
     "Unpack": lambda node, x: shaping.unstack(x, node.value("num"), node.value("axis", 0), node.name),
-    "Split": lambda node, axis, x: shaping.split(x, node.value("num_split"), _axis(node, axis)),
+    "Split": lambda node, axis, x: shaping.split(x, node.value("num_split"), _constant_axis(node, axis)),
     "Transpose": _transpose,
     "Pad": lambda node, x, paddings: shaping.pad(x, paddings, name=node.name),
     "PadV2": lambda node, x, paddings, value: shaping.pad(x, paddings, constant_values=value, name=node.name),
     "StridedSlice": _strided_slice,
     "Slice": lambda node, x, begin, size: indexing.slice(x, begin, size, node.name),
     "Gather": lambda node, x, i: gather.gather(x, i, name=node.name),
-    "GatherV2": lambda node, x, i, axis: gather.gather(x, i, axis=_axis(node, axis)),
+    "GatherV2": lambda node, x, i, axis: gather.gather(x, i, axis=_constant_axis(node, axis)),
     "Range": lambda node, start, limit, delta: constants.range(start, limit, delta, name=node.name),
     "ArgMax": _arg_extreme_rule(math.argmax), "ArgMin": _arg_extreme_rule(math.argmin),
     "Sum": _reduction_rule(reductions.reduce_sum), "Mean": _reduction_rule(reductions.reduce_mean),

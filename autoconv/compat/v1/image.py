@@ -110,10 +110,9 @@ def resize_images(
     old_sides = [_side(batch, axis) for axis in (1, 2)]
     sides = _two_sides(size)
     if preserve_aspect_ratio:
-        scale = min(new / old for new, old in zip(sides, old_sides, strict=True))
-        sides = [round(old * scale) for old in old_sides]
-    pairs = zip(sides, old_sides, strict=True)
-    if all(isinstance(new, int) and isinstance(old, int) and new == old for new, old in pairs):
+        scale = min(side / old_side for side, old_side in zip(sides, old_sides, strict=True))
+        sides = [round(old_side * scale) for old_side in old_sides]
+    if all(isinstance(side, int) for side in (*sides, *old_sides)) and list(sides) == old_sides:
         return tensor
     method_number = _METHOD_NUMBERS.get(str(getattr(method, "value", method)), method)
     if method_number not in range(4):
@@ -175,13 +174,13 @@ def _linear_weights(positions: Tensor, old_size: Any) -> Tensor:
 def _cubic_weights(positions: Tensor, old_size: Any) -> Tensor:
     """Return the weights by Keys' kernel with a = -0.75; TensorFlow rounds fractions to 1/1024."""
     floor = apply("floor", positions)
-    x = apply("round", (positions - floor) * 1024.0) / 1024.0
-    near, far = x + 1.0, 2.0 - x
+    fraction = apply("round", (positions - floor) * 1024.0) / 1024.0
+    left_distance, right_distance = fraction + 1.0, 2.0 - fraction
     return _weights(floor, old_size, {
-        -1: ((-0.75 * near + 3.75) * near - 6.0) * near + 3.0,
-        0: (1.25 * x - 2.25) * x * x + 1.0,
-        1: (1.25 * (1.0 - x) - 2.25) * (1.0 - x) * (1.0 - x) + 1.0,
-        2: ((-0.75 * far + 3.75) * far - 6.0) * far + 3.0,
+        -1: ((-0.75 * left_distance + 3.75) * left_distance - 6.0) * left_distance + 3.0,
+        0: (1.25 * fraction - 2.25) * fraction * fraction + 1.0,
+        1: (1.25 * (1.0 - fraction) - 2.25) * (1.0 - fraction) * (1.0 - fraction) + 1.0,
+        2: ((-0.75 * right_distance + 3.75) * right_distance - 6.0) * right_distance + 3.0,
     })  # fmt: skip
 
 

@@ -159,9 +159,9 @@ class variance_scaling_initializer(_RandomInitializer):
         self.scale, self.mode, self.distribution = scale, mode, distribution
 
     def _initial_value(self, shape: list[int], dtype: Any) -> Any:
-        inputs, outputs = _fan_in_and_out(shape)
-        fan = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}[self.mode]
-        variance = self.scale / max(1.0, fan)
+        input_count, output_count = _fan_in_and_out(shape)
+        count = {"fan_in": input_count, "fan_out": output_count, "fan_avg": (input_count + output_count) / 2}[self.mode]
+        variance = self.scale / max(1.0, count)
         if self.distribution == "uniform":
             limit = math.sqrt(3.0 * variance)
             return random.uniform(shape, -limit, limit, dtype, self.seed)

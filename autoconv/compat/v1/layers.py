@@ -98,8 +98,8 @@ def max_pooling2d(
     >>> autoconv.compat.v1.layers.max_pooling2d(autoconv.zeros([1, 4, 4, 1]), 2, 2).shape
     TensorShape([1, 2, 2, 1])
     """
-    size, step = _repeat(pool_size, 2), _repeat(strides, 2)
-    return nn.max_pool2d(inputs, size, step, padding.upper(), _data_format(data_format, 2), name)
+    window_size, window_strides = _repeat(pool_size, 2), _repeat(strides, 2)
+    return nn.max_pool2d(inputs, window_size, window_strides, padding.upper(), _data_format(data_format, 2), name)
 
 
 def average_pooling2d(
@@ -111,8 +111,8 @@ def average_pooling2d(
     >>> autoconv.compat.v1.layers.average_pooling2d(autoconv.zeros([1, 4, 4, 1]), 2, 2).shape
     TensorShape([1, 2, 2, 1])
     """
-    size, step = _repeat(pool_size, 2), _repeat(strides, 2)
-    return nn.avg_pool2d(inputs, size, step, padding.upper(), _data_format(data_format, 2), name)
+    window_size, window_strides = _repeat(pool_size, 2), _repeat(strides, 2)
+    return nn.avg_pool2d(inputs, window_size, window_strides, padding.upper(), _data_format(data_format, 2), name)
 
 
 def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Any:
@@ -177,20 +177,19 @@ def batch_normalization(
         if static_training is None:
             pairs = zip(batch_moments, (mean, variance), strict=True)
             moments = [
-                cond(training, lambda moment=moment: moment + 0, lambda moving=moving: moving.value())
-                for moment, moving in pairs
+                cond(training, lambda moment=moment: moment + 0, lambda variable=variable: variable.value())
+                for moment, variable in pairs
             ]
         else:
             moments = list(batch_moments) if static_training else [mean, variance]
         if static_training is None or static_training:
-            for moving, value in ((mean, moments[0]), (variance, moments[1])):
-                add_to_collection(GraphKeys.UPDATE_OPS, moving.assign(momentum * moving + (1 - momentum) * value))
+            for variable, moment in ((mean, moments[0]), (variance, moments[1])):
+                add_to_collection(GraphKeys.UPDATE_OPS, variable.assign(momentum * variable + (1 - momentum) * moment))
         shape = [1] * rank
         shape[feature_axis] = features
-        offset, factor = (None if parameter is None else reshape(parameter, shape) for parameter in (beta, gamma))
-        return nn.batch_normalization(
-            tensor, reshape(moments[0], shape), reshape(moments[1], shape), offset, factor, epsilon  # type: ignore[arg-type]
-        )
+        offset, scale_tensor = (None if parameter is None else reshape(parameter, shape) for parameter in (beta, gamma))
+        used_mean, used_variance = (reshape(moment, shape) for moment in moments)
+        return nn.batch_normalization(tensor, used_mean, used_variance, offset, scale_tensor, epsilon)  # type: ignore[arg-type]
 
 
 def _convolution(

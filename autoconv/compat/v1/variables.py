@@ -54,8 +54,8 @@ class Variable(metaclass=_VariableType):
             options = {"name": name, "dtype": dtype, "constraint": constraint, "shape": shape}
             if _CURRENT_STORE.attachments is None:
                 return EagerVariable(initial_value, trainable, validate_shape, **options)
-            make = functools.partial(EagerVariable, initial_value, trainable, validate_shape, **options)
-            return _numbered_variable(_CURRENT_STORE.attachments, make, name)
+            make_variable = functools.partial(EagerVariable, initial_value, trainable, validate_shape, **options)
+            return _numbered_variable(_CURRENT_STORE.attachments, make_variable, name)
         return GraphVariable(
             initial_value, trainable, validate_shape, name=name, dtype=dtype, constraint=constraint,
             synchronization=synchronization, aggregation=aggregation, shape=shape, graph=graph, collections=collections,
@@ -289,11 +289,12 @@ def _get_or_create_variable(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
             "reuse=tf.AUTO_REUSE in VarScope?"
         )
-    initial = _initial_value(name, shape, variable_dtype, initializer if initializer is not None else scope.initializer)
+    used_initializer = scope.initializer if initializer is None else initializer
+    initial_value = _initial_value(name, shape, variable_dtype, used_initializer)
     with name_scope(""), _outside_of_store():
         variable = Variable(
-            initial, trainable, collections, validate_shape, name=name, constraint=constraint or scope.constraint,
-            dtype=variable_dtype if dtype is not None or callable(initial) else None,
+            initial_value, trainable, collections, validate_shape, name=name, constraint=constraint or scope.constraint,
+            dtype=variable_dtype if dtype is not None or callable(initial_value) else None,
         )  # fmt: skip
     variables[name] = variable
     regularize = regularizer or scope.regularizer
@@ -343,14 +344,14 @@ def _outside_of_store() -> Iterator[None]:
         _CURRENT_STORE.attachments = previous_store
 
 
-def _numbered_variable(attachments: dict[Any, Any], make: Callable[[], Any], name: str | None) -> Any:
+def _numbered_variable(attachments: dict[Any, Any], make_variable: Callable[[], Any], name: str | None) -> Any:
     """Return the variable of this name, numbered by its requests in the block, or make it."""
     counts: dict[str, int] = attachments.setdefault("counts", {})
     full_name = current_scope() + (name or "Variable")
     number = counts[full_name] = counts.get(full_name, -1) + 1
     key = f"{full_name}_{number}" if number else full_name
     if key not in attachments["by_name"]:
-        attachments["by_name"][key] = make()
+        attachments["by_name"][key] = make_variable()
     return attachments["by_name"][key]
 
 

@@ -40,8 +40,8 @@ class Trackable(metaclass=_VirtualInstanceMeta):
         return dict(self.__dict__.get("_tracked_parts", {}))
 
 
-for _kind in (Module, Variable, TrackableResource):
-    Trackable.register(_kind)
+for _class in (Module, Variable, TrackableResource):
+    Trackable.register(_class)
 
 
 class AutoTrackable(Trackable):

@@ -48,7 +48,7 @@ def log_uniform_candidate_sampler(
         raise ValueError(f"{num_sampled} different classes cannot be drawn of {range_max}")
     generator = np.random.default_rng(seed)
 
-    def sample(true: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def sample(true_ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         class_ids: list[int] = []
         drawn_ids: set[int] = set()
         draw_count = 0
@@ -59,20 +59,20 @@ def log_uniform_candidate_sampler(
             if not (unique and class_id in drawn_ids):
                 class_ids.append(class_id)
                 drawn_ids.add(class_id)
-        sampled = np.array(class_ids, np.int64)
+        sampled_ids = np.array(class_ids, np.int64)
 
         def expected_counts(classes: np.ndarray) -> np.ndarray:
             probabilities = (np.log(classes + 2.0) - np.log(classes + 1.0)) / python_math.log(range_max + 1)
             counts = -np.expm1(draw_count * np.log1p(-probabilities)) if unique else probabilities * num_sampled
             return counts.astype(np.float32)
 
-        return sampled, expected_counts(np.asarray(true)), expected_counts(sampled)
+        return sampled_ids, expected_counts(np.asarray(true_ids)), expected_counts(sampled_ids)
 
-    true = cast(convert_to_tensor(true_classes), int64)
+    true_ids = cast(convert_to_tensor(true_classes), int64)
     specs = [
-        TensorSpec((num_sampled,), int64), TensorSpec(true.shape, float32), TensorSpec((num_sampled,), float32),
+        TensorSpec((num_sampled,), int64), TensorSpec(true_ids.shape, float32), TensorSpec((num_sampled,), float32),
     ]  # fmt: skip
-    return Candidates(*map(stop_gradient, numpy_function(sample, [true], specs, name=name or "LogUniformSampler")))
+    return Candidates(*map(stop_gradient, numpy_function(sample, [true_ids], specs, name=name or "LogUniformSampler")))
 
 
 def nce_loss(

@@ -39,6 +39,7 @@ class QueueBase:
     """
 
     _default_name = "queue"
+    _pads_batches = False
 
     def __init__(
         self, capacity: int, dtypes: Any, shapes: Any = None, names: Any = None, name: str | None = None
@@ -125,9 +126,9 @@ class QueueBase:
             raise ValueError(f"Expected {len(self.dtypes)} values, one for each dtype, found {len(values)}.")
         return [convert_to_tensor(value, dtype) for value, dtype in zip(values, self.dtypes, strict=True)]
 
-    def _enqueue(self, tensors: list[Any], elements_of: abc.Callable[..., list[Any]], name: str | None) -> Any:
+    def _enqueue(self, tensors: list[Any], split_elements: abc.Callable[..., list[Any]], name: str | None) -> Any:
         def put(*values: Any) -> None:
-            elements = elements_of(*map(owned, values))
+            elements = split_elements(*map(copy_if_array, values))
             for element in elements:
                 self._check_shapes(element)
             self.buffer().put(elements)
@@ -144,7 +145,7 @@ class QueueBase:
     def _dequeue_batch(
         self, n: Any, take: abc.Callable[[Any], list[Any]], size: Any, name: str | None
     ) -> Any:
-        if not all(shape.is_fully_defined() or self._pads for shape in self.shapes):
+        if not all(shape.is_fully_defined() or self._pads_batches for shape in self.shapes):
             raise ValueError(f"{self.name}: dequeue_many and dequeue_up_to need the shapes of elements: shapes=…")
         batch_size = None if size is None else int(size)
         specs = [
@@ -154,16 +155,14 @@ class QueueBase:
         batch = lambda count: [self._stack(list(column)) for column in zip(*take(count), strict=True)]
         return self._dequeue([convert_to_tensor(n, int32)], specs, batch, name or f"{self.name}_DequeueMany")
 
-    _pads = False
-
     def _stack(self, values: list[Any]) -> Any:
         return np.stack([np.asarray(value, object if isinstance(value, bytes) else None) for value in values])
 
     def _dequeue(self, inputs: list[Any], specs: list[TensorSpec], take: abc.Callable[..., Any], name: str) -> Any:
-        def values_of(*arguments: Any) -> list[Any]:
+        def take_values(*arguments: Any) -> list[Any]:
             return list(take(*arguments))
 
-        tensors = numpy_function(values_of, inputs, specs, name=name)
+        tensors = numpy_function(take_values, inputs, specs, name=name)
         if self.names is not None:
             return dict(zip(self.names, tensors, strict=True))
         return tensors[0] if len(tensors) == 1 else tensors
@@ -202,7 +201,7 @@ class PaddingFIFOQueue(QueueBase):
            [3, 0]], dtype=int32)
     """
 
-    _pads = True
+    _pads_batches = True
 
     def __init__(
         self, capacity: int, dtypes: Any, shapes: Any, names: Any = None, shared_name: str | None = None,
@@ -280,22 +279,22 @@ class Buffer:
         self.is_closed = False
         self._is_cancelled = False
         self._name, self._capacity, self._kept_count = name, capacity, kept_count
-        self._changed = threading.Condition(new_lock())
+        self._change = threading.Condition(new_lock())
 
     def put(self, elements: list[Any]) -> None:
-        with self._changed:
+        with self._change:
             if self.is_closed:
                 raise CancelledError(f"{self._name} is closed.")
             for element in elements:
-                self._changed.wait_for(lambda: self._is_cancelled or len(self.elements) < self._capacity)
+                self._change.wait_for(lambda: self._is_cancelled or len(self.elements) < self._capacity)
                 if self._is_cancelled:
                     raise CancelledError(f"{self._name}: the wait for space was cancelled.")
                 self._add(element)
-                self._changed.notify_all()
+                self._change.notify_all()
 
     def take(self, count: int, allow_fewer: bool = False) -> list[Any]:
-        with self._changed:
-            self._changed.wait_for(lambda: self.is_closed or len(self.elements) >= count + self._kept_count)
+        with self._change:
+            self._change.wait_for(lambda: self.is_closed or len(self.elements) >= count + self._kept_count)
             available = len(self.elements)
             if available < count and not (allow_fewer and available):
                 raise OutOfRangeError(
@@ -303,14 +302,14 @@ class Buffer:
                     f"(requested {count}, current size {available})"
                 )
             result = [self._remove() for _ in range(min(count, available))]
-            self._changed.notify_all()
+            self._change.notify_all()
             return result
 
     def close(self, cancel_pending: bool) -> None:
-        with self._changed:
+        with self._change:
             self.is_closed = True
             self._is_cancelled = self._is_cancelled or cancel_pending
-            self._changed.notify_all()
+            self._change.notify_all()
 
     def cancel(self) -> None:
         self.close(cancel_pending=True)
@@ -353,7 +352,7 @@ def _shape_list(shapes: Any, count: int) -> list[TensorShape]:
     return [TensorShape(shape) for shape in shapes]
 
 
-def owned(value: Any) -> Any:
+def copy_if_array(value: Any) -> Any:
     """Return an array that no later run writes to."""
     return value.copy() if isinstance(value, np.ndarray) else value
 

@@ -48,17 +48,17 @@ class ReaderBase:
 
     def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
         """Return the keys and the values of at most `num_records` records of one file, as vectors of strings."""
-        def records(count: Any) -> list[Any]:
-            found = [self._next(queue)]
-            while len(found) < int(count) and self._state().records is not None:
+        def read_records(count: Any) -> list[Any]:
+            records_read = [self._next(queue)]
+            while len(records_read) < int(count) and self._state().records is not None:
                 try:
-                    found.append(self._next(None))
+                    records_read.append(self._next(None))
                 except OutOfRangeError:
                     break
-            return [np.array(column, object) for column in zip(*found, strict=True)]
+            return [np.array(column, object) for column in zip(*records_read, strict=True)]
 
         return tuple(
-            numpy_function(records, [num_records], [TensorSpec((None,), string)] * 2, name=name or "ReadUpTo")
+            numpy_function(read_records, [num_records], [TensorSpec((None,), string)] * 2, name=name or "ReadUpTo")
         )
 
     def num_records_produced(self, name: str | None = None) -> Any:
@@ -196,14 +196,14 @@ class FixedLengthRecordReader(ReaderBase):
         super().__init__(name)
         if encoding:
             raise ValueError(f"compressed files are not read: encoding={encoding!r}")
-        self._size, self._header, self._footer = record_bytes, header_bytes or 0, footer_bytes or 0
-        self._hop = hop_bytes or record_bytes
+        self._record_size, self._header_size, self._footer_size = record_bytes, header_bytes or 0, footer_bytes or 0
+        self._hop_size = hop_bytes or record_bytes
 
     def _records(self, path: bytes) -> Iterator[tuple[bytes, bytes]]:
         content = Path(path.decode()).read_bytes()
-        last_start = len(content) - self._footer - self._size
-        for number, start in enumerate(range(self._header, last_start + 1, self._hop)):
-            yield path + b":%d" % number, content[start : start + self._size]
+        last_start = len(content) - self._footer_size - self._record_size
+        for number, start in enumerate(range(self._header_size, last_start + 1, self._hop_size)):
+            yield path + b":%d" % number, content[start : start + self._record_size]
 
 
 __all__ = [

@@ -14,7 +14,7 @@ from autoconv.api.tensors.constants import range as range_
 from autoconv.api.tensors.gather import gather
 from autoconv.api.tensors.shaping import shape as shape_of
 from autoconv.compat.v1.operations import as_operation
-from autoconv.compat.v1.queue.queues import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue, owned
+from autoconv.compat.v1.queue.queues import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue, copy_if_array
 from autoconv.compat.v1.session import running_session
 from autoconv.compat.v1.train.queue_runner import QueueRunner, add_queue_runner
 from autoconv.errors import OutOfRangeError
@@ -41,7 +41,7 @@ def input_producer(
     tensor = convert_to_tensor(input_tensor)
     shape = tensor.shape[1:] if element_shape is None else element_shape
     queue = FIFOQueue(capacity, [tensor.dtype], [shape], name=name or "input_producer")
-    draw = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     epochs: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
     def enqueue_epoch(rows: Any) -> None:
@@ -50,8 +50,8 @@ def input_producer(
         if num_epochs is not None and epoch >= num_epochs:
             raise OutOfRangeError(f"Reached limit of {num_epochs}")
         epochs[session] = epoch + 1
-        order = draw.permutation(len(rows)) if shuffle else range(len(rows))
-        queue.buffer().put([(owned(rows[i]),) for i in order])
+        order = generator.permutation(len(rows)) if shuffle else range(len(rows))
+        queue.buffer().put([(copy_if_array(rows[i]),) for i in order])
 
     enqueue = as_operation(lambda: numpy_function(enqueue_epoch, [tensor], None, name=f"{queue.name}_EnqueueMany"))
     add_queue_runner(QueueRunner(queue, [enqueue], cancel_op=cancel_op))

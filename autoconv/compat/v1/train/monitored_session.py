@@ -266,7 +266,7 @@ def MonitoredTrainingSession(
     >>> autoconv.train.latest_checkpoint(folder)[-12:]
     'model.ckpt-1'
     """
-    seconds, steps = _resolve_intervals((save_checkpoint_secs, save_checkpoint_steps), (600, None))
+    save_intervals = _resolve_intervals((save_checkpoint_secs, save_checkpoint_steps), (600, None))
     summary_seconds, summary_steps = _resolve_intervals((save_summaries_secs, save_summaries_steps), (None, 100))
     used_scaffold = scaffold or Scaffold()
     all_hooks = list(hooks or ())
@@ -277,9 +277,9 @@ def MonitoredTrainingSession(
         all_hooks.append(
             SummarySaverHook(summary_steps or None, summary_seconds or None, folder, scaffold=used_scaffold)
         )
-    if checkpoint_dir and (seconds or steps):
-        saver_hook = CheckpointSaverHook(checkpoint_dir, seconds or None, steps or None, scaffold=used_scaffold)
-        all_hooks.append(saver_hook)
+    if checkpoint_dir and any(save_intervals):
+        seconds, steps = (interval or None for interval in save_intervals)
+        all_hooks.append(CheckpointSaverHook(checkpoint_dir, seconds, steps, scaffold=used_scaffold))
     if is_chief:
         all_hooks += list(chief_only_hooks or ())
     creator = ChiefSessionCreator(used_scaffold, master, config, checkpoint_dir and os.fspath(checkpoint_dir))

@@ -286,14 +286,14 @@ class RMSPropOptimizer(Optimizer):
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
         rate, decay, momentum, epsilon = (self._hyperparameter(value, variable) for value in self._hyperparameters)
-        squares, moving = self._slot(variable, "rms", 1.0), self._slot(variable, "momentum", label=f"{self._name}_1")
+        squares, velocity = self._slot(variable, "rms", 1.0), self._slot(variable, "momentum", label=f"{self._name}_1")
         mean = squares.assign(decay * squares + (1 - decay) * gradient * gradient)
         assignments, variance = [mean], mean
         if self._centered:
-            slot = self._slot(variable, "mg", label=f"{self._name}_2")
-            mean_gradient = slot.assign(decay * slot + (1 - decay) * gradient)
+            gradients = self._slot(variable, "mg", label=f"{self._name}_2")
+            mean_gradient = gradients.assign(decay * gradients + (1 - decay) * gradient)
             assignments, variance = [mean, mean_gradient], mean - mean_gradient * mean_gradient
-        step = moving.assign(momentum * moving + rate * gradient / sqrt(variance + epsilon))
+        step = velocity.assign(momentum * velocity + rate * gradient / sqrt(variance + epsilon))
         return [*assignments, step, variable.assign_sub(step)]
 
 
@@ -316,8 +316,7 @@ class AdamOptimizer(Optimizer):
     def _prepare(self, variables: Sequence[Any]) -> None:
         self._beta1_power = self._shared_variable("beta1_power", self._beta1, variables[0])
         self._beta2_power = self._shared_variable("beta2_power", self._beta2, variables[0])
-        first, second = self._beta1_power.value(), self._beta2_power.value()
-        self._correction = sqrt(1 - second) / (1 - first)
+        self._correction = sqrt(1 - self._beta2_power.value()) / (1 - self._beta1_power.value())
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
         hyperparameters = self._learning_rate, self._beta1, self._beta2, self._epsilon
