@@ -50,7 +50,7 @@ def location_of(span: Span | None) -> str:
 def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
     name, attributes = node.op.name, node.attributes
     if name in ("raise", "object_exception"):
-        error = attributes.get("exception", attributes.get("kind"))
+        error = attributes["exception"]
         error_class = type(error) if isinstance(error, BaseException) else error
         class_name = getattr(error_class, "__name__", "Exception")
         template = attributes.get("template")

@@ -77,7 +77,7 @@ class Optional:
         """Return the value; raises InvalidArgumentError where there is none, in a graph when it runs."""
         has_value: Any = as_tensor(self._has_value)
         if current_region() is not None:
-            apply("assert_true", has_value, message=_EMPTY, kind="check")
+            apply("assert_true", has_value, message=_EMPTY, failure="check")
         elif not bool(has_value):
             raise InvalidArgumentError(_EMPTY)
         return self._value

@@ -20,6 +20,13 @@ _ATTRIBUTE_NAME = re.compile(r"[A-Za-z_]\w*")
 _LINE_SPACE = re.compile(r"[ \t]*")
 _START_OF_NAME = re.compile(r"(?=[^\s{#@])")
 
+# Attributes that saved graphs may have under former names.
+_FORMER_ATTRIBUTE_NAMES = {
+    ("assert_true", "kind"): "failure", ("list_array", "given"): "has_given_dtype", ("numpy_copy", "how"): "method",
+    ("numpy_shapes", "how"): "rule", ("object_box", "how"): "boxing", ("object_build", "kind"): "class_name",
+    ("typed_list_array", "given"): "has_given_dtype", ("typed_list_slice", "given"): "has_bounds",
+}  # fmt: skip
+
 __all__ = ["from_text"]
 
 
@@ -107,7 +114,8 @@ def _parse_node(
     op = ops.get(op_name)
     if op is None:
         scanner.fail(f"there is no op named {op_name!r}", op_start)
-    inputs, attributes = _parse_arguments(scanner, values)
+    inputs, written_attributes = _parse_arguments(scanner, values)
+    attributes = {_FORMER_ATTRIBUTE_NAMES.get((op_name, key), key): value for key, value in written_attributes.items()}
     scanner.expect(":")
     types = _parse_types(scanner)
     device = scanner.parse_name("a device") if scanner.take("on") else ""

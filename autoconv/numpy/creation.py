@@ -160,7 +160,7 @@ def _array(
     refuse_column_major(order, x.type.rank)
     for _ in range(integer(ndmin) - rank_of(x)) if ndmin else ():
         x = apply("expand_dims", x, axis=0)
-    return apply("numpy_copy", x, how="copy", number=0) if copy and x is as_tensor(object) else x
+    return apply("numpy_copy", x, method="copy", number=0) if copy and x is as_tensor(object) else x
 
 
 def _as_array(
@@ -343,7 +343,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     sizes = tuple(sizes_of(vectors[order.index(i)])[0] for i in range(len(vectors)))
     size_operands, known_sizes = shape_argument(sizes)
     grids = [apply("broadcast_to", x, *size_operands, shape=known_sizes) for x in open_grids]
-    return tuple(apply("numpy_copy", x, how="copy", number=0) if copy else x for x in grids)
+    return tuple(apply("numpy_copy", x, method="copy", number=0) if copy else x for x in grids)
 
 
 @creates("indices")

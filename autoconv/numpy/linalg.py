@@ -46,7 +46,7 @@ def _square_matrices(a: TensorLike) -> Tensor:
     if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     if not isinstance(rows, int) or rows != columns:
-        apply("numpy_shapes", x, x, how=SQUARE)
+        apply("numpy_shapes", x, x, rule=SQUARE)
     return x
 
 
@@ -71,7 +71,7 @@ def solve(a: TensorLike, b: TensorLike) -> Any:
     if rank_of(rhs) == 1:
         size, row_count = matrix.type.shape[-1], rhs.type.shape[0]  # type: ignore[index]
         if not isinstance(size, int) or size != row_count:
-            apply("numpy_shapes", matrix, rhs, how=SOLVE)
+            apply("numpy_shapes", matrix, rhs, rule=SOLVE)
         result = apply("solve", matrix, apply("expand_dims", rhs, axis=1))
         return apply("squeeze", result, axis=(-1,))
     return apply("solve", matrix, rhs)

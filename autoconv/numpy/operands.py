@@ -258,12 +258,12 @@ def has_known_shape(x: Tensor) -> bool:
 
 def check(condition: TensorLike, message: str, error: type[Exception] = ValueError) -> None:
     """Record a check of a run-time condition; where it fails, the error stands for NumPy's, of that class and text."""
-    apply("assert_true", condition, message=(message,), kind=error.__name__)
+    apply("assert_true", condition, message=(message,), failure=error.__name__)
 
 
 def assume(condition: TensorLike, message: str) -> None:
     """Record a condition that the graph assumes: where it fails, the call is rerun as plain Python."""
-    apply("assert_true", condition, message=(message,), kind="assumption")
+    apply("assert_true", condition, message=(message,), failure="assumption")
 
 
 def have_equal_shapes(x: Tensor, y: Tensor) -> bool:

@@ -54,10 +54,10 @@ def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
     if 0 in ranks:
         product = call_ufunc(np.multiply, x, y)  # a Python number counts as an array of its own dtype here
     elif ranks[1] <= 2:
-        apply("numpy_shapes", x, y, how=DOT)
+        apply("numpy_shapes", x, y, rule=DOT)
         product = matrix_product(x, y)
     else:
-        apply("numpy_shapes", x, y, how=DOT)
+        apply("numpy_shapes", x, y, rule=DOT)
         product = tensordot(x, y, ((ranks[0] - 1,), (ranks[1] - 2,)))
     return product if out is None else write_into(out, product)
 
@@ -76,7 +76,7 @@ def inner(a: TensorLike, b: TensorLike, /) -> Any:
     x, y = tensor(a), tensor(b)
     if 0 in (rank_of(x), rank_of(y)):
         return call_ufunc(np.multiply, x, y)
-    apply("numpy_shapes", x, y, how=INNER)
+    apply("numpy_shapes", x, y, rule=INNER)
     return tensordot(x, y, ((rank_of(x) - 1,), (rank_of(y) - 1,)))
 
 
@@ -126,7 +126,7 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: AxisLike = -1, **kwargs: 
     refuse_options(**kwargs)
     x, y = tensors(tensor(x1), tensor(x2))
     x, y = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
-    apply("numpy_shapes", x, y, how=VECDOT)
+    apply("numpy_shapes", x, y, rule=VECDOT)
     result = call_ufunc(np.multiply, apply("conjugate", x) if x.dtype.is_complex else x, y)
     if x.dtype.is_bool:
         return apply("numpy_any", result, axis=-1)
@@ -280,7 +280,7 @@ def _check_einsum(equation: str, terms: Sequence[str], x: Tensor, y: Tensor) -> 
             first, second = tensor(size, np.int64), tensor(other, np.int64)
             no_ones = apply("logical_and", *(apply("not_equal", v, tensor(1, np.int64)) for v in (first, second)))
             _assume_no_broadcast(apply("logical_or", apply("equal", first, second), no_ones))
-    apply("numpy_shapes", x, y, how=equation)
+    apply("numpy_shapes", x, y, rule=equation)
 
 
 def _contraction_steps(equation: str, terms: Sequence[str], sizes: dict[str, int]) -> Any:

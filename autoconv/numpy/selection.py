@@ -162,7 +162,7 @@ def clip(
     elif low is not None or high is not None:
         result = call_ufunc(np.minimum if low is None else np.maximum, x, high if low is None else low)
     else:
-        result = apply("numpy_copy", x, how="copy", number=0)
+        result = apply("numpy_copy", x, method="copy", number=0)
     return result if out is None else write_into(out, result, broadcasts=True)
 
 

@@ -314,7 +314,7 @@ def size(a: TensorLike, axis: AxisLike | None = None) -> Any:
 @computes("copy")
 def copy(a: TensorLike, order: str = "K", subok: bool = False) -> Tensor:
     refuse_column_major(order, tensor(a).type.rank)
-    return apply("numpy_copy", tensor(a), how="copy", number=0)
+    return apply("numpy_copy", tensor(a), method="copy", number=0)
 
 
 @computes("astype")

@@ -290,7 +290,7 @@ def _multiply_matrices(x: Tensor, y: Tensor) -> Any:
     if dtype.is_bool:
         x, y = (cast(v, np.float32) for v in (x, y))  # a sum of ones is positive, however it is rounded
     if not _core_shapes_match(x, y):
-        apply("numpy_shapes", x, y, how=MATMUL)
+        apply("numpy_shapes", x, y, rule=MATMUL)
     rows = apply("expand_dims", x, axis=0) if ranks[0] == 1 else x
     columns = apply("expand_dims", y, axis=1) if ranks[1] == 1 else y
     added_axes = tuple(axis for axis, rank in zip((-2, -1), ranks, strict=True) if rank == 1)

@@ -50,13 +50,13 @@ def may_change_kind(node: Node) -> bool:
     if node.op.name == "raise":
         return isinstance(node.attributes["exception"], OtherKindError)
     if node.op.name == "assert_true":
-        return node.attributes.get("kind") == "assumption"
+        return node.attributes.get("failure") == "assumption"
     if node.op.name == "python_power":
         return not any(_is_complex(value) for value in node.inputs)
     if node.op.name == "object_unbox":
         return node.attributes["type"].weak and node.inputs[0].type not in _NUMBER_TYPES
     if node.op.name == "object_box":
-        return node.attributes["how"] == "looked_up"
+        return node.attributes["boxing"] == "looked_up"
     return node.op.name.startswith("typed_list_total") or is_guess(node)
 
 

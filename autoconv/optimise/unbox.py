@@ -1,8 +1,8 @@
 """Unboxing of number lists that stay inside the graph: items lie contiguously, and numbers are not objects.
 
     before   graph f(%n: weak int64[]) {
-               %list = object_build(kind='list'): object<list>
-               %n_box = object_box(%n, how='number'): object<int>
+               %list = object_build(class_name='list'): object<list>
+               %n_box = object_box(%n, boxing='number'): object<int>
                %append = object_method(%list, %n_box, name='append', keywords=()): object<any>
                %zero = object_constant(value=0): object<int>
                %first = object_apply(%list, %zero, function='getitem', keywords=()): object<any>

@@ -260,3 +260,8 @@ def test_regions_read_no_values_of_enclosing_graphs() -> None:
 def test_effects_come_from_the_ops() -> None:
     graph = from_text(EXAMPLE, OPS)
     assert graph.nodes[1].effects.text == "output"
+
+
+def test_saved_graphs_may_have_former_names_of_attributes() -> None:
+    text = "graph f(%x: bool[]) {\n  %check = assert_true(%x, kind='check'): ()\n  return\n}\n"
+    assert from_text(text, OPS).nodes[0].attributes == {"failure": "check"}

@@ -15,7 +15,7 @@ def run(op, /, *inputs, **attributes):
 
 
 def test_numbers_are_boxed_and_unboxed():
-    boxed = run("object_box", 3, how="number")
+    boxed = run("object_box", 3, boxing="number")
     assert boxed == 3 and type(boxed) is int
     assert run("object_unbox", 7, type=TensorType(int64, (), True)) == 7
     assert run("object_unbox", 2.5, type=TensorType(float64, (), True)).item() == 2.5
@@ -45,12 +45,12 @@ def test_every_function_of_object_apply_is_pythons():
 
 
 def test_containers_are_changed_in_place():
-    items = run("object_build", 1, 2, kind="list")
+    items = run("object_build", 1, 2, class_name="list")
     alias = items
     run("object_method", items, 3, name="append")
     run("object_apply", items, 0, 9, function="setitem")
     assert alias == [9, 2, 3]
-    assert run("object_build", "a", 1, "b", 2, kind="dict") == {"a": 1, "b": 2}
+    assert run("object_build", "a", 1, "b", 2, class_name="dict") == {"a": 1, "b": 2}
 
 
 def test_a_cursor_iterates_over_the_present_items():

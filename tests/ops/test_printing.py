@@ -120,7 +120,7 @@ def test_assertions() -> None:
     with pytest.raises(AssertionFailedError, match=r"^assertion failed: \[x =\] \[4\]$"):
         kernel(np.False_, np.int32(4), message=("x =", 0))
     with pytest.raises(InvalidArgumentError, match=r"^\[bad\]$"):
-        kernel(np.False_, message="bad", kind="check")
+        kernel(np.False_, message="bad", failure="check")
 
 
 def test_summary() -> None:

@@ -159,9 +159,9 @@ def test_stores_into(op: Op) -> None:
 MADE = {
     "array_new": ((), {"shape": (2, 3), "dtype": as_dtype("float64"), "fill": 0}),
     "array_of": ((X,), {}),
-    "object_build": (((1,), 2), {"kind": "list"}),
-    "object_make": ((1, 2), {"kind": type("Place", (), {}), "names": ("x", "y")}),
-    "object_exception": (("text",), {"kind": ValueError}),
+    "object_build": (((1,), 2), {"class_name": "list"}),
+    "object_make": ((1, 2), {"class_": type("Place", (), {}), "names": ("x", "y")}),
+    "object_exception": (("text",), {"exception": ValueError}),
 }
 
 

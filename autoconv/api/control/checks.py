@@ -33,7 +33,7 @@ def Assert(condition: TensorLike, data: TensorLike, summarize: int | None = None
     message = tuple(argument_piece(value, operands) for value in values)
     shown_count = 3 if summarize is None else int(summarize)
     with name_scope(name or "Assert"):
-        apply("assert_true", condition, *operands, message=message, kind="assert", summarize=shown_count, name="Assert")
+        apply("assert_true", condition, *operands, message=message, summarize=shown_count, name="Assert")
 
 
 def _compare(
@@ -191,7 +191,7 @@ def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> T
     """
     tensor = convert_to_tensor(x)
     operands = [apply("is_finite", tensor)]
-    apply("assert_true", *operands, message=(message,), kind="check", name=name)
+    apply("assert_true", *operands, message=(message,), failure="check", name=name)
     return tensor
 
 

@@ -200,7 +200,7 @@ def _check_exclusive(predicates: Sequence[Any]) -> None:
     stacked_predicates = apply("stack", *[_as_int(predicate) for predicate in predicates], axis=0)
     is_exclusive = apply("reduce_sum", stacked_predicates, axis=None, keepdims=False) < 2
     message = "More than one condition evaluated as True but exclusive=True."
-    apply("assert_true", is_exclusive, message=(message,), kind="assert", summarize=3)
+    apply("assert_true", is_exclusive, message=(message,), summarize=3)
 
 
 def _as_int(predicate: Any) -> Any:

@@ -66,7 +66,8 @@ class Windows:
             if window_count is None and min_side > 0:
                 dynamic_side = self._dynamic_side(i)
                 is_long_enough = apply("greater_equal", dynamic_side, min_side)
-                apply("assert_true", is_long_enough, dynamic_side, message=f"{error_text} with a side of", kind="check")
+                message = f"{error_text} with a side of"
+                apply("assert_true", is_long_enough, dynamic_side, message=message, failure="check")
 
     def _dynamic_side(self, i: int) -> Tensor:
         return apply("dimension", self._image, axis=i + 1, dtype=int64)

@@ -64,7 +64,7 @@ def check_row_lengths(operand: Tensor, rows: RaggedTensor) -> None:
         return
     has_length = apply("equal", rows.row_lengths(), cast(shaping.size(operand), rows.row_splits.dtype))
     message = "a vector is broadcast to rows of another length"
-    apply("assert_true", apply("reduce_all", has_length, axis=None, keepdims=False), message=message, kind="check")
+    apply("assert_true", apply("reduce_all", has_length, axis=None, keepdims=False), message=message, failure="check")
 
 
 def _broadcast_like(values: Tensor, like: Tensor) -> Tensor:

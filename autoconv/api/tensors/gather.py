@@ -206,11 +206,11 @@ def increasing_ids(segment_ids: TensorLike) -> Tensor:
     ids = convert_to_tensor(segment_ids)
     check_dtype("segment_ids", LARGE_INTEGERS, ids)
     are_nonnegative = apply("reduce_all", apply("greater_equal", ids, 0), axis=None, keepdims=False)
-    apply("assert_true", are_nonnegative, message="a segment id is out of range: it is negative", kind="check")
+    apply("assert_true", are_nonnegative, message="a segment id is out of range: it is negative", failure="check")
     if ids.shape.rank in (1, None) and ids.shape != (1,):
         is_in_order = apply("greater_equal", get_item(ids, slice(1, None)), get_item(ids, slice(None, -1)))
         is_sorted = apply("reduce_all", is_in_order, axis=None, keepdims=False)
-        apply("assert_true", is_sorted, message="segment ids are not increasing", kind="check")
+        apply("assert_true", is_sorted, message="segment ids are not increasing", failure="check")
     return ids
 
 

@@ -137,7 +137,7 @@ def _item_methods(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
     name = attributes.get("name" if op == "object_method" else "function", "")
     if op == "object_print" or name in _TEXT_FUNCTIONS:
         return ("__repr__",)
-    is_hashed = op == "object_build" and attributes["kind"] in _HASHING_FUNCTIONS
+    is_hashed = op == "object_build" and attributes["class_name"] in _HASHING_FUNCTIONS
     return _HASH_METHODS if is_hashed or name in _HASHING_FUNCTIONS else _ITEM_METHODS.get(name, ())
 
 

@@ -149,7 +149,7 @@ def store_parts(value_dict: Any, position: int, layouts: list[Layout], value: ob
         layouts.append(layout)
     parts = [SymbolicObject(v) if isinstance(v.type, ObjectType) else _as_boxable(SymbolicTensor(v), "")
              for v in emit(value, layout, region)]  # fmt: skip
-    stored_tuple = record_without_hook("object_build", [layouts.index(layout), *parts], kind="tuple")
+    stored_tuple = record_without_hook("object_build", [layouts.index(layout), *parts], class_name="tuple")
     record_without_hook("object_apply", [value_dict, position, stored_tuple], function="setitem", keywords=())
 
 

@@ -154,7 +154,7 @@ class RecursiveFunction(Call):
         was_confirmed = False  # whether the round before confirmed its assumptions
         for round_number in range(_MAX_ROUNDS):
             if self.is_handled and self.value_dict is None:
-                self.value_dict = record_object("object_build", [], kind="dict")
+                self.value_dict = record_object("object_build", [], class_name="dict")
             outer_output, trace.pending_output = trace.pending_output, []
             try:
                 body = trace_recursion(self)

@@ -117,7 +117,7 @@ class TryRecorder:
         if self.state in ("handler", "escape"):
             raise StagedException(self.error, is_handled=True)
         with recording(self.parent):
-            self.value_dict = record_object("object_build", [], kind="dict")
+            self.value_dict = record_object("object_build", [], class_name="dict")
         self.region = self._open("try_body", self.parent)
         self.state = "body"
         self.stores = DeferredStores(self._locations_to_store, self._store, outermost=self.region)

@@ -29,11 +29,11 @@ def _box(flow: Flow, node: Node) -> None:
 
 
 def _build(flow: Flow, node: Node) -> None:
-    kind, contents = node.attributes["kind"], flow.contents_of(node.results[0])
-    if kind not in ("list", "tuple"):
+    class_name, contents = node.attributes["class_name"], flow.contents_of(node.results[0])
+    if class_name not in ("list", "tuple"):
         flow.add_unknown(contents)
         return
-    if kind == "tuple":
+    if class_name == "tuple":
         flow.add_tuple(contents, [flow.contents_of(value) for value in node.inputs])
         return
     flow.items_of(contents, None)  # a list, even if it is empty

@@ -232,7 +232,7 @@ def _record_with_link(region: Region, error: BaseException, link_kind: str, link
     error.__suppress_context__ = suppresses_context  # which the assignment of a cause sets
     with recording(region):
         arguments = [_build_argument(entry, tensors) for entry in template or ()]
-        result = record_object("object_exception", arguments, kind=error if template is None else type(error))
+        result = record_object("object_exception", arguments, exception=error if template is None else type(error))
         if cause is not None:
             record_object("object_set_attribute", [result, cause], name="__cause__")
         inputs = [region.lift(x.value_in_graph) for x in (result, box(link))]

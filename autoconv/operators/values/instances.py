@@ -68,7 +68,7 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
     if region.journal is not None:
         region.journal.record(instance_location(value, region.trace))
     heap: SymbolicObject = record_object(
-        "object_make", list(attributes.values()), kind=type(value), names=tuple(attributes)
+        "object_make", list(attributes.values()), class_=type(value), names=tuple(attributes)
     )
     for name in attributes:
         check_presence_on_read(region, value, name)

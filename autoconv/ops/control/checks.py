@@ -13,7 +13,7 @@ from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import define, sample
 from autoconv.ops.text.printing import element_text, fill_template
 
-# Kinds of assertions: "assert" of the program, "check" of arguments, "assumption" of the trace, and NumPy's errors:
+# Failures: "assert" of the program, "check" of arguments, "assumption" of the trace, and NumPy's errors:
 _NUMPY_ERRORS: dict[str, type[Exception]] = {error.__name__: error for error in (ValueError, ZeroDivisionError)}
 
 
@@ -24,15 +24,15 @@ def _assert_type(condition: Type, *data: Type, **_: Any) -> tuple[Type, ...]:
 
 
 def _assert_true(
-    condition: Any, *data: Any, message: str | tuple[Any, ...] = "", kind: str = "assert", summarize: int = 3
+    condition: Any, *data: Any, message: str | tuple[Any, ...] = "", failure: str = "assert", summarize: int = 3
 ) -> tuple[Any, ...]:
     if np.all(condition):
         return ()
-    if kind == "assumption":
+    if failure == "assumption":
         raise OtherKindError(_message(message, data, summarize))
-    if kind == "check" or kind in _NUMPY_ERRORS:
+    if failure == "check" or failure in _NUMPY_ERRORS:
         error = InvalidArgumentError(_message(message, data, summarize))
-        raise error.with_plain_error(_NUMPY_ERRORS[kind](*message)) if kind in _NUMPY_ERRORS else error
+        raise error.with_plain_error(_NUMPY_ERRORS[failure](*message)) if failure in _NUMPY_ERRORS else error
     raise AssertionFailedError(f"assertion failed: {_message(message, data, summarize)}".rstrip())
 
 

@@ -179,17 +179,17 @@ define(
 # ---- copies
 
 
-def _copy_type(x: TensorType, *, how: str, dtype: DType | None = None, number: int = 0) -> TensorType:
-    if how == "flatten":
+def _copy_type(x: TensorType, *, method: str, dtype: DType | None = None, number: int = 0) -> TensorType:
+    if method == "flatten":
         return x.with_shape((element_count(x.shape),))
     if x.dtype.is_string or (dtype is not None and dtype.is_string):
-        raise TypeError(f"{how} takes arrays of numbers, found {(dtype or x.dtype).name}")
+        raise TypeError(f"{method} takes arrays of numbers, found {(dtype or x.dtype).name}")
     return x if dtype is None else x.with_dtype(dtype)
 
 
-def _copy(x: Any, *, how: str, dtype: DType | None = None, number: int = 0) -> Any:
-    """Copy the array; `how` is the name of the method, `number` keeps two copies of one array distinct."""
-    return getattr(np.asarray(x), how)(*(() if dtype is None else (dtype.numpy,)))
+def _copy(x: Any, *, method: str, dtype: DType | None = None, number: int = 0) -> Any:
+    """Copy the array; `method` is the name of the method, `number` keeps two copies of one array distinct."""
+    return getattr(np.asarray(x), method)(*(() if dtype is None else (dtype.numpy,)))
 
 
 def _copy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -201,8 +201,8 @@ def _copy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 define(
     name="numpy_copy", graphdef="NumpyCopy", result=_copy_type, kernel=quiet(_copy), gradient=_copy_gradient,
     samples=(
-        sample(_X, how="copy"), sample(_X, how="flatten"), sample(_X, how="astype", dtype=as_dtype(np.float64)),
-        sample(_I, how="astype", dtype=as_dtype(np.float32)),
+        sample(_X, method="copy"), sample(_X, method="flatten"),
+        *(sample(x, method="astype", dtype=as_dtype(dtype)) for x, dtype in ((_X, np.float64), (_I, np.float32))),
     ),
 )  # fmt: skip
 

@@ -20,16 +20,16 @@ _NUMPY_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def core_dimensions(first: Sequence[Any], second: Sequence[Any], how: str = MATMUL) -> tuple[Any, Any]:
+def core_dimensions(first: Sequence[Any], second: Sequence[Any], rule: str = MATMUL) -> tuple[Any, Any]:
     """Return the two dimensions that a product of matrices or vectors contracts."""
-    return first[-1], second[-2 if len(second) > 1 and how not in (INNER, VECDOT) else -1]
+    return first[-1], second[-2 if len(second) > 1 and rule not in (INNER, VECDOT) else -1]
 
 
-def compared_dimensions(first: Sequence[Any], second: Sequence[Any], how: str) -> list[tuple[Any, Any]]:
-    """Return the pairs of dimensions that have to be equal, for all ways but UPDATE."""
-    if "->" not in how:
-        return [core_dimensions(first, second, how)]
-    first_letters, second_letters = how.split("->")[0].split(",")
+def compared_dimensions(first: Sequence[Any], second: Sequence[Any], rule: str) -> list[tuple[Any, Any]]:
+    """Return the pairs of dimensions that have to be equal, for all rules but UPDATE."""
+    if "->" not in rule:
+        return [core_dimensions(first, second, rule)]
+    first_letters, second_letters = rule.split("->")[0].split(",")
     return [(size, second[second_letters.index(c)]) for c, size in zip(first_letters, first, strict=True)
             if c in second_letters]  # fmt: skip
 
@@ -38,23 +38,23 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     x, y = (type_.shape for type_ in types)  # type: ignore[union-attr]
     if x is None or y is None:
         return Effects.RAISE
-    if attributes["how"] == UPDATE:
+    if attributes["rule"] == UPDATE:
         return Effects.PURE if is_known_to_broadcast(x, y) else Effects.RAISE
-    pairs = compared_dimensions(x, y, attributes["how"])
+    pairs = compared_dimensions(x, y, attributes["rule"])
     return Effects.PURE if all(size is not None and size == other for size, other in pairs) else Effects.RAISE
 
 
-def _check(x: Any, y: Any, *, how: str) -> tuple[()]:
+def _check(x: Any, y: Any, *, rule: str) -> tuple[()]:
     """Raise NumPy's ValueError for incompatible shapes.
 
-    `how` is UPDATE for `x += y`, MATMUL for `x @ y`, DOT for `x.dot(y)`, INNER and VECDOT for those functions,
+    `rule` is UPDATE for `x += y`, MATMUL for `x @ y`, DOT for `x.dot(y)`, INNER and VECDOT for those functions,
     SOLVE for `np.linalg.solve(x, y)` with a vector. With SQUARE, LinAlgError is raised unless x, which is y as well, is
     square. An equation is one of `np.einsum` without an ellipsis.
     """
     x_shape, y_shape = np.shape(x), np.shape(y)
-    if how != UPDATE:
-        if any(size != other for size, other in compared_dimensions(x_shape, y_shape, how)):
-            function = functools.partial(np.einsum, how) if "->" in how else _NUMPY_FUNCTIONS[how]
+    if rule != UPDATE:
+        if any(size != other for size, other in compared_dimensions(x_shape, y_shape, rule)):
+            function = functools.partial(np.einsum, rule) if "->" in rule else _NUMPY_FUNCTIONS[rule]
             function(np.broadcast_to(0.0, x_shape), np.broadcast_to(0.0, y_shape))
     elif len(y_shape) > len(x_shape) or any(
         size not in (1, target_size) for size, target_size in zip(y_shape[::-1], x_shape[::-1], strict=False)
@@ -73,9 +73,9 @@ def not_square(shape: Sequence[int]) -> Exception:
 
 
 define(
-    name="numpy_shapes", graphdef="NumpyShapes", result=lambda *_, how: (), kernel=_check, effects=_effects,
+    name="numpy_shapes", graphdef="NumpyShapes", result=lambda *_, rule: (), kernel=_check, effects=_effects,
     gradient=no_gradient("it only checks shapes"), shape_only=(0, 1),
-    samples=(sample(np.ones(3), np.ones(1), how=UPDATE), sample(np.ones((2, 3)), np.ones(3), how=MATMUL)),
+    samples=(sample(np.ones(3), np.ones(1), rule=UPDATE), sample(np.ones((2, 3)), np.ones(3), rule=MATMUL)),
 )  # fmt: skip
 
 __all__ = [

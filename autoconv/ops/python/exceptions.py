@@ -68,13 +68,13 @@ define(
 )  # fmt: skip
 
 
-def _make_exception(*arguments: Any, kind: Any) -> tuple[Any]:
-    """Make an exception of the class; where `kind` is an exception, a copy of it."""
-    return (kind(*arguments) if isinstance(kind, type) else copy_exception(kind),)
+def _make_exception(*arguments: Any, exception: Any) -> tuple[Any]:
+    """Make an exception of the class `exception`; where that is an exception itself, a copy of it."""
+    return (exception(*arguments) if isinstance(exception, type) else copy_exception(exception),)
 
 
 define(
-    name="object_exception", graphdef="ObjectException", result=lambda *_, kind: ObjectType("Exception"),
+    name="object_exception", graphdef="ObjectException", result=lambda *_, exception: ObjectType("Exception"),
     kernel=_make_exception, gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE,
     allocates=True,
 )  # fmt: skip

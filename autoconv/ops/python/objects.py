@@ -142,33 +142,33 @@ def constant_of(value: Value) -> Any:
     return value.node.attributes["value"] if is_constant else None  # type: ignore[union-attr]
 
 
-def _box(x: Any, *, how: str) -> tuple[Any]:
+def _box(x: Any, *, boxing: str) -> tuple[Any]:
     """Box a tensor.
 
-    `how`: "number", a Python number; "looked_up", a float for a container in which the graph searches for numbers,
+    `boxing`: "number", a Python number; "looked_up", a float for a container in which the graph searches for numbers,
     which must not be NaN, as Python finds that by identity; "array", NumPy's scalar or array; "tensor", a tensor of the
     `function` contract.
     """
     array = np.asarray(x)
-    if how == "looked_up" and array != array:
+    if boxing == "looked_up" and array != array:
         raise OtherKindError(
             "a NaN becomes part of a list, dict or set where a graph looks numbers up, and the identity of a NaN "
             "is not part of a graph"
         )
-    if how in ("number", "looked_up"):
+    if boxing in ("number", "looked_up"):
         return (array.item(),)
     return (array[()] if not array.ndim else array,)
 
 
-def _box_type(x: TensorType, *, how: str) -> ObjectType:
-    if how not in ("number", "looked_up"):
+def _box_type(x: TensorType, *, boxing: str) -> ObjectType:
+    if boxing not in ("number", "looked_up"):
         return ObjectType()
     return ObjectType(KINDS[weak_rank(x.dtype)])
 
 
 define(
     name="object_box", graphdef="ObjectBox", result=_box_type, kernel=_box, gradient=NO_GRADIENT,
-    effects=lambda _, attributes: READ_OR_RAISE if attributes["how"] == "looked_up" else Effects.READ,
+    effects=lambda _, attributes: READ_OR_RAISE if attributes["boxing"] == "looked_up" else Effects.READ,
 )  # fmt: skip
 
 
@@ -207,34 +207,34 @@ define(
 )  # fmt: skip
 
 
-def _build(*items: Any, kind: str) -> tuple[Any]:
+def _build(*items: Any, class_name: str) -> tuple[Any]:
     """Make a container; the items of a dict are key, value, key, value …"""
-    if kind == "dict":
+    if class_name == "dict":
         return (dict(zip(items[::2], items[1::2], strict=True)),)
-    return ({"list": list, "tuple": tuple, "set": set}[kind](items),)
+    return ({"list": list, "tuple": tuple, "set": set}[class_name](items),)
 
 
 def _build_effects(_: Any, attributes: Any) -> Effects:
     """Return RAISE only for containers that hash their items."""
-    return CHANGE_OR_RAISE if attributes["kind"] in ("dict", "set") else CHANGE_OR_RAISE & ~Effects.RAISE
+    return CHANGE_OR_RAISE if attributes["class_name"] in ("dict", "set") else CHANGE_OR_RAISE & ~Effects.RAISE
 
 
 define(
-    name="object_build", graphdef="ObjectBuild", result=lambda *_, kind: ObjectType(kind), kernel=_build,
+    name="object_build", graphdef="ObjectBuild", result=lambda *_, class_name: ObjectType(class_name), kernel=_build,
     gradient=NO_GRADIENT, effects=_build_effects, allocates=True,
 )  # fmt: skip
 
 
-def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
+def _make(*values: Any, class_: type, names: tuple[str, ...]) -> tuple[Any]:
     """Make an object of the user's class with the attributes that its constructor set."""
-    instance: Any = object.__new__(kind)
+    instance: Any = object.__new__(class_)
     vars(instance).update(zip(names, values, strict=True))
     return (instance,)
 
 
 define(
-    name="object_make", graphdef="ObjectMake", result=lambda *_, kind, names: ObjectType(kind.__name__), kernel=_make,
-    gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE & ~Effects.RAISE, allocates=True,
+    name="object_make", graphdef="ObjectMake", result=lambda *_, class_, names: ObjectType(class_.__name__),
+    kernel=_make, gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE & ~Effects.RAISE, allocates=True,
 )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ from autoconv.optimise.unboxing.writer import Writer, write
 
 @rule("object_build")
 def _build_rule(kinds: Kinds, node: Node) -> bool:
-    if node.attributes["kind"] != "list":
+    if node.attributes["class_name"] != "list":
         return False
     if not mark_new_list(kinds, node):
         return False

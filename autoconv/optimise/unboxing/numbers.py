@@ -78,11 +78,11 @@ def _box_rule(kinds: Kinds, node: Node) -> bool:
 
 
 def _kind_of_box(node: Node) -> Kind:
-    type_, how = node.inputs[0].type, node.attributes["how"]
-    if not isinstance(type_, TensorType) or type_.shape != () or how == "tensor":
+    type_, boxing = node.inputs[0].type, node.attributes["boxing"]
+    if not isinstance(type_, TensorType) or type_.shape != () or boxing == "tensor":
         return OTHER
     dtype = type_.dtype
-    if how == "array":
+    if boxing == "array":
         kind = TensorType(dtype, (), False)
         return kind if is_number(kind) and not type_.weak else OTHER
     if dtype.is_bool:

@@ -47,7 +47,7 @@ def write(*names: str) -> Callable[[Write], Write]:
 
 def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
     """Rewrite the graph by its inferred kinds; parameters and result types stay."""
-    has_lookups = any(node.attributes.get("how") == "looked_up" for node in graph.walk())
+    has_lookups = any(node.attributes.get("boxing") == "looked_up" for node in graph.walk())
     copy = _GraphCopier(kinds, "looked_up" if has_lookups else "number").copy_graph(graph, is_outermost=True)
     compute_effects(copy)
     return copy
@@ -101,7 +101,7 @@ class Writer:
     """
 
     def __init__(self, graph: Graph, kinds: Kinds, float_boxing: str = "number") -> None:
-        """`float_boxing` is the `how` attribute of a box for Python floats."""
+        """`float_boxing` is the `boxing` attribute of a box for Python floats."""
         self.float_boxing = float_boxing
         self.graph = graph
         self.kinds = kinds
@@ -198,8 +198,8 @@ class Writer:
         if number in self.constants:
             attributes = {"value": self.constants[number]}
             return self.graph.add(OPS["object_constant"], [], attributes, types=[type_], span=span).results[0]
-        how = self.float_boxing if type_ == ObjectType("float") else "number" if number.weak else "array"
-        return self.graph.add(OPS["object_box"], [number], {"how": how}, types=[type_], span=span).results[0]
+        boxing = self.float_boxing if type_ == ObjectType("float") else "number" if number.weak else "array"
+        return self.graph.add(OPS["object_box"], [number], {"boxing": boxing}, types=[type_], span=span).results[0]
 
     def add(self, name: str, node: Node, *inputs: Value, **attributes: Any) -> Value:
         """Add an op that replaces the node; return its result."""

@@ -248,13 +248,13 @@ def _as_0d_array(x: SymbolicTensor) -> Any:
 # ---- copies
 
 
-def _record_copy(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
+def _record_copy(x: SymbolicTensor, method: str, dtype: DType | None = None) -> Any:
     """Record a copy, numbered so that common-subexpression elimination keeps two copies apart."""
     region, node_count = current_region(), 0
     while region is not None:
         node_count += len(region.graph.nodes)
         region = region.parent
-    return dispatch.apply("numpy_copy", x, how=how, dtype=dtype, number=node_count)
+    return dispatch.apply("numpy_copy", x, method=method, dtype=dtype, number=node_count)
 
 
 def _copy(x: SymbolicTensor, order: str = "C") -> Any:
@@ -321,7 +321,7 @@ def _dot(x: SymbolicTensor, b: Any, out: OutLike | None = None) -> Any:
     if any(rank is None or rank > 2 for rank in ranks):
         return _call_function("dot", x, b)
     if all(ranks) and other is not None:
-        dispatch.apply("numpy_shapes", x, other, how=DOT)
+        dispatch.apply("numpy_shapes", x, other, rule=DOT)
     return binary_dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
 
 

@@ -280,7 +280,7 @@ class SymbolicArray(TensorMethods):
         operand = as_tensor(other)
         if op != "matmul" and operand is not None and not is_known_to_broadcast(self.known_shape, operand.type.shape):
             check_types(op, (self.load(), other), self.dtype)
-            record_array_op("numpy_shapes", [self._value, elements_value(operand)], how=UPDATE)
+            record_array_op("numpy_shapes", [self._value, elements_value(operand)], rule=UPDATE)
         result = binary_dispatch.binary(op, self.load(), other)
         if result is NotImplemented:
             _refuse_foreign_operands((other,))

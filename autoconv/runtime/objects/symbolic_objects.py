@@ -293,7 +293,7 @@ def _box_exception(error: BaseException) -> SymbolicObject:
     if hasattr(error, "_autoconv_tensors") or isinstance(type(error).__init__, FunctionType) or vars(error):
         class_name = type(error).__name__
         raise StagingError(f"a {class_name} made of values known only at run time is stored", current_place())
-    result: SymbolicObject = record_object("object_exception", list(error.args), kind=type(error))
+    result: SymbolicObject = record_object("object_exception", list(error.args), exception=type(error))
     for name in ("__cause__", "__context__"):
         if getattr(error, name) is not None:
             record_object("object_set_attribute", [result, getattr(error, name)], name=name)
@@ -306,7 +306,7 @@ def box_array(value: object) -> SymbolicObject:
     region = current_region()
     assert region is not None
     lifted = region.lift(dispatch.graph_value(region, as_tensor(value)))
-    return SymbolicObject(region.record("object_box", [lifted], {"how": "array"}).results[0])
+    return SymbolicObject(region.record("object_box", [lifted], {"boxing": "array"}).results[0])
 
 
 def constant_object(value: object) -> SymbolicObject:
@@ -322,9 +322,9 @@ def _box_tensor(value: object, region: Region) -> SymbolicObject:
     if isinstance(tensor, EagerTensor) and tensor.weak:
         return constant_object(tensor.numpy().item())
     if tensor.weak:
-        how = "number"
+        boxing = "number"
     elif region.contract.numpy_arrays and tensor.type.shape == ():
-        how = "array"
+        boxing = "array"
     elif region.contract.numpy_arrays:
         reason = "an array becomes part of a list, dict or name known only at run time"
         region.contract.before_write(tensor, reason)  # retraces with the arrays as objects, or leaves the trace
@@ -335,7 +335,7 @@ def _box_tensor(value: object, region: Region) -> SymbolicObject:
             "an autoconv.TensorArray, or values of one type on all paths",
         )  # fmt: skip
     return SymbolicObject(
-        region.record("object_box", [region.lift(dispatch.graph_value(region, tensor))], {"how": how}).results[0]
+        region.record("object_box", [region.lift(dispatch.graph_value(region, tensor))], {"boxing": boxing}).results[0]
     )
 
 
@@ -388,12 +388,12 @@ SymbolicObject.__round__ = lambda self, *digits: apply_object("round", self, *di
 SymbolicObject.__array_ufunc__ = None  # type: ignore[attr-defined]
 
 
-def build_object(kind: str, items: Any) -> SymbolicObject:
+def build_object(class_name: str, items: Any) -> SymbolicObject:
     """Record a new list, tuple, set or dict; a dict's items are a dict or pairs."""
-    if kind == "dict":
+    if class_name == "dict":
         pairs = items.items() if isinstance(items, dict) else items
         items = [key_or_value for pair in pairs for key_or_value in pair]
-    return record_object("object_build", list(items), kind=kind)
+    return record_object("object_build", list(items), class_name=class_name)
 
 
 __all__ = ["SymbolicObject", "apply_object", "as_object", "box", "is_object"]

@@ -34,7 +34,7 @@ def compares_identity(op: str, inputs: Sequence[Value], attributes: Any) -> bool
     """Return whether a node over objects may compare a float by identity."""
     kinds = [value.type.kind if isinstance(value.type, ObjectType) else "" for value in inputs]
     if op == "object_build":
-        keys = kinds[::2] if attributes["kind"] == "dict" else kinds if attributes["kind"] == "set" else []
+        keys = kinds[::2] if attributes["class_name"] == "dict" else kinds if attributes["class_name"] == "set" else []
         return any(kind not in _NO_FLOATS for kind in keys)
     if op == "object_method":
         name = attributes["name"]
@@ -55,16 +55,16 @@ def insert_nan_checks(graph: Graph) -> None:
     """Insert a NaN check wherever a float becomes an object of the graph."""
     nodes = list(graph.walk())
     for node in nodes:
-        if node.op.name == "object_box" and node.attributes["how"] == "number":
+        if node.op.name == "object_box" and node.attributes["boxing"] == "number":
             type_ = node.inputs[0].type
             if isinstance(type_, TensorType) and type_.dtype is float64:
-                node.attributes = {**node.attributes, "how": LOOKED_UP}
+                node.attributes = {**node.attributes, "boxing": LOOKED_UP}
     for node in reversed(nodes):  # innermost regions first
         if node.regions or node.op.name == "object_box":
             node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
     compute_effects(graph)
 
 
-LOOKED_UP = "looked_up"  # the `how` attribute of a box with a NaN check
+LOOKED_UP = "looked_up"  # the `boxing` attribute of a box with a NaN check
 
 __all__ = ["LOOKED_UP", "insert_nan_checks", "compares_identity"]

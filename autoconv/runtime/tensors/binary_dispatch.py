@@ -127,7 +127,7 @@ def check_divisor(x: object, y: object) -> None:
     if current_region() is None:
         raise InvalidArgumentError("Integer division by zero")
     nonzero = apply("reduce_all", apply("not_equal", y, 0), axis=None, keepdims=False)
-    apply("assert_true", nonzero, message="Integer division by zero", kind="check")
+    apply("assert_true", nonzero, message="Integer division by zero", failure="check")
 
 
 def unary(op_name: str, x: Any) -> Any:

@@ -33,7 +33,7 @@ def split_ends(count: Any, sections: Any, must_be_even: bool) -> list[Any] | Non
             raise ValueError(_UNEQUAL_MESSAGE)
         return [part_size * i + min(i, remainder) for i in range(1, part_count)]
     if must_be_even:  # where it fails, the call reruns as plain Python, for NumPy's error
-        apply("assert_true", remainder == 0, message=(_UNEQUAL_MESSAGE,), kind="check")
+        apply("assert_true", remainder == 0, message=(_UNEQUAL_MESSAGE,), failure="check")
         return [part_size * i for i in range(1, part_count)]
     larger_part_count = convert_to_tensor(remainder, np.int64)
     positions = (convert_to_tensor(i, np.int64) for i in range(1, part_count))

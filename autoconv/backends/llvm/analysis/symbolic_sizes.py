@@ -88,7 +88,7 @@ def _computed_sizes_of_node(node: Node) -> Iterator[ComputedSize]:
         yield from _computed_sizes_among(_sizes_of(value.type))
     for entry in node.attributes.get("spec", ()) if node.op.name == "get_item" else ():
         yield from _computed_sizes_among(entry.parts)
-    yield from _computed_sizes_among(node.attributes.get("needs", ()))
+    yield from _computed_sizes_among(node.attributes.get("reads", ()))
 
 
 def _computed_sizes_among(dimensions: Sequence[Any]) -> Iterator[ComputedSize]:

@@ -143,10 +143,10 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     is_wrong = out.or_(is_wrong, out.icmp("ne", product, total))
     is_undecided = out.and_(out.icmp("eq", inferred_count, 1), out.icmp("eq", other_product, 0))
     region.raise_if(node, out.or_(out.or_(is_wrong, is_undecided), out.icmp("ugt", inferred_count, 1)))
-    defines = iter(node.attributes["defines"])
+    defined_sizes = iter(node.attributes["defines"])
     for size, wanted in zip(resolved_sizes, node.attributes["wanted"], strict=True):
         if wanted is None or wanted == -1:
-            _define_size(region, next(defines), size)
+            _define_size(region, next(defined_sizes), size)
 
 
 @lowering("number_sizes")
@@ -165,15 +165,15 @@ def _write_number_sizes(region: LoweringContext, node: Node) -> None:
 
 @lowering("common_sizes")
 def _write_common_sizes(region: LoweringContext, node: Node) -> None:
-    """Check that the sizes of each group are equal; unless `exact` is set, a size may also be 1, to be broadcast.
+    """Check that the sizes of each group are equal; unless `is_exact` is set, a size may also be 1, to be broadcast.
 
     A size may have a factor, by which the index of a view is multiplied: a register that is 0 if the size is broadcast.
     """
     out, is_wrong = region.out, "false"
-    defines, is_exact = node.attributes["defines"], node.attributes["exact"]
+    defined_sizes, is_exact = node.attributes["defines"], node.attributes["is_exact"]
     for common, members in node.attributes["groups"]:
         sizes = [write_dimension(out, size) for size, _ in members]
-        if common in defines:
+        if common in defined_sizes:
             common_size = sizes[0]
             for size in () if is_exact else sizes[1:]:
                 common_size = out.select(out.icmp("eq", common_size, 1), size, common_size)
@@ -194,7 +194,7 @@ def _write_common_sizes(region: LoweringContext, node: Node) -> None:
 def _write_some_elements(region: LoweringContext, node: Node) -> None:
     """Check that none of the sizes is 0."""
     out, is_empty = region.out, "false"
-    for size in node.attributes["needs"]:
+    for size in node.attributes["reads"]:
         is_empty = out.or_(is_empty, out.icmp("eq", write_dimension(out, size), 0))
     region.raise_if(node, is_empty)
 
@@ -203,7 +203,7 @@ def _write_some_elements(region: LoweringContext, node: Node) -> None:
 
 
 def _stretched_map(node: Node) -> IndexMap:
-    factors = node.attributes["needs"]
+    factors = node.attributes["reads"]
     index: list[Dimension] = [times(i, factor) for i, factor in zip(variables(len(factors)), factors, strict=True)]
     return IndexMap(tuple(index))
 

@@ -209,7 +209,7 @@ class _Statements:
         self._positions = {node: i for i, node in enumerate(graph.nodes)}
         self._writes = [node for node in graph.nodes if node.effects.must_run]
         shape_checks = [node for node in graph.nodes if node.op.name == "numpy_shapes"]
-        self.target_checks = {node for node in shape_checks if node.attributes["how"] == UPDATE}
+        self.target_checks = {node for node in shape_checks if node.attributes["rule"] == UPDATE}
         self.pair_checks = set(shape_checks) - self.target_checks
         self._users: dict[Value, set[Node]] = {}
         for node in graph.nodes:

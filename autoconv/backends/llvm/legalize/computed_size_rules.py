@@ -116,7 +116,7 @@ def name_slice_sizes(sizes: NamedSizes, size: Dimension, entry: Slice, bounds: S
     """Return the symbols of the start and the length of a slice."""
 
     def define(symbols: Any) -> None:
-        sizes.add(SLICE_SIZES, bounds, {"size": size, "parts": entry.parts, "defines": symbols, "needs": (size,)})
+        sizes.add(SLICE_SIZES, bounds, {"size": size, "parts": entry.parts, "defines": symbols, "reads": (size,)})
 
     length, start = sizes.symbols_of(("slice", size, entry.with_operands(bounds)), define, 2)
     return start, length
@@ -194,8 +194,8 @@ def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
         return _reshape_to(sizes, node, x, target_shape)
 
     def define(symbols: Any) -> None:
-        needs = tuple(size for size in (*shape_of(x), *target_shape) if is_computed(size))
-        attributes = {"count": total, "wanted": target_shape, "defines": symbols, "needs": needs}
+        read_sizes = tuple(size for size in (*shape_of(x), *target_shape) if is_computed(size))
+        attributes = {"count": total, "wanted": target_shape, "defines": symbols, "reads": read_sizes}
         sizes.add(RESHAPE_SIZES, [x, *numbers], attributes)
 
     unknown_count = sum(size is None or size == -1 for size in target_shape)
@@ -220,7 +220,7 @@ def _reshape_to(sizes: NamedSizes, node: Node, x: Value, shape: Sequence[Dimensi
 
 @rule("numpy_copy")
 def _copy(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    return sizes.add_with_shape(node, inputs, shape_of(inputs[0])) if node.attributes["how"] == "astype" else None
+    return sizes.add_with_shape(node, inputs, shape_of(inputs[0])) if node.attributes["method"] == "astype" else None
 
 
 @rule("sort", "argsort")

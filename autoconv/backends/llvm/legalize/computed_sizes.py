@@ -193,8 +193,8 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             return value
         assert isinstance(type_, TensorType) and type_.shape is not None
         shape = tuple(self.new_symbol() if size is None else size for size in type_.shape)
-        defines = tuple(size for size, old_size in zip(shape, type_.shape, strict=True) if old_size is None)
-        return self.add(SIZES_OF, [value], {"defines": defines}, [type_.with_shape(shape)])  # type: ignore[no-any-return]
+        defined_sizes = tuple(size for size, old_size in zip(shape, type_.shape, strict=True) if old_size is None)
+        return self.add(SIZES_OF, [value], {"defines": defined_sizes}, [type_.with_shape(shape)])  # type: ignore[no-any-return]
 
     # ---- sizes
 
@@ -214,16 +214,16 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         if not isinstance(size, Symbol) or not is_computed(size) or isinstance(size, ComputedSize):
             return size
         (result,) = self.symbols_of(
-            ("sum", size), lambda symbols: self.add(SIZE_SUM, [], {"total": size, "defines": symbols, "needs": (size,)})
+            ("sum", size), lambda symbols: self.add(SIZE_SUM, [], {"total": size, "defines": symbols, "reads": (size,)})
         )
         return result  # type: ignore[no-any-return]
 
     def require_elements(self, node: Node, inputs: Sequence[Value], sizes: Sequence[Dimension]) -> None:
         """Append a check that no size is 0; if one is, the kernel of the node runs, which raises."""
-        needs = tuple(size for size in sizes if is_computed(size))
-        key = "nonempty", node.op.name, needs
-        if needs and key not in self.symbols_by_key:
-            self.add(SOME_ELEMENTS, inputs, {**_op_and_options(node), "needs": needs})
+        read_sizes = tuple(size for size in sizes if is_computed(size))
+        key = "nonempty", node.op.name, read_sizes
+        if read_sizes and key not in self.symbols_by_key:
+            self.add(SOME_ELEMENTS, inputs, {**_op_and_options(node), "reads": read_sizes})
             self.symbols_by_key[key] = True
 
     # ---- operands of different sizes
@@ -244,7 +244,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         result_shape: list[Dimension] = []
         factors: list[dict[Dimension, Any]] = []
         groups = []  # pairs of a common size and members, which are pairs of a size and its factor
-        defines: list[ComputedSize] = []
+        defined_sizes: list[ComputedSize] = []
         for axis in range(-rank, 0):
             axis_sizes = dict.fromkeys(shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis] != 1)
             given_sizes = [size for size in axis_sizes if not is_computed(size)]
@@ -260,7 +260,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
                 factor_by_size = {size: self.new_symbol() for size in axis_sizes if is_computed(size)}
                 members = tuple((size, factor_by_size.get(size)) for size in axis_sizes)
                 groups.append((common_size, members))
-                defines += [*([] if given_sizes else [common_size]), *factor_by_size.values()]
+                defined_sizes += [*([] if given_sizes else [common_size]), *factor_by_size.values()]
                 self.symbols_by_key[key] = common_size, factor_by_size
                 # An operand that has the common size already meets these sizes again without another check.
                 for size, factor in factor_by_size.items():
@@ -269,8 +269,8 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             result_shape.append(common_size)
             factors.append(factor_by_size)
         if groups:
-            attributes = {**_op_and_options(node), "groups": tuple(groups), "defines": tuple(defines), "exact": False}
-            self.add(COMMON_SIZES, inputs, {**attributes, "needs": _member_sizes(groups)})
+            attributes = {**_op_and_options(node), "groups": tuple(groups), "defines": tuple(defined_sizes)}
+            self.add(COMMON_SIZES, inputs, {**attributes, "is_exact": False, "reads": _member_sizes(groups)})
         operands = [self._stretch(value, result_shape, factors) for value in inputs]
         return operands, tuple(result_shape)
 
@@ -297,7 +297,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             shape = tuple(size if factor == 1 else target_shape[axis] for axis, (size, factor) in pairs)
             type_: Any = value.type
             types = [type_.with_shape(shape)]
-            self.symbols_by_key[key] = self.add(STRETCHED, [value], {"needs": factors_of_value}, types)
+            self.symbols_by_key[key] = self.add(STRETCHED, [value], {"reads": factors_of_value}, types)
         return self.symbols_by_key[key]  # type: ignore[no-any-return]
 
     def _rematerialise(
@@ -328,7 +328,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
 
         def define(symbols: tuple[ComputedSize, ...]) -> None:
             members = tuple((size, None) for size in sizes)
-            attributes = {"groups": ((symbols[0], members),), "defines": symbols, "exact": True, "needs": sizes}
+            attributes = {"groups": ((symbols[0], members),), "defines": symbols, "is_exact": True, "reads": sizes}
             self.add(COMMON_SIZES, inputs, {**_op_and_options(node), **attributes})
 
         (common_size,) = self.symbols_of(("equal", sizes), define)

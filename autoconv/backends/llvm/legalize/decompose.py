@@ -162,7 +162,7 @@ def _position_rule(name: str) -> Rule:
 def _astype(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Convert to another dtype, which always makes a new array."""
     dtype = node.results[0].dtype
-    if node.attributes["how"] != "astype" or dtype is node.inputs[0].dtype:
+    if node.attributes["method"] != "astype" or dtype is node.inputs[0].dtype:
         return None
     return b.cast(inputs[0], dtype=dtype)
 

@@ -1,6 +1,6 @@
 """Promote handler cells: numbers that the body of a `try` stores for its handlers move from a dict to registers.
 
-    before   %frame = object_build(kind='dict')
+    before   %frame = object_build(class_name='dict')
              try(%frame, %x, …) { body: object_apply(%frame, 0, object_box(%x), function='setitem') …
                                   handler: object_unbox(object_method(%frame, 0, object_box(%y), name='get')) … }
     after    %cell = cell(type=float64[])
@@ -62,7 +62,7 @@ def promote_cells(graph: Graph, is_exported: bool = False) -> Graph:
         return graph
     copy = clone(graph, lambda *_: None)
     for node in list(copy.walk()):
-        if node.op.name == "object_build" and node.attributes["kind"] == "dict" and not node.inputs:
+        if node.op.name == "object_build" and node.attributes["class_name"] == "dict" and not node.inputs:
             _HandlerDict(node, is_exported).rewrite()
     remove_all_dead_nodes(copy)
     for node in reversed([node for node in copy.walk() if node.regions]):  # innermost first: writes of dicts are gone
@@ -263,7 +263,7 @@ def _has_own_class(node: Node, type_: Type) -> bool:
     """Return whether a stored number of this type has the class that `_class_of` gives."""
     box = node.inputs[2].node
     is_weak = isinstance(type_, TensorType) and type_.weak
-    return is_weak or (box is not None and box.attributes.get("how") == "array")
+    return is_weak or (box is not None and box.attributes.get("boxing") == "array")
 
 
 def _has_type(value: Value, type_: Type, ignores_weakness: bool) -> bool:

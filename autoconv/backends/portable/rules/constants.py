@@ -252,12 +252,12 @@ def clip(w: Rules, node: Node, x: Term, low: Term, high: Term) -> Term | None:
 
 @lowers("numpy_copy")
 def copy(w: Rules, node: Node, x: Term) -> Term | None:
-    how = node.attributes["how"]
-    if how == "astype":
+    method = node.attributes["method"]
+    if method == "astype":
         return w.cast(x, node.attributes["dtype"])
-    if how == "flatten":
+    if method == "flatten":
         return w.flatten(x)
-    return x if how == "copy" else None
+    return x if method == "copy" else None
 
 
 @lowers("python_power")

@@ -143,9 +143,9 @@ def _write_size(region: LoweringContext, node: Node) -> None:
 def _write_shapes(region: LoweringContext, node: Node) -> None:
     """Check sizes that have to be equal; the kernel raises if they differ."""
     first, second = (_sizes_of(region, value) for value in node.inputs)
-    how, out = node.attributes["how"], region.out
-    is_update = how == UPDATE
-    pairs = zip(second[::-1], first[::-1], strict=False) if is_update else compared_dimensions(first, second, how)
+    rule, out = node.attributes["rule"], region.out
+    is_update = rule == UPDATE
+    pairs = zip(second[::-1], first[::-1], strict=False) if is_update else compared_dimensions(first, second, rule)
     for size, other in pairs:
         if size == other or (is_update and size == 1):
             continue

@@ -117,20 +117,20 @@ _NUMBER_DTYPES = (bool_, int64, float64)
 
 def _can_box_number(node: Node) -> bool:
     type_ = node.inputs[0].type
-    return is_scalar(type_) and (node.attributes["how"] == "array" or type_.dtype in _NUMBER_DTYPES)
+    return is_scalar(type_) and (node.attributes["boxing"] == "array" or type_.dtype in _NUMBER_DTYPES)
 
 
 @object_lowering("object_box", fits=_can_box_number)
 def _write_box(op: Operation) -> None:
     """Box a number as a Python number, or as a NumPy scalar if it comes out of an array."""
     number, out = op.region.number(op.node.inputs[0]), op.out
-    if op.attributes["how"] == "array":
+    if op.attributes["boxing"] == "array":
         array = op.region.box(number)
         out.store("ptr", "null", array.slot)
         item = out.call_c("PyArray_Return", "ptr", "ptr", array.ir)
     elif number.dtype is bool_:
         item = _truth_object(op, number.ir)
-    elif number.dtype is float64 and op.attributes["how"] == "looked_up":
+    elif number.dtype is float64 and op.attributes["boxing"] == "looked_up":
         _write_looked_up_box(op, number.ir)
         return
     elif number.dtype is float64:
@@ -193,16 +193,16 @@ def _write_unbox(op: Operation) -> None:
 
 @object_lowering("object_build")
 def _write_build(op: Operation) -> None:
-    operands, out, kind = op.operands(), op.out, op.attributes["kind"]
-    if kind == "dict":
+    operands, out, class_name = op.operands(), op.out, op.attributes["class_name"]
+    if class_name == "dict":
         result = op.call("object_map", op.store_array(operands), len(operands))
-    elif kind == "set":
+    elif class_name == "set":
         result = op.call("object_collect", op.store_array(operands), len(operands))
     elif operands:
         result = op.call("object_list", op.store_array(operands), len(operands))
     else:
         result = out.call_c("PyList_New", "ptr", "i64", 0)
-    if kind == "tuple":
+    if class_name == "tuple":
         op.leave_if_failed(out.is_null(result))
         items = op.body.own_reference(result)
         result = out.call_c("PyList_AsTuple", "ptr", "ptr", items.ir)
