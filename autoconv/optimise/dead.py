@@ -57,7 +57,7 @@ class _Liveness:
         self.values: set[Value] = set()
         self._owners_of_region: dict[Graph, list[Node]] = {}
         self._region_of_node: dict[Node, Graph] = {}
-        self._pending: list[Value] = []
+        self._worklist: list[Value] = []
         all_nodes = list(graph.walk())
         for node in all_nodes:
             for region in node.regions:
@@ -67,23 +67,23 @@ class _Liveness:
             if _must_run(node, contract):
                 self._mark_with_owners(node)
         self._mark(*graph.outputs)
-        while self._pending:
-            self._visit(self._pending.pop())
+        while self._worklist:
+            self._visit(self._worklist.pop())
 
     def _mark_with_owners(self, node: Node) -> None:
         """Mark a node that must run as live, and the nodes whose regions contain it."""
-        pending = [node]
-        while pending:
-            node = pending.pop()
+        worklist = [node]
+        while worklist:
+            node = worklist.pop()
             if node in self.nodes:
                 continue
             self._mark_node(node)
-            pending.extend(self._owners_of_region.get(self._region_of_node.get(node), ()))  # type: ignore[arg-type]
+            worklist.extend(self._owners_of_region.get(self._region_of_node.get(node), ()))  # type: ignore[arg-type]
 
     def _mark(self, *values: Value) -> None:
         newly_live = [value for value in values if value not in self.values]
         self.values.update(newly_live)
-        self._pending.extend(newly_live)
+        self._worklist.extend(newly_live)
 
     def _visit(self, value: Value) -> None:
         if value.node is not None:
@@ -136,7 +136,7 @@ class _Liveness:
 
     def live_parameters(self, node: Node) -> list[int]:
         count = len(node.regions[0].parameters)
-        return [i for i in range(count) if any(r.parameters[i] in self.values for r in node.regions)]
+        return [i for i in range(count) if any(region.parameters[i] in self.values for region in node.regions)]
 
 
 def _must_run(node: Node, contract: str) -> bool:

@@ -110,20 +110,21 @@ def _materialisation_points(graph: Graph) -> dict[Node | None, list[Value]]:
     """Return the arrays with forwarded stores, by the node before which they are materialised; None for the end."""
     extents = Extents(graph)
     stored_arrays: set[Value] = set()
-    # The first node that needs the array in memory; None if none does so far.
-    use_by_array: dict[Value, Node | None] = {}
+    # The first node that needs the array in memory, None if none does so far:
+    first_use_by_array: dict[Value, Node | None] = {}
     for node in graph.nodes:
         for array in node.inputs:
-            if array in use_by_array and use_by_array[array] is None and not _needs_only_contents(node, array, extents):
-                use_by_array[array] = node
-        if node.op.name == "array_store" and use_by_array.get(node.inputs[0], node) is None:
+            is_unused = array in first_use_by_array and first_use_by_array[array] is None
+            if is_unused and not _needs_only_contents(node, array, extents):
+                first_use_by_array[array] = node
+        if node.op.name == "array_store" and first_use_by_array.get(node.inputs[0], node) is None:
             stored_arrays.add(node.inputs[0])
         if _creates_forwardable_array(node):
-            use_by_array[node.results[0]] = None
+            first_use_by_array[node.results[0]] = None
     arrays_by_node: dict[Node | None, list[Value]] = {}
-    for array in use_by_array:
+    for array in first_use_by_array:
         if array in stored_arrays:
-            arrays_by_node.setdefault(use_by_array[array], []).append(array)
+            arrays_by_node.setdefault(first_use_by_array[array], []).append(array)
     return arrays_by_node
 
 

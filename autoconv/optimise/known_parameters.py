@@ -23,13 +23,13 @@ from autoconv.ops import OPS
 def fix_parameters(graph: Graph, values: Mapping[int, object]) -> Graph:
     """Replace the parameters at the positions in `values`, which are tensors, by constants."""
     rewriter = Rewriter(graph, None)
-    removed = set()
+    parameter_copies = set()  # those that constants replace
     for position, value in values.items():
         parameter = graph.parameters[position]
         assert isinstance(parameter.type, TensorType)
         array = np.asarray(value, parameter.type.dtype.numpy)
         constant = rewriter.copy.add(OPS["constant"], (), {"value": array, "weak": parameter.type.weak})
-        removed.add(rewriter.values[parameter])
+        parameter_copies.add(rewriter.values[parameter])
         rewriter.values[parameter] = constant.results[0]
-    rewriter.copy.parameters = [parameter for parameter in rewriter.copy.parameters if parameter not in removed]
+    rewriter.copy.parameters = [x for x in rewriter.copy.parameters if x not in parameter_copies]
     return rewriter.run()

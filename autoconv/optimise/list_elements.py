@@ -153,7 +153,7 @@ class _Lists:
     def narrow(self) -> bool:
         type_by_root = self._element_types()
         excluded = {self._root(value) for value in self._excluded}
-        changed = False
+        has_changed = False
         for value in list(self._parent):
             root = self._root(value)
             element = type_by_root.get(root)
@@ -162,18 +162,18 @@ class _Lists:
             old_element = value.type.element
             if element != old_element and isinstance(element, TensorType) and _is_narrower(element, old_element):
                 value.type = ListType(element)
-                changed = True
-        return self._narrow_stacks(excluded) or changed
+                has_changed = True
+        return self._narrow_stacks(excluded) or has_changed
 
     def _narrow_stacks(self, excluded: set[Value]) -> bool:
-        length_by_root, changed = self._known_lengths(), False
+        length_by_root, has_changed = self._known_lengths(), False
         for node in self._stack_nodes:
             root, (result,) = self._root(node.inputs[0]), node.results
             length = None if root in excluded else length_by_root.get(root)
             if length is not None and isinstance(result.type, TensorType) and not is_static_shape(result.type.shape):
                 result.type = result.type.with_shape((length, *node.attributes["shape"]))
-                changed = True
-        return changed
+                has_changed = True
+        return has_changed
 
 
 def _constant_number(value: Value) -> int | None:

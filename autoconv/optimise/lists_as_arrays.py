@@ -44,13 +44,13 @@ def replace_lists_by_arrays(graph: Graph, contract: str = "function") -> Graph:
         return graph
     try:
         # Infers element types and lengths.
-        specialised = specialise(graph, [value.type for value in graph.parameters])
+        specialised_graph = specialise(graph, [value.type for value in graph.parameters])
     except CannotSpecialise:
         return graph
     # For an array of unknown length, items are read and written by kernels, which are slower than those of lists.
-    all_types = array_types(specialised).items()
+    all_types = array_types(specialised_graph).items()
     types = {value: type_ for value, type_ in all_types if type_.shape and type_.shape[0] is not None}
-    return _ListReplacer(specialised, types).run() if types else graph
+    return _ListReplacer(specialised_graph, types).run() if types else graph
 
 
 class _ListReplacer(Rewriter[ArrayTypes]):
@@ -62,8 +62,8 @@ class _ListReplacer(Rewriter[ArrayTypes]):
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.regions:
             copy = copy_node(self.copy, node, inputs, self.regions(node, inputs))
-            for new, old in zip(copy.results, node.results, strict=True):
-                new.type = self.type_of(old)
+            for result_copy, result in zip(copy.results, node.results, strict=True):
+                result_copy.type = self.type_of(result)
             return copy.results
         if node.op.name == "list_reserve" and node.results[0] in self.shared:
             return [self._add_zeros(node, inputs[0])]

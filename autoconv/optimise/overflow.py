@@ -28,7 +28,7 @@ _BUILTIN_KINDS = frozenset(
 def may_exceed_int64(graph: Graph) -> bool:
     """Return whether an int of the graph may exceed 64 bits, judged by the ranges of the ints.
 
-    Also true if an array that is made from a list may have another dtype or rank than the graph was traced for.
+    Return True also if an array that is made from a list may have another dtype or rank than the graph was traced for.
     """
     return _ReachedNodes(graph).may_exceed_int64
 

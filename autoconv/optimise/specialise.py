@@ -133,7 +133,8 @@ def _narrow(type_: Type, wide: Type) -> Type:
 def _narrow_array(type_: ArrayType, wide: ArrayType) -> ArrayType:
     if (type_.dtype, type_.shared) != (wide.dtype, wide.shared) or not are_shapes_compatible(type_.shape, wide.shape):
         return wide
-    strides = tuple(b if a is None else a for a, b in zip(type_.strides, wide.strides, strict=True))
+    pairs = zip(type_.strides, wide.strides, strict=True)
+    strides = tuple(wide_stride if stride is None else stride for stride, wide_stride in pairs)
     return replace(type_ if _is_as_precise(type_, wide) else wide, strides=strides)
 
 
@@ -227,7 +228,7 @@ def _move_constant_sizes(node: Node, inputs: list[Value]) -> tuple[list[Value], 
 
 
 def _move_symbolic_sizes(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) -> tuple[list[Value], Any]:
-    """Do the same for symbolic sizes, of ops with native code for any symbols."""
+    """Move symbolic amounts of padding from an operand to an attribute; native code takes any symbols there."""
     trait = node.op.traits.sizes
     if trait is None or trait.form != "pairs" or len(inputs) < 2 or attributes.get("mode", "CONSTANT") != "CONSTANT":
         return inputs, attributes

@@ -24,8 +24,8 @@ def replace_variables(graph: Graph) -> Graph:
     """
     if not any(isinstance(value.type, ResourceType) for value in graph.parameters):
         return graph
-    written = written_variables(graph, set())
-    types = {value: _type_of_contents(value, value in written) for value in graph.parameters}
+    written_parameters = written_variables(graph, set())
+    types = {value: _type_of_contents(value, value in written_parameters) for value in graph.parameters}
     return _VariableReplacer(graph, types).run()
 
 

@@ -33,24 +33,24 @@ def fold_symbolic_bounds(graph: Graph, is_native: Callable[[Node], bool]) -> Gra
 
 def _fold_bounds(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) -> bool:
     """Move the bounds of one graph, in place; return whether anything changed."""
-    changed = False
+    has_changed = False
     for node in graph.nodes:
         spec = _spec_with_bounds(node, sizes) if node.op.name in _LEADING_COUNTS else None
         if spec is not None:
-            original = node.inputs, node.attributes
+            original_operands = node.inputs, node.attributes
             node.inputs = node.inputs[: _LEADING_COUNTS[node.op.name]]
             node.attributes = {**node.attributes, "spec": spec}
             if is_native(node):
-                changed = True
+                has_changed = True
             else:
-                node.inputs, node.attributes = original
+                node.inputs, node.attributes = original_operands
         if node.regions and not is_recursive(node):
             for region in node.regions:
                 captures = captured_operands(node)
                 sizes.copy_facts(region.parameters[len(region.parameters) - len(captures) :], captures)
-                changed |= _fold_bounds(region, sizes, is_native)
+                has_changed |= _fold_bounds(region, sizes, is_native)
         derive_numbers(sizes, node)
-    return changed
+    return has_changed
 
 
 def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:

@@ -75,7 +75,7 @@ def _numbers_of_operand(sizes: Sizes, node: Node) -> Numbers | None:
     return result[0] if isinstance(result, tuple) and len(result) == 1 else None
 
 
-def _arithmetic(compute: Callable[[Dimension, Dimension], Dimension]) -> Callable[[Sizes, Node], Numbers | None]:
+def _arithmetic_rule(compute: Callable[[Dimension, Dimension], Dimension]) -> Callable[[Sizes, Node], Numbers | None]:
     """Return the rule of a binary op on numbers and vectors; a number meets each element of a vector."""
 
     def rule(sizes: Sizes, node: Node) -> Numbers | None:
@@ -111,14 +111,14 @@ def _if_known(shape: Shape | None) -> Shape | None:
 
 NUMBERS: dict[str, Callable[[Sizes, Node], Numbers | None]] = {
     "constant": _numbers_of_constant, "shape": _numbers_of_shape, "dimension": _number_of_dimension,
-    "array_size": _number_of_dimension,
-    "size": _number_of_size, "get_item": _numbers_of_item, "stack": _numbers_of_parts, "concat": _numbers_of_parts,
-    "identity": _numbers_of_operand,
-    "cast": _numbers_of_operand, "list_length_checked": _numbers_of_operand,
+    "array_size": _number_of_dimension, "size": _number_of_size,
+    "get_item": _numbers_of_item, "stack": _numbers_of_parts, "concat": _numbers_of_parts,
+    "identity": _numbers_of_operand, "cast": _numbers_of_operand, "list_length_checked": _numbers_of_operand,
     "reshape": _numbers_of_operand, "expand_dims": _numbers_of_operand, "squeeze": _numbers_of_operand,
     "python_int": _numbers_of_operand, "python_cast": _numbers_of_operand,
-    "add": _arithmetic(plus), "python_add": _arithmetic(plus), "subtract": _arithmetic(_difference),
-    "python_subtract": _arithmetic(_difference), "multiply": _arithmetic(times), "python_multiply": _arithmetic(times),
-    "floor_divide": _arithmetic(_floor_quotient), "python_floor_divide": _arithmetic(_floor_quotient),
+    "add": _arithmetic_rule(plus), "python_add": _arithmetic_rule(plus), "subtract": _arithmetic_rule(_difference),
+    "python_subtract": _arithmetic_rule(_difference), "multiply": _arithmetic_rule(times),
+    "python_multiply": _arithmetic_rule(times),
+    "floor_divide": _arithmetic_rule(_floor_quotient), "python_floor_divide": _arithmetic_rule(_floor_quotient),
     "reduce_prod": _number_of_product,
 }  # fmt: skip

@@ -23,7 +23,7 @@ from autoconv.optimise.unboxing.writer import Writer, write
 @rule(LIST_ARRAY)
 @nested_rule(LIST_ARRAY)
 def _array_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Accept a node whose dtype was `given`, or whose items have the dtype that was assumed when it was recorded."""
+    """Accept a node whose dtype the program gives, or whose items have the dtype that the trace assumed."""
     kind = kinds.kind(node.inputs[0])
     if "function" in node.attributes:
         return False

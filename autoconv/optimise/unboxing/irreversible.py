@@ -9,7 +9,7 @@ from autoconv.ops.python.reversibility import is_irreversible
 def late_nodes(graph: Graph) -> set[Node]:
     """Return the nodes that may run after an irreversible side effect: there a call cannot rerun as plain Python."""
     result: set[Node] = set()
-    entered: set[tuple[Graph, bool]] = set()  # (body of a recursive function, whether it was entered late)
+    entered_bodies: set[tuple[Graph, bool]] = set()  # (body of a recursive function, whether it was entered late)
 
     def visit(region: Graph, is_late: bool) -> bool:
         """Add the late nodes of a region; return whether what follows it is late."""
@@ -23,8 +23,8 @@ def late_nodes(graph: Graph) -> set[Node]:
             if is_recursive(node):
                 entry_key = (node.regions[0], is_inner_late)
                 is_late = is_inner_late
-                if entry_key not in entered:
-                    entered.add(entry_key)
+                if entry_key not in entered_bodies:
+                    entered_bodies.add(entry_key)
                     visit(*entry_key)
                 continue
             if is_inner_late and not node.regions:

@@ -121,7 +121,7 @@ class Kinds:
         cell = find_root(cell)
         if kind is None or cell.kind == kind or cell.kind == OTHER:
             return
-        self._changed = True
+        self._has_changed = True
         cell.kind, kind_before = (kind, None) if cell.kind is None else (OTHER, cell.kind)
         if cell.kind == OTHER:
             self._ban_lists_of(cell, kind_before)
@@ -133,7 +133,7 @@ class Kinds:
         first, second = find_root(first), find_root(second)
         if first is second:
             return
-        self._changed = True
+        self._has_changed = True
         kinds = (first.kind, second.kind)
         second.parent = first
         first.sites |= second.sites
@@ -210,9 +210,9 @@ class Kinds:
         for value in self.graph.parameters:
             self._escape(value)
         for self._is_final_phase in (False, True):  # in the final phase undecided kinds are OTHER
-            self._changed = True
-            while self._changed:
-                self._changed = False
+            self._has_changed = True
+            while self._has_changed:
+                self._has_changed = False
                 self.nodes_with_known_effect: set[Node] = set()
                 self.nested_nodes: set[Node] = set()
                 self._visited: set[Graph] = set()
@@ -284,7 +284,8 @@ class Kinds:
                 else:
                     self._propagate(source, target)
         else:
-            for value in (*node.inputs, *node.results, *(v for r in node.regions for v in (*r.parameters, *r.outputs))):
+            region_values = (v for region in node.regions for v in (*region.parameters, *region.outputs))
+            for value in (*node.inputs, *node.results, *region_values):
                 self._escape(value)
 
     def _propagate(self, source: Value, target: Value) -> None:

@@ -57,7 +57,7 @@ def mark_new_list(kinds: Kinds, node: Node, *item_kinds: Kind) -> bool:
 
 
 def _add_copy(w: Writer, node: Node, value: Value) -> Value:
-    return w.add_list_op("slice", node, value, given=_NO_BOUNDS)
+    return w.add_list_op("slice", node, value, has_bounds=_NO_BOUNDS)
 
 
 # ---- copies and slices
@@ -137,16 +137,16 @@ def write_slice(w: Writer, node: Node) -> list[Value]:
     slice_node = index.node
     assert slice_node is not None
     if slice_node.op.name == "object_constant":
-        slice_ = slice_node.attributes["value"]
-        bounds = [slice_.start, slice_.stop, slice_.step]
+        slice_object = slice_node.attributes["value"]
+        bounds = [slice_object.start, slice_object.stop, slice_object.step]
         bound_values = [
             w.add("constant", node, value=np.array(int(bound)), weak=True) for bound in bounds if bound is not None
         ]
-        are_given = tuple(bound is not None for bound in bounds)
+        has_bounds = tuple(bound is not None for bound in bounds)
     else:
         bound_values = [*w.values.get(index, ())]
-        are_given = tuple(not is_none(bound) for bound in slice_node.inputs)
-    return [w.add_list_op("slice", node, value, *bound_values, given=are_given)]
+        has_bounds = tuple(not is_none(bound) for bound in slice_node.inputs)
+    return [w.add_list_op("slice", node, value, *bound_values, has_bounds=has_bounds)]
 
 
 @rule("object_apply.add", "object_apply.iadd")

@@ -128,9 +128,9 @@ class Writer:
         return [INT] * 3 if kind == RANGE else [CURSOR_TYPE] if kind == PAIR else [value.type]
 
     def set_replacements(self, node: Node, values: Sequence[Value]) -> None:
-        remaining = iter(values)
+        remaining_values = iter(values)
         for value in node.results:
-            self.values[value] = tuple(next(remaining) for _ in self.types(value))
+            self.values[value] = tuple(next(remaining_values) for _ in self.types(value))
 
     def write(self, node: Node) -> None:
         is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _OPS_WITH_SHARED_RULE
