@@ -97,10 +97,10 @@ def _parse_shape(scanner: Scanner) -> Shape:
     while not scanner.take("]"):
         if dimensions:
             scanner.expect(",")
-        match = scanner.match(_DIMENSION)
-        if match is None:
+        word = scanner.match(_DIMENSION)
+        if word is None:
             scanner.fail(f"expected a dimension, found {scanner.next_text()}")
-        dimensions.append(None if match == "?" else int(match) if match.isdecimal() else Symbol(match))
+        dimensions.append(None if word == "?" else int(word) if word.isdecimal() else Symbol(word))
     return tuple(dimensions)
 
 
@@ -133,7 +133,7 @@ def _parse_map_type(scanner: Scanner) -> MapType:
 
 
 def _parse_array_type(scanner: Scanner) -> ArrayType:
-    shared, read_only = scanner.take("shared"), scanner.take("read_only")
+    is_shared, is_read_only = scanner.take("shared"), scanner.take("read_only")
     element_type = parse_type(scanner)
     if not isinstance(element_type, TensorType) or element_type.shape is None:
         scanner.fail("expected the dtype and the shape of an array")
@@ -143,11 +143,11 @@ def _parse_array_type(scanner: Scanner) -> ArrayType:
     while not scanner.take("]"):
         if strides:
             scanner.expect(",")
-        match = scanner.match(_STRIDE)
-        if match is None:
+        stride_text = scanner.match(_STRIDE)
+        if stride_text is None:
             scanner.fail(f"expected a stride, found {scanner.next_text()}")
-        strides.append(None if match == "?" else int(match))
-    return ArrayType(element_type.dtype, element_type.shape, tuple(strides), shared, read_only)
+        strides.append(None if stride_text == "?" else int(stride_text))
+    return ArrayType(element_type.dtype, element_type.shape, tuple(strides), is_shared, is_read_only)
 
 
 def _parse_arm(scanner: Scanner) -> tuple[str, Type]:
@@ -182,11 +182,11 @@ _TYPE_PARSERS: dict[str | None, Callable[[Scanner], Type]] = {
 def _parse_number(scanner: Scanner) -> int | float | None:
     scanner.skip_space()
     start = scanner.position
-    match = scanner.match(_NUMBER)
-    if match is None:
+    number_text = scanner.match(_NUMBER)
+    if number_text is None:
         return None
     try:
-        return int(match) if match.lstrip("-").isdecimal() else float(match)
+        return int(number_text) if number_text.lstrip("-").isdecimal() else float(number_text)
     except ValueError as error:  # more digits than Python converts
         scanner.fail(str(error), start)
 
@@ -235,10 +235,10 @@ def _parse_float_bits(scanner: Scanner) -> float:
 
 
 def _parse_bits(scanner: Scanner, width: int) -> int:
-    match = scanner.match(_HEX)
-    if match is None or int(match, 16) >> width:
-        scanner.fail(f"expected {width} bits in hexadecimal, found {match or scanner.next_text()}")
-    return int(match, 16)
+    hex_text = scanner.match(_HEX)
+    if hex_text is None or int(hex_text, 16) >> width:
+        scanner.fail(f"expected {width} bits in hexadecimal, found {hex_text or scanner.next_text()}")
+    return int(hex_text, 16)
 
 
 def _parse_dtype(scanner: Scanner) -> DType:

@@ -93,8 +93,8 @@ def builtin_exception(name: str) -> type[BaseException] | None:
 def _float_text(value: float) -> str:
     text = repr(value)
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
-    (restored,) = struct.unpack("<Q", struct.pack("<d", float(text)))
-    return text if bits == restored else f"bits({bits:#x})"  # a nan with a payload
+    (restored_bits,) = struct.unpack("<Q", struct.pack("<d", float(text)))
+    return text if bits == restored_bits else f"bits({bits:#x})"  # a nan with a payload
 
 
 def _array_text(value: Any) -> str:
@@ -129,8 +129,8 @@ def element_text(item: Any, dtype: DType) -> str:
         return f"complex({element_text(item.real, part_dtype)}, {element_text(item.imag, part_dtype)})"
     array = np.asarray(item, dtype.numpy)
     for text in (str(array[()]), repr(float(item))):
-        restored = np.asarray(float(text)).astype(dtype.numpy)
-        if restored.tobytes() == array.tobytes():
+        restored_array = np.asarray(float(text)).astype(dtype.numpy)
+        if restored_array.tobytes() == array.tobytes():
             return text if "." in text or "e" in text or "n" in text else f"{text}.0"  # "n": nan and inf
     return f"bits({int.from_bytes(array.astype(array.dtype.newbyteorder('<')).tobytes(), 'little'):#x})"
 

@@ -73,9 +73,9 @@ def floor_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
     """Return the quotient by a positive int, or by a product of argument sizes; None for other divisors."""
     if dividend is None or divisor is None or (isinstance(divisor, int) and divisor <= 0):
         return None
-    exact = exact_quotient(dividend, divisor)
-    if exact is not None:
-        return exact
+    exact_result = exact_quotient(dividend, divisor)
+    if exact_result is not None:
+        return exact_result
     if isinstance(dividend, int) and isinstance(divisor, int):
         return dividend // divisor
     if isinstance(divisor, Symbol) and not _is_product_of_argument_sizes(divisor):
@@ -128,14 +128,14 @@ def exact_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
     ((divisor_symbols, divisor_coefficient),) = terms
     quotient_terms: dict[Monomial, int] = {}
     for monomial, coefficient in monomials(dividend):
-        remaining = list(monomial)
+        remaining_symbols = list(monomial)
         for symbol in divisor_symbols:
-            if symbol not in remaining:
+            if symbol not in remaining_symbols:
                 return None
-            remaining.remove(symbol)
+            remaining_symbols.remove(symbol)
         if coefficient % divisor_coefficient:
             return None
-        quotient_terms[tuple(remaining)] = coefficient // divisor_coefficient
+        quotient_terms[tuple(remaining_symbols)] = coefficient // divisor_coefficient
     return _normal_form(quotient_terms)
 
 

@@ -253,23 +253,23 @@ class Graph:
         del self.nodes[length:]
 
 
-def _walk(graph: Graph, seen: set[Graph]) -> Iterator[Node]:
+def _walk(graph: Graph, seen_graphs: set[Graph]) -> Iterator[Node]:
     """Yield the nodes in preorder. With nested generators each node would pass through all levels."""
     stack: list[Iterator[Node]] = [iter(graph.nodes)]
     while stack:
         for node in stack[-1]:
             yield node
             if node.regions:
-                stack.append(_unseen_nodes(node.regions, seen))
+                stack.append(_unseen_nodes(node.regions, seen_graphs))
                 break
         else:
             stack.pop()
 
 
-def _unseen_nodes(regions: Sequence[Graph], seen: set[Graph]) -> Iterator[Node]:
+def _unseen_nodes(regions: Sequence[Graph], seen_graphs: set[Graph]) -> Iterator[Node]:
     for region in regions:
-        if region not in seen:
-            seen.add(region)
+        if region not in seen_graphs:
+            seen_graphs.add(region)
             yield from region.nodes
 
 
@@ -295,12 +295,12 @@ def compute_effects(graph: Graph) -> None:
         return
     for node in nodes:
         node.effects = node_effects(node.op, (), node.attributes, node.inputs)
-    changed = True
-    while changed:
-        changed = False
+    has_changed = True
+    while has_changed:
+        has_changed = False
         for node in reversed(nodes):  # innermost regions first
             effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
-            changed |= effects != node.effects
+            has_changed |= effects != node.effects
             node.effects = effects
 
 

@@ -122,11 +122,11 @@ def _reference(value: Value) -> str:
     return value.name if value.index == 0 else f"{value.name}:{value.index}"
 
 
-def _controls(graph: Graph, node: Node, earlier: list[Node]) -> list[str]:
-    """Return the control inputs: those of the program, and the last node of `earlier` with conflicting effects."""
+def _controls(graph: Graph, node: Node, earlier_nodes: list[Node]) -> list[str]:
+    """Return the control inputs: those of the program, and the last earlier node with conflicting effects."""
     names = list(graph.controls.get(node.name, ()))
     effects = node.effects & ~Effects.RAISE
-    conflicts = [other for other in earlier if effects and must_keep_order(other.effects & ~Effects.RAISE, effects)]
+    conflicts = [x for x in earlier_nodes if effects and must_keep_order(x.effects & ~Effects.RAISE, effects)]
     if conflicts:
         names.append(conflicts[-1].name)
     return [f"^{name}" for name in dict.fromkeys(names)]

@@ -43,19 +43,19 @@ def flow_edges(node: Node) -> Iterator[tuple[Value | None, Value]]:
             yield from zip(node.inputs, body.parameters, strict=False)
             yield from zip(body.outputs, node.results, strict=False)
         case "while", (test, body):
-            state = state_size(node)
+            state_count = state_size(node)
             for region in (test, body):
                 yield from zip(node.inputs, region.parameters, strict=False)
-                yield from zip(body.outputs, region.parameters[:state], strict=False)
-            yield from zip(node.inputs[:state], node.results, strict=False)
+                yield from zip(body.outputs, region.parameters[:state_count], strict=False)
+            yield from zip(node.inputs[:state_count], node.results, strict=False)
             yield from zip(body.outputs, node.results, strict=False)
         case "try", (body, normal, handler):
             yield from zip(node.inputs, body.parameters, strict=False)
             yield from zip((*body.outputs, *node.inputs), normal.parameters, strict=False)
             yield None, handler.parameters[0]
             yield from zip(node.inputs, handler.parameters[1:], strict=False)
-            for end in (normal, handler):
-                yield from zip(end.outputs, node.results, strict=False)
+            for last_region in (normal, handler):
+                yield from zip(last_region.outputs, node.results, strict=False)
 
 
 def result_sources(node: Node, index: int) -> list[Value]:
@@ -69,8 +69,8 @@ def result_sources(node: Node, index: int) -> list[Value]:
             final_regions = list(regions)
         case _:
             return []
-    initial = [node.inputs[index]] if node.op.name == "while" else []
-    return [*initial, *(region.outputs[index] for region in final_regions if index < len(region.outputs))]
+    initial_values = [node.inputs[index]] if node.op.name == "while" else []
+    return [*initial_values, *(region.outputs[index] for region in final_regions if index < len(region.outputs))]
 
 
 def parameter_sources(node: Node, region: Graph) -> Iterator[tuple[Value, Value]]:

@@ -207,7 +207,7 @@ def _parse_span(scanner: Scanner) -> Span:
 
 
 def _parse_number(scanner: Scanner) -> int:
-    match = scanner.match(_NUMBER)
-    if match is None:
+    digits = scanner.match(_NUMBER)
+    if digits is None:
         scanner.fail(f"expected a number, found {scanner.next_text()}")
-    return int(match)
+    return int(digits)

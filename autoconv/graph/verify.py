@@ -38,11 +38,11 @@ def may_agree(first: Type, second: Type) -> bool:
     return True
 
 
-def _verify_graph(graph: Graph, path: str, verified: set[Graph]) -> None:
-    if graph in verified:  # shared by several calls, or recursive
+def _verify_graph(graph: Graph, path: str, verified_graphs: set[Graph]) -> None:
+    if graph in verified_graphs:  # shared by several calls, or recursive
         return
-    verified.add(graph)
-    defined: set[Value] = set()
+    verified_graphs.add(graph)
+    defined_values: set[Value] = set()
     names: set[str] = set()
     for position, parameter in enumerate(graph.parameters):
         location = f"{path}: parameter {position} (%{parameter.name})"
@@ -51,21 +51,21 @@ def _verify_graph(graph: Graph, path: str, verified: set[Graph]) -> None:
         if parameter.node is not None:
             raise VerificationError(f"{location} is recorded as a result of the node %{parameter.node.name}")
         _check_name(location, parameter.name, names)
-        defined.add(parameter)
+        defined_values.add(parameter)
     for node in graph.nodes:
         location = f"{path}: node %{node.name} ({node.op.name})"
         _check_name(location, node.name, names)
         for position, value in enumerate(node.inputs):
-            _check_definition(f"{location}: input {position}", value, graph, defined)
+            _check_definition(f"{location}: input {position}", value, graph, defined_values)
         _check_results(location, node, graph)
         _check_regions(location, node)
         for position, region in enumerate(node.regions):
-            _verify_graph(region, f"{path} / %{node.name}[{position}] {region.name}", verified)
+            _verify_graph(region, f"{path} / %{node.name}[{position}] {region.name}", verified_graphs)
         _check_type_rule(location, node)
         _check_effects(location, node)
-        defined.update(node.results)
+        defined_values.update(node.results)
     for position, value in enumerate(graph.outputs):
-        _check_definition(f"{path}: output {position}", value, graph, defined)
+        _check_definition(f"{path}: output {position}", value, graph, defined_values)
 
 
 def _check_name(location: str, name: str, names: set[str]) -> None:
@@ -74,8 +74,8 @@ def _check_name(location: str, name: str, names: set[str]) -> None:
     names.add(name)
 
 
-def _check_definition(location: str, value: Value, graph: Graph, defined: set[Value]) -> None:
-    if value in defined:
+def _check_definition(location: str, value: Value, graph: Graph, defined_values: set[Value]) -> None:
+    if value in defined_values:
         return
     if value.graph is not graph:
         raise VerificationError(
@@ -127,9 +127,10 @@ def _check_while(location: str, node: Node) -> None:
     for region in node.regions:
         _check_parameters(location, region, [value.type for value in node.inputs], "input")
     for position, value in enumerate(node.results):
-        initial = node.inputs[position].type
-        if not may_agree(initial, value.type):
-            raise VerificationError(f"{location}: state {position} is {initial} before the loop, {value.type} after it")
+        initial_type = node.inputs[position].type
+        if not may_agree(initial_type, value.type):
+            types = f"{initial_type} before the loop, {value.type} after it"
+            raise VerificationError(f"{location}: state {position} is {types}")
     if len(test.outputs) != 1:
         raise VerificationError(f"{location}: the test has {len(test.outputs)} outputs, it needs one")
     condition_type = test.outputs[0].type
@@ -154,8 +155,8 @@ def _check_try(location: str, node: Node) -> None:
     _check_parameters(location, body, capture_types, "capture")
     _check_parameters(location, normal, [*(value.type for value in body.outputs), *capture_types], "input")
     _check_parameters(location, handler, [ObjectType(), *capture_types], "input")
-    for end in (normal, handler):
-        _check_outputs(location, end, [value.type for value in node.results], "result")
+    for last_region in (normal, handler):
+        _check_outputs(location, last_region, [value.type for value in node.results], "result")
 
 
 def _check_parameters(location: str, region: Graph, types: Sequence[Type], expected_noun: str) -> None:

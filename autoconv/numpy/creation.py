@@ -260,8 +260,8 @@ def linspace(
     result_dtype = np.result_type(common_dtype(start, stop), float(count))
     first, last = tensor(start, result_dtype), tensor(stop, result_dtype)
     if axis != 0:
-        options = {} if dtype is None else {"dtype": dtype}
-        return call_numpy("linspace", False, first, last, count, endpoint=endpoint, axis=axis, **options)
+        options: dict[str, Any] = {} if dtype is None else {"dtype": dtype}
+        return call_numpy("linspace", first, last, count, endpoint=endpoint, axis=axis, **options)
     interval_count = count - 1 if endpoint else count
     delta = apply("subtract", last, first)
     rank = max(rank_of(first), rank_of(last))
@@ -318,7 +318,7 @@ def _kernel_function(name: str) -> Callable[..., Any]:
     """Return a function that NumPy computes as one op; the size of the result depends on the arguments' values."""
 
     def compute(*args: Any, **kwargs: Any) -> Any:
-        return call_numpy(name, holds_tensors((*args, *kwargs.values())), *args, **kwargs)
+        return call_numpy(name, *args, by_values=holds_tensors((*args, *kwargs.values())), **kwargs)
 
     return compute
 
@@ -396,5 +396,5 @@ for _name in (
 
 @creates("ix_")
 def ix_(*args: Any) -> tuple[Tensor, ...]:
-    result = call_numpy("ix_", False, *args)
+    result = call_numpy("ix_", *args)
     return result if isinstance(result, tuple) else (result,)

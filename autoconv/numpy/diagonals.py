@@ -57,7 +57,7 @@ def identity(n: IntLike, dtype: DTypeLike | None = None, *, like: object = None)
 
 @creates("vander")
 def vander(x: TensorLike, N: IntLike | None = None, increasing: bool = False) -> Tensor:
-    return call_numpy("vander", False, tensor(x), N, increasing)
+    return call_numpy("vander", tensor(x), N, increasing)
 
 
 @creates("tri")

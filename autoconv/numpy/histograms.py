@@ -39,7 +39,7 @@ def histogram(
     options: dict[str, Any] = {} if density is None else {"density": bool(density)}
     if weights is not None:
         options["weights"] = tensor(weights)
-    counts, edges = call_numpy("histogram", False, x, count_or_edges, range, **options)
+    counts, edges = call_numpy("histogram", x, count_or_edges, range, **options)
     has_edge_array = isinstance(bins, np.ndarray) or (as_tensor(bins) is not None and rank_of(tensor(bins)) == 1)
     return counts, bins if has_edge_array else edges  # an array of edges is returned unchanged
 
@@ -109,9 +109,9 @@ def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
     return first, last
 
 
-def _lower_edge(bin_: Tensor, first: Tensor, step: Tensor) -> Any:
+def _lower_edge(bin_position: Tensor, first: Tensor, step: Tensor) -> Any:
     """Return the lower edge of a bin, rounded as by `linspace`. Loading it would have to wait for the position."""
-    return apply("add", apply("multiply", cast(bin_, np.float64), step), first)
+    return apply("add", apply("multiply", cast(bin_position, np.float64), step), first)
 
 
 def _decrease_where(position: Tensor, condition: Tensor) -> Any:

@@ -26,10 +26,10 @@ def register_kernels(*names: str, by_values: bool = False) -> None:
     for name in names:
         function = find_function(name)
         if function is not None and function not in FUNCTIONS:
-            computes(function)(functools.partial(call_numpy, name, by_values))
+            computes(function)(functools.partial(call_numpy, name, by_values=by_values))
 
 
-def call_numpy(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
+def call_numpy(name: str, *args: Any, by_values: bool = False, **kwargs: Any) -> Any:
     """Record NumPy's function of that name as one op; refuse arguments other than arrays, numbers and text.
 
     `by_values`: the sizes of results may depend on values.

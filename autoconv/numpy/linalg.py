@@ -110,7 +110,7 @@ def eigvalsh(a: TensorLike, UPLO: str = "L") -> Any:
 def qr(a: TensorLike, mode: str = "reduced") -> Any:
     x = _inexact_tensor(a)
     if mode not in ("reduced", "complete"):
-        return call_numpy("linalg.qr", False, x, mode)
+        return call_numpy("linalg.qr", x, mode)
     result = apply("qr", x, full_matrices=mode == "complete")
     return np.linalg._linalg.QRResult(*result)  # type: ignore[attr-defined]
 
@@ -119,7 +119,7 @@ def qr(a: TensorLike, mode: str = "reduced") -> Any:
 def svd(a: TensorLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     x = _inexact_tensor(a)
     if hermitian:
-        result = call_numpy("linalg.svd", False, x, full_matrices, compute_uv, True)
+        result = call_numpy("linalg.svd", x, full_matrices, compute_uv, True)
         return np.linalg._linalg.SVDResult(*result) if compute_uv else result  # type: ignore[attr-defined]
     if rank_of(x) < 2:
         raise np.linalg.LinAlgError(f"{rank_of(x)}-dimensional array given. Array must be at least two-dimensional")
@@ -150,7 +150,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
     is_static = all(value is None or type(value) in (int, float) for value in (rcond, rtol if has_rtol else None))
     is_static &= x.dtype is tensor(a).dtype or not has_rtol
     if hermitian or not is_static or (has_rtol and rcond is not None) or not _has_elements(x):
-        return call_numpy("linalg.pinv", False, tensor(a), rcond, hermitian, **({"rtol": rtol} if has_rtol else {}))
+        return call_numpy("linalg.pinv", tensor(a), rcond, hermitian, **({"rtol": rtol} if has_rtol else {}))
     if rcond is not None or not has_rtol:
         relative_bound = 1e-15 if rcond is None else rcond
     else:
@@ -169,7 +169,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
 def cond(x: TensorLike, p: TensorLike | None = None) -> Any:
     v = _inexact_tensor(x)
     if p not in (None, 2, -2) or not _has_elements(v):
-        return call_numpy("linalg.cond", False, v, p)
+        return call_numpy("linalg.cond", v, p)
     values = svd(v, compute_uv=False)
     max_value, min_value = (apply("get_item", values, spec=(Rest(), At(index))) for index in (0, -1))
     ratio = apply("divide", min_value, max_value) if p == -2 else apply("divide", max_value, min_value)
@@ -231,7 +231,7 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
         reduction = {2: "numpy_max", -2: "numpy_min", "nuc": "numpy_sum"}[ord]
         result = apply(reduction, svd(v, compute_uv=False), axis=None)
         return apply("reshape", result, shape=(1, 1)) if keepdims else result
-    return call_numpy("linalg.norm", False, v, ord, axis, keepdims)
+    return call_numpy("linalg.norm", v, ord, axis, keepdims)
 
 
 @computes("linalg.matrix_norm")
@@ -307,5 +307,5 @@ def matrix_rank(
         max_value = apply("numpy_max", values, axis=-1, keepdims=True)
         bound = apply("multiply", max_value, tensor(_rounding_error(x), values.dtype.numpy))
         return apply("numpy_sum", apply("greater", values, bound), axis=-1)
-    options = {key: value for key, value in (("tol", tol), ("rtol", rtol)) if value is not None}
-    return call_numpy("linalg.matrix_rank", False, x, hermitian=hermitian, **options)
+    options: dict[str, Any] = {key: value for key, value in (("tol", tol), ("rtol", rtol)) if value is not None}
+    return call_numpy("linalg.matrix_rank", x, hermitian=hermitian, **options)

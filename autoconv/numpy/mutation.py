@@ -51,15 +51,15 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
         amount = apply("negative", amount) if ufunc is np.subtract else amount
         write_into(array, apply("add_at_item", x, amount, *operands, spec=spec))
         return
-    if ufunc in _OP_OF_EXTREME and _is_row_of_positions(x, indices, values[0], dtypes):
-        write_into(array, _replace_by_extremes(_OP_OF_EXTREME[ufunc], x, indices, tensor(values[0], dtypes[1])))
+    if ufunc in _SCATTER_OPS and _is_row_of_positions(x, indices, values[0], dtypes):
+        write_into(array, _replace_by_extremes(_SCATTER_OPS[ufunc], x, indices, tensor(values[0], dtypes[1])))
         return
     if not _has_no_repeated_position(indices):
         refuse("may change one element several times")
     array[indices] = cast(call_ufunc(ufunc, tensor(array[indices]), *values), x.dtype)
 
 
-_OP_OF_EXTREME: dict[Any, str] = {np.minimum: "tensor_scatter_nd_min", np.maximum: "tensor_scatter_nd_max"}
+_SCATTER_OPS: dict[Any, str] = {np.minimum: "tensor_scatter_nd_min", np.maximum: "tensor_scatter_nd_max"}
 
 
 def _is_row_of_positions(x: Any, indices: Any, value: Any, dtypes: Any) -> bool:

@@ -27,13 +27,13 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _without_nans(a: TensorLike, neutral: Any) -> tuple[Tensor, Tensor | None]:
+def _without_nans(a: TensorLike, neutral_number: Any) -> tuple[Tensor, Tensor | None]:
     """Return the array with a neutral number for nans, and the mask of the others: None if no element can be nan."""
     x = tensor(a)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         return x, None
     is_present = apply("logical_not", apply("is_nan", x))
-    return mask_elements(x, is_present, neutral), is_present
+    return mask_elements(x, is_present, neutral_number), is_present
 
 
 def _nan_total(name: str, neutral: int) -> Callable[..., Any]:
@@ -63,10 +63,10 @@ def _nanmean(
     return result if out is None else write_into(out, result)
 
 
-def _nan_extreme(name: str, neutral: float) -> Callable[..., Any]:
+def _nan_extreme(name: str, neutral_number: float) -> Callable[..., Any]:
     def compute(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **options: Any) -> Any:
         refuse_options(**{key: argument_or_default(value) for key, value in options.items()})
-        x, is_present = _without_nans(a, neutral)
+        x, is_present = _without_nans(a, neutral_number)
         for size in sizes_of(x):
             if not isinstance(size, int):
                 assume(apply("greater", size, tensor(0)), "the error for no elements names another function")
@@ -93,7 +93,7 @@ def _nanmedian(
 ) -> Any:
     if overwrite_input is not False:
         refuse("may sort its argument")
-    return call_numpy("nanmedian", False, tensor(a), axis, out=out, keepdims=keepdims is not MISSING and keepdims)
+    return call_numpy("nanmedian", tensor(a), axis, out=out, keepdims=keepdims is not MISSING and keepdims)
 
 
 register_kernels("nanstd", "nanvar", "nanargmax", "nanargmin", "nancumsum", "nancumprod")

@@ -180,11 +180,11 @@ def holds_tensors(x: TensorLike) -> bool:
 
 def cast(x: Any, dtype: Any) -> Tensor:
     """Return the tensor with elements of another dtype, converted as by NumPy."""
-    target = as_dtype(dtype)
+    target_dtype = as_dtype(dtype)
     if x.weak:
-        return apply("python_cast", x, dtype=target, weak=False)
-    refuse_warned_conversion(x, target)
-    return x if x.dtype is target else apply("cast", x, dtype=target)
+        return apply("python_cast", x, dtype=target_dtype, weak=False)
+    refuse_warned_conversion(x, target_dtype)
+    return x if x.dtype is target_dtype else apply("cast", x, dtype=target_dtype)
 
 
 def argument_or_default(value: TensorLike, default: object = None) -> Any:

@@ -39,18 +39,18 @@ def _median(
     rows, row_axis, axes = _rows_to_sort(x, axis)
     count = size_of(rows, (row_axis,))
     if x.dtype.numpy.kind not in "biufc" or (isinstance(count, int) and not count):
-        return call_numpy("median", False, x, axis=axis, keepdims=bool(keepdims))
+        return call_numpy("median", x, axis=axis, keepdims=bool(keepdims))
     if not isinstance(count, int):
         assume(count > 0, "the median of no elements")
     rows = cast(rows, np.uint8) if x.dtype.is_bool else rows
-    low, high, last = sorted_elements(rows, [(count - 1) // 2, count // 2, count - 1], row_axis)
+    low, high, last_element = sorted_elements(rows, [(count - 1) // 2, count // 2, count - 1], row_axis)
     middle_elements = apply("stack", low, high, axis=0)
     mean = apply("numpy_mean", middle_elements, axis=0)
     is_odd = count % 2 == 1  # the sum of an element and itself may overflow
     median = low if is_odd is True else mean if is_odd is False else apply("select", is_odd, low, mean)
     median = cast(median, mean.dtype)
     if x.dtype.is_floating or x.dtype.is_complex:  # nans are sorted to the end
-        median = apply("select", apply("is_nan", last), last, median)
+        median = apply("select", apply("is_nan", last_element), last_element, median)
     if bool(keepdims):
         median = apply("reshape", median, shape=tuple(1 if i in axes else d for i, d in enumerate(known_shape(x))))
     return median if out is None else write_into(out, median)
@@ -88,7 +88,7 @@ def _quantile_function(name: str, scale: int) -> Callable[..., Any]:
     def compute(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
         _refuse_to_sort_argument(kwargs.get("overwrite_input", args[1] if len(args) > 1 else False))
         quantiles = None if args or not scale else _quantiles(a, q, scale, axis, **kwargs)
-        return call_numpy(name, False, a, q, axis, *args, **kwargs) if quantiles is None else quantiles
+        return call_numpy(name, a, q, axis, *args, **kwargs) if quantiles is None else quantiles
 
     return compute
 
@@ -116,10 +116,10 @@ def _quantiles(a: TensorLike, q: Any, scale: int, axis: Any, **options: Any) -> 
         assume(count > 0, "the quantile of no elements")
     quantile_positions = [_QuantilePosition(rows.dtype, count, quantile, scale, is_weak) for quantile in quantile_list]
     positions = [position for quantile in quantile_positions for position in (quantile.low, quantile.high)]
-    *elements, last = sorted_elements(rows, [*positions, count - 1], row_axis)
+    *elements, last_element = sorted_elements(rows, [*positions, count - 1], row_axis)
     results = [quantile.interpolate(*elements[2 * i : 2 * i + 2]) for i, quantile in enumerate(quantile_positions)]
     if rows.dtype.is_floating:  # nans are sorted to the end
-        results = [apply("select", apply("is_nan", last), last, result) for result in results]
+        results = [apply("select", apply("is_nan", last_element), last_element, result) for result in results]
     return results[0] if quantile_list is not q else apply("stack", *results, axis=0)
 
 

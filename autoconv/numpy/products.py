@@ -163,7 +163,7 @@ def cross(a: object, b: object, axisa: object = -1, axisb: object = -1, axisc: o
     if _size_along(x, -1) != 3 or _size_along(y, -1) != 3:
         if is_compiled():
             refuse("warns that vectors of two dimensions are deprecated")
-        return call_numpy("cross", False, tensor(a), tensor(b), axisa, axisb, axisc)
+        return call_numpy("cross", tensor(a), tensor(b), axisa, axisb, axisc)
     components_of_operands = [[apply("get_item", v, spec=(Rest(), At(i))) for i in range(3)] for v in (x, y)]
     (a0, a1, a2), (b0, b1, b2) = components_of_operands
     multiply, subtract = np.multiply, np.subtract
@@ -256,28 +256,28 @@ def _einsum_of_open_sizes(equation: str, factors: Sequence[Tensor]) -> Any:
     if len(factors) == 2:
         _check_einsum(equation, terms, *factors)
         return _contract_open_sizes(equation, factors[0], factors[1])
-    remaining = list(zip(terms, factors, strict=True))
+    remaining_terms = list(zip(terms, factors, strict=True))
     for step in _contraction_steps(equation, terms, sizes):
-        operands = [remaining.pop(i) for i in sorted(step, reverse=True)]
+        operands = [remaining_terms.pop(i) for i in sorted(step, reverse=True)]
         while len(operands) > 1:
             (x_letters, x), (y_letters, y) = operands.pop(), operands.pop()
-            needed = {*result_letters, *(c for letters, _ in remaining + operands for c in letters)}
-            letters = "".join(c for c in dict.fromkeys(x_letters + y_letters) if c in needed)
-            if not remaining and not operands:
+            needed_letters = {*result_letters, *(c for letters, _ in remaining_terms + operands for c in letters)}
+            letters = "".join(c for c in dict.fromkeys(x_letters + y_letters) if c in needed_letters)
+            if not remaining_terms and not operands:
                 letters = result_letters
             pair_equation = f"{x_letters},{y_letters}->{letters}"
             operands.append((letters, _contract_open_sizes(pair_equation, x, y, _assume_no_broadcast)))
-        remaining += operands
-    return remaining[0][1]
+        remaining_terms += operands
+    return remaining_terms[0][1]
 
 
 def _check_einsum(equation: str, terms: Sequence[str], x: Tensor, y: Tensor) -> None:
     """Record a check of the sizes, and the assumption that none is broadcast."""
     y_sizes = dict(zip(terms[1], sizes_of(y), strict=True))
     for letter, size in zip(terms[0], sizes_of(x), strict=True):
-        other = y_sizes.get(letter)
-        if other is not None and not (isinstance(size, int) and isinstance(other, int)):
-            first, second = tensor(size, np.int64), tensor(other, np.int64)
+        other_size = y_sizes.get(letter)
+        if other_size is not None and not (isinstance(size, int) and isinstance(other_size, int)):
+            first, second = tensor(size, np.int64), tensor(other_size, np.int64)
             no_ones = apply("logical_and", *(apply("not_equal", v, tensor(1, np.int64)) for v in (first, second)))
             _assume_no_broadcast(apply("logical_or", apply("equal", first, second), no_ones))
     apply("numpy_shapes", x, y, rule=equation)
@@ -303,15 +303,15 @@ def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: Confirm |
     (x_letters, y_letters), result_letters = _split(equation)
     sizes: dict[str, Any] = dict(zip(x_letters, sizes_of(x), strict=True))
     for letter, size in zip(y_letters, sizes_of(y), strict=True):
-        other = sizes.get(letter)
-        if confirm and other is not None and not (isinstance(size, int) and isinstance(other, int)):
-            confirm(apply("equal", tensor(other, np.int64), tensor(size, np.int64)))
-        if other is None or isinstance(size, int):
+        other_size = sizes.get(letter)
+        if confirm and other_size is not None and not (isinstance(size, int) and isinstance(other_size, int)):
+            confirm(apply("equal", tensor(other_size, np.int64), tensor(size, np.int64)))
+        if other_size is None or isinstance(size, int):
             sizes[letter] = size
-    needed_of_x = "".join(c for c in x_letters if c in y_letters + result_letters)
-    needed_of_y = "".join(c for c in y_letters if c in x_letters + result_letters)
-    x, y = _sum_to(x, x_letters, needed_of_x), _sum_to(y, y_letters, needed_of_y)
-    x_letters, y_letters = needed_of_x, needed_of_y
+    needed_x_letters = "".join(c for c in x_letters if c in y_letters + result_letters)
+    needed_y_letters = "".join(c for c in y_letters if c in x_letters + result_letters)
+    x, y = _sum_to(x, x_letters, needed_x_letters), _sum_to(y, y_letters, needed_y_letters)
+    x_letters, y_letters = needed_x_letters, needed_y_letters
     batch, left, summed, right = _group(x_letters, y_letters, result_letters)
     if not summed or (batch and not left and not right):
         letters = batch + left + right + summed
@@ -345,11 +345,11 @@ def _letters_fit(terms: Sequence[str], result_letters: str, factors: Sequence[Te
 
 def _group(x_letters: str, y_letters: str, result_letters: str) -> tuple[str, str, str, str]:
     """Return the letters of the batch, of x alone, those that are summed, and those of y alone."""
-    shared = [c for c in x_letters if c in y_letters]
+    shared_letters = [c for c in x_letters if c in y_letters]
     groups = (
-        [c for c in shared if c in result_letters],
+        [c for c in shared_letters if c in result_letters],
         [c for c in x_letters if c not in y_letters],
-        [c for c in shared if c not in result_letters],
+        [c for c in shared_letters if c not in result_letters],
         [c for c in y_letters if c not in x_letters],
     )
     batch, left, summed, right = map("".join, groups)

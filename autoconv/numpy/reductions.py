@@ -108,14 +108,14 @@ def _reduce_no_axes(name: str, x: Tensor, out: OutLike, options: Any) -> Any:
     return result if out is None else write_into(out, result)
 
 
-def mask_elements(x: Tensor, where: TensorLike, neutral: Any) -> Tensor:
+def mask_elements(x: Tensor, where: TensorLike, neutral_number: Any) -> Tensor:
     """Return the array with a neutral number where `where` is false."""
     if rank_of(tensor(where)) > rank_of(x):
         refuse("is given a mask of more dimensions")
-    return apply("select", tensor(where, bool), x, tensor(neutral, x.dtype.numpy))
+    return apply("select", tensor(where, bool), x, tensor(neutral_number, x.dtype.numpy))
 
 
-def total_function(name: str, neutral: int, combine: object) -> Callable[..., Any]:
+def total_function(name: str, neutral_number: int, combine: object) -> Callable[..., Any]:
     """Return the implementation of NumPy's sum or product, by its name; `combine` is the ufunc."""
 
     def compute(
@@ -125,7 +125,7 @@ def total_function(name: str, neutral: int, combine: object) -> Callable[..., An
     ) -> Any:  # fmt: skip
         x = tensor(a)
         if argument_or_default(where, True) is not True:
-            x = mask_elements(x, where, neutral)
+            x = mask_elements(x, where, neutral_number)
         options = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
         result = apply_reduction(name, x, axis, keepdims, None, **options)
         if argument_or_default(initial) is not None:
@@ -176,7 +176,7 @@ def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
                 )
             x = mask_elements(x, where, initial)
         if x.dtype.is_complex and argument_or_default(initial) is not None:
-            return call_numpy(name, False, x, axis=axis, keepdims=_keepdims_flag(keepdims), initial=initial)
+            return call_numpy(name, x, axis=axis, keepdims=_keepdims_flag(keepdims), initial=initial)
         if x.dtype.is_bool and axis != () and element_count(x.type.shape):
             return apply_reduction("any" if name == "max" else "all", x, axis, keepdims, out)
         if argument_or_default(initial) is None:
@@ -215,9 +215,9 @@ computes("any")(_quantifier("any"))
 computes("all")(_quantifier("all"))
 
 
-def _can_convert_first(target: np.dtype[Any], element_dtype: np.dtype[Any]) -> bool:
-    """Return whether a reduction in the dtype `target` equals that of the elements converted to it first."""
-    return target.kind == "f" and element_dtype.kind != "c" and np.can_cast(element_dtype, target)
+def _can_convert_first(target_dtype: np.dtype[Any], element_dtype: np.dtype[Any]) -> bool:
+    """Return whether a reduction in the dtype `target_dtype` equals that of the elements converted to it first."""
+    return target_dtype.kind == "f" and element_dtype.kind != "c" and np.can_cast(element_dtype, target_dtype)
 
 
 def _variance_function(name: str) -> Callable[..., Any]:
@@ -235,7 +235,7 @@ def _variance_function(name: str) -> Callable[..., Any]:
             options["dtype"] = dtype
         if options:
             options["keepdims"] = _keepdims_flag(keepdims)
-            return call_numpy(name, False, x, axis=axis, out=out, ddof=ddof, **options)
+            return call_numpy(name, x, axis=axis, out=out, ddof=ddof, **options)
         x = x if dtype is None else tensor(x, dtype)
         return apply_reduction(name, x, axis, keepdims, out, **({"ddof": ddof} if ddof else {}))
 

@@ -72,7 +72,7 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
     if callable(mode):
         refuse("is given a function as its mode")
     if not rank_of(x):
-        return call_numpy("pad", False, x, pad_width, mode, **options)
+        return call_numpy("pad", x, pad_width, mode, **options)
     check_as_numpy(lambda: np.pad(np.empty((0,) * rank_of(x)), np.zeros_like(widths)))
     amounts = np.broadcast_to(np.asarray(widths), (rank_of(x), 2))
     paddings = tuple((int(low), int(high)) for low, high in amounts)
@@ -82,7 +82,7 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
             return apply("pad", x, paddings=paddings)
         return _pad_with_value(x, paddings, value)
     extended_x = _extend_by_elements(x, paddings, mode) if mode in _EXTENSION_MODES and not options else None
-    return call_numpy("pad", False, x, pad_width, mode, **options) if extended_x is None else extended_x
+    return call_numpy("pad", x, pad_width, mode, **options) if extended_x is None else extended_x
 
 
 _EXTENSION_MODES = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
@@ -130,7 +130,7 @@ def _extension_indices(size: ShapeLike, low: int, high: int, mode: str) -> Tenso
 
 def _pad_with_value(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
     if np.ndim(value) if not holds_tensors(value) else rank_of(tensor(value)):
-        return call_numpy("pad", False, x, paddings, "constant", constant_values=value)
+        return call_numpy("pad", x, paddings, "constant", constant_values=value)
     is_inside = apply("pad", apply("ones_like", x, dtype=as_dtype(bool)), paddings=tuple(paddings))
     padded_x = apply("pad", x, paddings=tuple(paddings))
     return apply("select", is_inside, padded_x, tensor(value, x.dtype.numpy))

@@ -47,7 +47,7 @@ def _scan_function(name: str) -> Callable[..., Any]:
             x = apply("reshape", x, shape=(1,))
         result_dtype = None if dtype is None else as_dtype(numpy_dtype(dtype))
         if result_dtype is not None and result_dtype.is_bool:
-            return call_numpy(name, False, x, axis=axis_index, dtype=result_dtype, out=out)
+            return call_numpy(name, x, axis=axis_index, dtype=result_dtype, out=out)
         result = apply(f"numpy_{name}", x, axis=axis_index, dtype=result_dtype)
         return result if out is None else write_into(out, result)
 
@@ -153,7 +153,7 @@ def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: Any = 1) ->
     has_constant_steps = len(steps) == len(axes) and all(type(step) in (int, float) or is_weak(step) for step in steps)
     has_enough_elements = len(sizes) == len(axes) and all(isinstance(d, int) and d > edge_order for d in sizes)
     if not has_constant_steps or not has_enough_elements or edge_order not in (1, 2) or x.dtype.is_bool:
-        return call_numpy("gradient", False, x, *varargs, axis=axis, edge_order=edge_order)
+        return call_numpy("gradient", x, *varargs, axis=axis, edge_order=edge_order)
     if x.dtype.is_integer:
         x = cast(x, np.float64)
     gradients = tuple(_gradient_along(x, a, step, edge_order) for a, step in zip(axes, steps, strict=True))

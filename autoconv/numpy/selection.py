@@ -111,13 +111,13 @@ def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = 
         choice_numbers = cast(choice_numbers, np.int64)
         rows = select_operands(*choices)
         if mode == "raise":
-            return call_numpy("choose", False, choice_numbers, list(rows))
+            return call_numpy("choose", choice_numbers, list(rows))
         choice_numbers = _positions_by_mode(choice_numbers, len(rows), mode)
         selected_row = rows[0]
         for i, row in enumerate(rows[1:], 1):
             selected_row = apply("select", apply("equal", choice_numbers, tensor(i)), row, selected_row)
         return apply("add", selected_row, apply("zeros_like", choice_numbers, dtype=selected_row.dtype))
-    return call_numpy("choose", False, tensor(a), choices, out=out, mode=mode)
+    return call_numpy("choose", tensor(a), choices, out=out, mode=mode)
 
 
 @computes("select")
@@ -148,7 +148,7 @@ def clip(
     result: Any = a
     x = tensor(a)
     if x.dtype.is_bool:
-        result = call_numpy("clip", False, x, low, high)
+        result = call_numpy("clip", x, low, high)
         return result if out is None else write_into(out, result, broadcasts=True)
     if x.dtype.is_integer:
         low, high = (_integer_bound(bound, x.dtype, is_lower) for bound, is_lower in ((low, True), (high, False)))
@@ -256,9 +256,9 @@ def argsort(
     """Sort stably if requested; otherwise the order of equal elements is that of NumPy's routine on this processor."""
     x, axis = _operand_of_sort(a, axis, kind, order, stable)
     if not rank_of(x):
-        return call_numpy("argsort", False, x, axis)
+        return call_numpy("argsort", x, axis)
     if not stable and str(kind)[:1].lower() not in ("s", "m"):
-        return call_numpy("argsort", False, x, axis_of(axis, rank_of(x)), kind)
+        return call_numpy("argsort", x, axis_of(axis, rank_of(x)), kind)
     axis_index = axis_of(axis, rank_of(x))
     result = apply("argsort", cast(x, np.uint8) if x.dtype.is_bool else x, axis=axis_index)
     return cast(result, np.int64)
@@ -270,7 +270,7 @@ def lexsort(keys: Any, axis: AxisLike = -1) -> Tensor:
     rows = [tensor(key) for key in keys] if isinstance(keys, (tuple, list)) else []
     shapes = {row.shape for row in rows}
     if len(shapes) != 1 or not all(map(_is_sortable_row, rows)) or axis not in (-1, 0):
-        return call_numpy("lexsort", False, keys, axis)
+        return call_numpy("lexsort", keys, axis)
     order = argsort(rows[0], kind="stable")
     for row in rows[1:]:
         position = argsort(apply("gather", row, order, axis=0), kind="stable")
@@ -295,7 +295,7 @@ def searchsorted(a: TensorLike, v: TensorLike, side: str = "left", sorter: Tenso
     if sorter is not None:
         x = take_positions(x, 0, sorter)
     if dtype.kind not in "iuf":
-        return call_numpy("searchsorted", False, x, values, side)
+        return call_numpy("searchsorted", x, values, side)
     flat_values = apply("reshape", values, shape=(-1,))
     result = apply("searchsorted", x, flat_values, dtype=_INT64, side=side)
     return apply("reshape_like", result, values)
@@ -312,7 +312,7 @@ def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Tensor:
         assume(apply("reduce_all", call_ufunc(np.greater_equal, *neighbours), axis=None), "bins that do not increase")
         return searchsorted(bins, x, side)
     if edges is None or edges.ndim != 1:
-        return call_numpy("digitize", False, tensor(x), bins, right)
+        return call_numpy("digitize", tensor(x), bins, right)
     steps = np.diff(edges)
     if not (np.all(steps >= 0) or np.all(steps <= 0)):
         raise ValueError("bins must be monotonically increasing or decreasing")
@@ -331,7 +331,7 @@ def isin(
     x, candidates = tensor(element), apply("reshape", tensor(test_elements), shape=(-1,))
     size = known_shape(candidates)[0]
     if size > 64:
-        return call_numpy("isin", False, x, candidates, invert=invert)
+        return call_numpy("isin", x, candidates, invert=invert)
     matches = call_ufunc(np.equal, apply("expand_dims", x, axis=-1), candidates)
     result = apply("numpy_any", matches, axis=-1)
     return apply("logical_not", result) if invert else result
@@ -357,7 +357,7 @@ def unique(
     count = size_of(x)
     is_supported = x.dtype.numpy.kind in "iuf" and x.dtype.size >= 4 and isinstance(count, int) and count > 0
     if axis is not None or options or not is_supported or not all(isinstance(flag, bool) for flag in requested_results):
-        return call_numpy("unique", True, x, *requested_results, axis, **options)
+        return call_numpy("unique", x, *requested_results, axis, by_values=True, **options)
     row, order = apply("reshape", x, shape=(-1,)), None
     if return_index or return_inverse:
         order = argsort(row, kind="stable" if return_index else None)

@@ -138,8 +138,8 @@ def moveaxis(a: TensorLike, source: TensorLike, destination: Any) -> Tensor:
     if len(sources) != len(destinations):
         raise ValueError("`source` and `destination` arguments must have the same number of elements")
     order = [axis for axis in range(rank) if axis not in sources]
-    for target, axis in sorted(zip(destinations, sources, strict=True)):
-        order.insert(target, axis)
+    for destination_axis, axis in sorted(zip(destinations, sources, strict=True)):
+        order.insert(destination_axis, axis)
     return transpose(x, order)
 
 
@@ -355,7 +355,7 @@ def unravel_index(indices: TensorLike, shape: ShapeLike, order: str = "C") -> tu
         refuse("is given another order, or one dimension")
     x, sizes = tensor(indices), [tensor(size) for size in shape]
     if rank_of(x) or x.dtype is not int64 or any(rank_of(size) or not size.dtype.is_integer for size in sizes):
-        return call_numpy("unravel_index", False, x, tuple(shape))
+        return call_numpy("unravel_index", x, tuple(shape))
     sizes = [cast(size, np.int64) for size in sizes]
     count = functools.reduce(lambda first, second: apply("multiply", first, second), sizes)
     is_inside = apply("logical_and", apply("greater_equal", x, tensor(0, np.int64)), apply("less", x, count))

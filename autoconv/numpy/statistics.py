@@ -136,7 +136,7 @@ def around(a: TensorLike, decimals: IntLike = 0, out: OutLike | None = None) -> 
     x = tensor(a)
     decimal_places = integer(decimals)
     if x.dtype.is_bool:
-        return call_numpy("round", False, x, decimal_places)
+        return call_numpy("round", x, decimal_places)
     if x.dtype.is_complex:
         result = apply_by_parts(lambda part: apply("numpy_round", part, decimals=decimal_places), x)
     else:
@@ -173,10 +173,10 @@ def cov(
     samples = [tensor(m)] if y is None else [tensor(m), tensor(y)]
     result_dtype = np.result_type(*(sample.dtype.numpy for sample in samples), np.float64)
     if any(rank_of(sample) > 2 or not has_known_shape(sample) for sample in samples):
-        return call_numpy("cov", False, samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
+        return call_numpy("cov", samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
     rows = [_variables_in_rows(cast(sample, result_dtype), rowvar) for sample in samples]
     if len({known_shape(sample)[1] for sample in rows}) > 1 or 0 in known_shape(rows[0]):
-        return call_numpy("cov", False, samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
+        return call_numpy("cov", samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
     x = apply("concat", *rows, axis=0) if y is not None else rows[0]
     centred_x = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
     lost_degrees = (0 if bias else 1) if ddof is None else ddof
@@ -197,7 +197,7 @@ def _variables_in_rows(x: Tensor, rowvar: bool) -> Any:
 def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> Any:
     samples = [tensor(x)] if y is None else [tensor(x), tensor(y)]
     if not all(map(has_known_shape, samples)) and dtype is None:
-        return call_numpy("corrcoef", False, samples[0], samples[1] if y is not None else None, rowvar)
+        return call_numpy("corrcoef", samples[0], samples[1] if y is not None else None, rowvar)
     covariance = cov(x, y, rowvar, dtype=dtype)
     if not rank_of(covariance):
         return apply("divide", covariance, covariance)
@@ -222,7 +222,7 @@ def bincount(x: TensorLike, /, weights: TensorLike | None = None, minlength: Any
     is_supported = is_supported and values.type.shape != (0,)  # NumPy counts nothing in ints, whatever the weights
     if is_supported and all(rank_of(operand) == 1 for operand in operands) and not operands[-1].dtype.is_complex:
         return apply("numpy_bincount", values, tensor(min_length, np.int64), *operands[1:])
-    return call_numpy("bincount", True, values, None if weights is None else operands[1], min_length)
+    return call_numpy("bincount", values, None if weights is None else operands[1], min_length, by_values=True)
 
 
 @computes("interp")
@@ -234,7 +234,7 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
     if values.dtype.is_complex and period is None and left is None and right is None:
         return apply_by_parts(lambda part: interp(x, xp, part), values)
     if period is not None or values.dtype.is_complex:
-        return call_numpy("interp", False, tensor(x), tensor(xp), values, left, right, period)
+        return call_numpy("interp", tensor(x), tensor(xp), values, left, right, period)
     queries, points, values = (tensor(v, np.float64) for v in (x, xp, fp))
     count, value_count = sizes_of(points)[0], sizes_of(values)[0]
     if isinstance(count, int) and isinstance(value_count, int):
@@ -243,7 +243,7 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
         if not count:
             raise ValueError("array of sample points is empty")
         if count == 1:
-            return call_numpy("interp", False, queries, points, values, left, right)
+            return call_numpy("interp", queries, points, values, left, right)
     else:
         check(count == value_count, "fp and xp are not of the same length.")
         assume(tensor(count, np.int64) > 1, "there are no two sample points")
@@ -292,7 +292,7 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
     elif sizes[0] < sizes[1]:
         x, y, sizes = y, x, sizes[::-1]
     if sizes[1] > 64 or x.dtype.is_bool:
-        return call_numpy("convolve", False, x, y, mode)
+        return call_numpy("convolve", x, y, mode)
     reach = sizes[1] - 1  # "same" gives the middle part of the full result
     low, high = {"full": (reach, reach), "same": (reach - reach // 2, reach // 2), "valid": (0, 0)}[mode]
     padded_x = apply("pad", x, paddings=((low, high),)) if low or high else x
@@ -311,7 +311,7 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Tensor:
     is_static = has_known_shape(x) and has_known_shape(y)
     is_supported = rank_of(x) == rank_of(y) == 1 and mode in ("full", "same", "valid")
     if not is_supported or (is_static and known_shape(x)[0] < known_shape(y)[0]):
-        return call_numpy("correlate", False, x, y, mode)
+        return call_numpy("correlate", x, y, mode)
     reversed_kernel = apply("reverse", y, axis=(0,))
     return convolve(x, apply("conjugate", reversed_kernel) if y.dtype.is_complex else reversed_kernel, mode)
 
@@ -350,7 +350,7 @@ def poly(seq_of_zeros: Any) -> Any:
     x = tensor(seq_of_zeros)
     if 0 in known_shape(x):
         refuse("is given no zeros, for which it returns a Python float")
-    return call_numpy("poly", False, x)
+    return call_numpy("poly", x)
 
 
 @computes("histogramdd")

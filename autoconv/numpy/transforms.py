@@ -68,8 +68,8 @@ def _transform_function(name: str) -> Callable[..., Any]:
     return compute
 
 
-def _transform_over_axes(name: str, default: Any) -> Callable[..., Any]:
-    def compute(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
+def _transform_over_axes(name: str, default_axes: Any) -> Callable[..., Any]:
+    def compute(a: Any, s: Any = None, axes: Any = default_axes, norm: Any = None, out: Any = None) -> Tensor:
         refuse_options(out=out)
         if not rank_of(tensor(a)):
             refuse("transforms an array without dimensions")
@@ -151,9 +151,9 @@ def _sizes_to_transform(x: Tensor, s: Any, axes: Sequence[Any]) -> list[Any]:
     return sizes
 
 
-def _real_transforms(default: object) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the transform of real input over several axes, and its inverse; `default` are the axes."""
-    def transform(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
+def _real_transforms(default_axes: object) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the transform of real input over several axes, and its inverse; `default_axes` are the axes."""
+    def transform(a: object, s: Any = None, axes: Any = default_axes, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
         x = tensor(a)
         axis_indices = _axes_to_transform(x, s, axes)
@@ -163,7 +163,7 @@ def _real_transforms(default: object) -> tuple[Callable[..., Any], Callable[...,
             return spectrum
         return _transform_over_axes("fft", None)(spectrum, tuple(other_sizes), axis_indices[:-1], norm)
 
-    def inverse(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
+    def inverse(a: object, s: Any = None, axes: Any = default_axes, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
         x = tensor(a)
         axis_indices = _axes_to_transform(x, s, axes)

@@ -95,7 +95,7 @@ def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[An
     has_one_dtype = len(set(dtypes[: ufunc.nin])) == 1
     result = loop(*operands) if loop is not None and has_one_dtype else None
     if result is None:
-        return call_numpy(ufunc.__name__, False, *operands)
+        return call_numpy(ufunc.__name__, *operands)
     if isinstance(result, tuple):
         return tuple(cast(x, d) for x, d in zip(result, dtypes[ufunc.nin :], strict=True))
     return cast(result, dtypes[-1])
@@ -111,7 +111,7 @@ def reduce(
     function = _REDUCTIONS.get(ufunc.__name__)
     if isinstance(out, tuple):
         (out,) = out
-    options = {} if initial is None else {"initial": initial}
+    options: dict[str, Any] = {} if initial is None else {"initial": initial}
     if where is not True:
         options["where"] = where
     if function is not None:
@@ -120,7 +120,7 @@ def reduce(
         return FUNCTIONS[function](array, axis=axis, out=out, keepdims=keepdims, **options)
     if dtype is not None:
         options["dtype"] = dtype
-    result = call_numpy(f"{ufunc.__name__}.reduce", False, tensor(array), axis=axis, keepdims=keepdims, **options)
+    result = call_numpy(f"{ufunc.__name__}.reduce", tensor(array), axis=axis, keepdims=keepdims, **options)
     return result if out is None else write_into(out, result)
 
 
@@ -140,28 +140,28 @@ def accumulate(
     if scan_op is not None and dtype is None and (x.dtype.is_integer or x.dtype in (float32, float64)):
         result = apply(scan_op, x, axis=integer(axis))
     else:
-        options = {} if dtype is None else {"dtype": dtype}
-        result = call_numpy(f"{ufunc.__name__}.accumulate", False, x, axis=integer(axis), **options)
+        options: dict[str, Any] = {} if dtype is None else {"dtype": dtype}
+        result = call_numpy(f"{ufunc.__name__}.accumulate", x, axis=integer(axis), **options)
     return result if out is None else write_into(out, result)
 
 
 def outer(ufunc: Callable[..., Any], x: TensorLike, y: TensorLike, **kwargs: Any) -> Any:
     x_operand = x if is_weak(x) else tensor(x)
-    right = y if is_weak(y) else tensor(y)
-    right_rank = 0 if is_weak(y) else rank_of(tensor(y))
-    if right_rank:
+    y_operand = y if is_weak(y) else tensor(y)
+    y_rank = 0 if is_weak(y) else rank_of(tensor(y))
+    if y_rank:
         x_operand = tensor(x_operand)
-        for _ in range(right_rank):
+        for _ in range(y_rank):
             x_operand = apply("expand_dims", x_operand, axis=-1)
-    return call_ufunc(ufunc, x_operand, right, **kwargs)
+    return call_ufunc(ufunc, x_operand, y_operand, **kwargs)
 
 
 def reduceat(
     ufunc: Callable[..., Any], array: TensorLike, indices: TensorLike, axis: AxisLike = 0,
     dtype: DTypeLike | None = None, out: OutLike | None = None,
 ) -> Any:  # fmt: skip
-    options = {} if dtype is None else {"dtype": dtype}
-    result = call_numpy(f"{ufunc.__name__}.reduceat", False, tensor(array), indices, axis=integer(axis), **options)
+    options: dict[str, Any] = {} if dtype is None else {"dtype": dtype}
+    result = call_numpy(f"{ufunc.__name__}.reduceat", tensor(array), indices, axis=integer(axis), **options)
     return result if out is None else write_into(out, result)
 
 
