@@ -47,7 +47,7 @@ _HOOK_SETTERS = (conversion, indexing)  # imported because these modules set hoo
 assert _HOOK_SETTERS
 
 
-@handles_each(UNARY, kind=RaggedTensor)
+@handles_each(UNARY, composite=RaggedTensor)
 def _unary(function: Callable[..., Any], x: RaggedTensor | None = None, *args: Any, **kwargs: Any) -> Any:
     if x is None:
         name = next(name for name, value in kwargs.items() if isinstance(value, RaggedTensor))
@@ -55,18 +55,18 @@ def _unary(function: Callable[..., Any], x: RaggedTensor | None = None, *args: A
     return x.with_flat_values(function(x.flat_values, *args, **kwargs))
 
 
-@handles_each(BINARY, kind=RaggedTensor)
+@handles_each(BINARY, composite=RaggedTensor)
 def _binary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     named_operands = [value for name, value in kwargs.items() if name != "name"]
     return elementwise(function, *args[:2], *named_operands)  # a third argument is the name
 
 
-@handles_each(REDUCTIONS, kind=RaggedTensor)
+@handles_each(REDUCTIONS, composite=RaggedTensor)
 def _reduction(function: Callable[..., Any], input_tensor: Any, *args: Any, **kwargs: Any) -> Any:
     return ragged_reduce(function, input_tensor, *args, **kwargs)
 
 
-@handles(where, kind=RaggedTensor)
+@handles(where, composite=RaggedTensor)
 def _where(condition: RaggedTensor, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     if x is not None and y is not None:
         return select(condition, x, y)
@@ -74,22 +74,22 @@ def _where(condition: RaggedTensor, x: Any = None, y: Any = None, name: str | No
     return gather(positions, true_rows(condition.flat_values))
 
 
-@handles(shaping.shape, kind=RaggedTensor)
+@handles(shaping.shape, composite=RaggedTensor)
 def _shape(input: RaggedTensor, out_type: DTypeLike | None = None, name: str | None = None) -> DynamicRaggedShape:
     return DynamicRaggedShape.from_tensor(input).with_dtype(int32 if out_type is None else out_type)
 
 
-@handles(shaping.concat, kind=RaggedTensor)
+@handles(shaping.concat, composite=RaggedTensor)
 def _concat(values: Sequence[Any], axis: AxisLike, name: str | None = None) -> Any:
     return joining.ragged_concat(values, axis)
 
 
-@handles(shaping.stack, kind=RaggedTensor)
+@handles(shaping.stack, composite=RaggedTensor)
 def _stack(values: Sequence[Any], axis: AxisLike = 0, name: str | None = None) -> Any:
     return joining.ragged_stack(values, axis)
 
 
-@handles(shaping.split, kind=RaggedTensor)
+@handles(shaping.split, composite=RaggedTensor)
 def _split(
     value: RaggedTensor, num_or_size_splits: TensorLike, axis: AxisLike = 0, num: int | None = None,
     name: str | None = None,
@@ -97,17 +97,17 @@ def _split(
     return joining.ragged_split(value, num_or_size_splits, axis)
 
 
-handles(shaping.expand_dims, kind=RaggedTensor)(joining.ragged_expand_dims)
+handles(shaping.expand_dims, composite=RaggedTensor)(joining.ragged_expand_dims)
 
 
-@handles(shaping.squeeze, kind=RaggedTensor)
+@handles(shaping.squeeze, composite=RaggedTensor)
 def _squeeze(input: RaggedTensor, axis: AxisLike | None = None, name: str | None = None) -> Any:
     if axis is None:
         raise ValueError("squeeze of a ragged tensor needs the axis")
     return joining.ragged_squeeze(input, _nonnegative_axes(input, axis))
 
 
-@handles(shaping.reverse, kind=RaggedTensor)
+@handles(shaping.reverse, composite=RaggedTensor)
 def _reverse(tensor: RaggedTensor, axis: AxisLike, name: str | None = None) -> Any:
     return joining.ragged_reverse(tensor, _nonnegative_axes(tensor, axis))
 
@@ -120,17 +120,17 @@ def _nonnegative_axes(value: RaggedTensor | Tensor, axis: AxisLike) -> list[int]
     return [number + rank if number < 0 else number for number in axes]  # type: ignore[operator]
 
 
-@handles(shaping.tile, kind=RaggedTensor)
+@handles(shaping.tile, composite=RaggedTensor)
 def _tile(input: RaggedTensor, multiples: TensorLike, name: str | None = None) -> Any:
     return joining.ragged_tile(input, multiples)
 
 
-@handles(shaping.size, kind=RaggedTensor)
+@handles(shaping.size, composite=RaggedTensor)
 def _size(input: RaggedTensor, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     return shaping.size(input.flat_values, out_type or int32)
 
 
-@handles(shaping.rank, kind=RaggedTensor)
+@handles(shaping.rank, composite=RaggedTensor)
 def _rank(input: RaggedTensor, name: str | None = None) -> Tensor:
     rank = input.shape.rank
     if rank is not None:
@@ -138,13 +138,13 @@ def _rank(input: RaggedTensor, name: str | None = None) -> Tensor:
     return shaping.rank(input.flat_values) + input.ragged_rank
 
 
-@handles(shaping.reshape, kind=RaggedTensor)
+@handles(shaping.reshape, composite=RaggedTensor)
 def _reshape(tensor: RaggedTensor, shape: Any, name: str | None = None) -> Any:
     """Return all values in another shape; the row splits are lost."""
     return shaping.reshape(tensor.flat_values, shape)
 
 
-@handles(gather, kind=RaggedTensor)
+@handles(gather, composite=RaggedTensor)
 def _gather(
     params: RaggedLike, indices: RaggedLike, validate_indices: bool | None = None, axis: AxisLike | None = None,
     batch_dims: AxisLike = 0, name: str | None = None,
@@ -206,7 +206,7 @@ def _gather_in_rows(params: RaggedLike, indices: RaggedLike) -> Any:
     return gather_rows(rows.values, cast(positions, begins.dtype) + begins)
 
 
-@handles(gather_nd, kind=RaggedTensor)
+@handles(gather_nd, composite=RaggedTensor)
 def _gather_nd(
     params: RaggedLike, indices: RaggedLike, batch_dims: Any = 0, name: str | None = None, **options: Any
 ) -> Any:
@@ -238,17 +238,17 @@ def _gather_nd_in_values(values: RaggedLike, rows: Tensor, positions: Tensor, ax
     return _gather_nd_in_values(values.values, inner_rows, positions, axis + 1, depth)
 
 
-@handles(one_hot, kind=RaggedTensor)
+@handles(one_hot, composite=RaggedTensor)
 def _one_hot(indices: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
     return indices.with_flat_values(one_hot(indices.flat_values, *args, **kwargs))
 
 
-@handles(layers.embedding_lookup, kind=RaggedTensor)
+@handles(layers.embedding_lookup, composite=RaggedTensor)
 def _embedding_lookup(params: TensorLike, ids: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
     return ids.with_flat_values(layers.embedding_lookup(params, ids.flat_values, *args, **kwargs))
 
 
-@handles(matmul, kind=RaggedTensor)
+@handles(matmul, composite=RaggedTensor)
 def _matmul(
     a: RaggedLike, b: RaggedLike, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
     adjoint_b: bool = False, **options: Any,
@@ -260,22 +260,22 @@ def _matmul(
     return ragged_matmul(left, right, transpose_a or adjoint_a, transpose_b or adjoint_b)
 
 
-@handles(layers.softmax, kind=RaggedTensor)
+@handles(layers.softmax, composite=RaggedTensor)
 def _softmax(logits: RaggedTensor, axis: AxisLike = -1, name: str | None = None) -> Any:
     return ragged_softmax(logits)
 
 
-@handles(layers.sigmoid_cross_entropy_with_logits, kind=RaggedTensor)
+@handles(layers.sigmoid_cross_entropy_with_logits, composite=RaggedTensor)
 def _cross_entropy(labels: RaggedLike | None = None, logits: RaggedLike | None = None, name: str | None = None) -> Any:
     return elementwise(layers.sigmoid_cross_entropy_with_logits, labels, logits)
 
 
-@handles(dropout, kind=RaggedTensor)
+@handles(dropout, composite=RaggedTensor)
 def _dropout(x: RaggedTensor, rate: Any, *args: Any, **kwargs: Any) -> Any:
     return x.with_flat_values(dropout(x.flat_values, rate, *args, **kwargs))
 
 
-@handles(cumsum, kind=RaggedTensor)
+@handles(cumsum, composite=RaggedTensor)
 def _cumsum(
     x: RaggedTensor, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
@@ -283,7 +283,7 @@ def _cumsum(
     return ragged_cumsum(x, positive_axis, exclusive, reverse)
 
 
-@handles(arithmetic.add_n, kind=RaggedTensor)
+@handles(arithmetic.add_n, composite=RaggedTensor)
 def _add_n(inputs: Any, name: str | None = None) -> Any:
     result = inputs[0]
     for term in inputs[1:]:
@@ -296,7 +296,7 @@ _SEGMENT_FUNCTIONS = (
 )  # fmt: skip
 
 
-@handles_each(_SEGMENT_FUNCTIONS, kind=RaggedTensor)
+@handles_each(_SEGMENT_FUNCTIONS, composite=RaggedTensor)
 def _segments(
     function: Callable[..., Any], data: Any, segment_ids: TensorLike, num_segments: IntLike, name: str | None = None
 ) -> Any:
@@ -306,13 +306,13 @@ def _segments(
     return reduce_segments(function, data, convert_to_tensor(segment_ids), num_segments)
 
 
-@handles(dynamic_partition, kind=RaggedTensor)
+@handles(dynamic_partition, composite=RaggedTensor)
 def _dynamic_partition(data: RaggedLike, partitions: Any, num_partitions: int, name: str | None = None) -> list[Any]:
     partition_ids = convert_to_tensor(partitions)
     return [gather_rows(data, true_rows(apply("equal", partition_ids, number))) for number in range(num_partitions)]
 
 
-@handles(segments.bincount, kind=RaggedTensor)
+@handles(segments.bincount, composite=RaggedTensor)
 def _bincount(arr: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
     arguments = dict(zip(("weights", "minlength", "maxlength", "dtype", "name", "axis"), args, strict=False)) | kwargs
     if arguments.get("axis") is None:
@@ -322,19 +322,19 @@ def _bincount(arr: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
     return counts if dtype is None else cast(counts, dtype)
 
 
-@handles(strings.join, kind=RaggedTensor)
+@handles(strings.join, composite=RaggedTensor)
 def _join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     return elementwise(lambda *texts: strings.join(list(texts), separator), *inputs)
 
 
-@handles(strings.unicode_encode, kind=RaggedTensor)
+@handles(strings.unicode_encode, composite=RaggedTensor)
 def _unicode_encode(input: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
     """Encode each code point as a string, and join the strings of a row."""
     points = shaping.expand_dims(input.flat_values, -1)
     return _reduce_join(input.with_flat_values(strings.unicode_encode(points, *args, **kwargs)), -1)
 
 
-@handles(strings.reduce_join, kind=RaggedTensor)
+@handles(strings.reduce_join, composite=RaggedTensor)
 def _reduce_join(
     inputs: RaggedTensor, axis: AxisLike | None = None, keepdims: bool = False, separator: str = "",
     name: str | None = None,

@@ -132,7 +132,7 @@ class GradientTape:
     @property
     def has_lost_values(self) -> bool:
         """True if a watched value was converted to a Python number or array, through which no gradient flows."""
-        return self._recorder.lost
+        return self._recorder.has_lost_values
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """Return the watched variables, in the order of their first use."""

@@ -25,29 +25,29 @@ def _with_partitions(values: Tensor, shape: DynamicRaggedShape) -> RaggedLike:
     return result
 
 
-@handles(constants.ones, kind=DynamicRaggedShape)
+@handles(constants.ones, composite=DynamicRaggedShape)
 def _ones(shape: DynamicRaggedShape, dtype: DTypeLike = float32, name: str | None = None, layout: Any = None) -> Any:
     return _with_partitions(constants.ones(shape.inner_shape, dtype), shape)
 
 
-@handles(constants.zeros, kind=DynamicRaggedShape)
+@handles(constants.zeros, composite=DynamicRaggedShape)
 def _zeros(shape: DynamicRaggedShape, dtype: DTypeLike = float32, name: str | None = None, layout: Any = None) -> Any:
     return _with_partitions(constants.zeros(shape.inner_shape, dtype), shape)
 
 
-@handles(constants.fill, kind=DynamicRaggedShape)
+@handles(constants.fill, composite=DynamicRaggedShape)
 def _fill(dims: DynamicRaggedShape, value: TensorLike, name: str | None = None, layout: Any = None) -> Any:
     return _with_partitions(constants.fill(dims.inner_shape, value), dims)
 
 
-@handles(shaping.reshape, kind=DynamicRaggedShape)
+@handles(shaping.reshape, composite=DynamicRaggedShape)
 def _reshape(tensor: RaggedLike, shape: DynamicRaggedShape, name: str | None = None) -> Any:
     """Return the values of a tensor, ragged or not, in order, in another shape."""
     values = tensor.flat_values if isinstance(tensor, RaggedTensor) else convert_to_tensor(tensor)
     return _with_partitions(shaping.reshape(values, cast(shape.inner_shape, shape.dtype)), shape)
 
 
-@handles(shaping.broadcast_to, kind=DynamicRaggedShape)
+@handles(shaping.broadcast_to, composite=DynamicRaggedShape)
 def _broadcast_to(input: RaggedLike, shape: DynamicRaggedShape, name: str | None = None) -> Any:
     if not shape.row_partitions:
         return shaping.broadcast_to(input, shape.inner_shape)  # type: ignore[arg-type]

@@ -23,21 +23,21 @@ _VALUE_FUNCTIONS = (
 )  # fmt: skip
 
 
-@handles_each(_VALUE_FUNCTIONS, kind=SparseTensor)
+@handles_each(_VALUE_FUNCTIONS, composite=SparseTensor)
 def _apply_to_values(function: Callable[..., Any], x: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
     return x.with_values(function(x.values, *args, **kwargs))
 
 
-@handles(shape, kind=SparseTensor)
+@handles(shape, composite=SparseTensor)
 def _shape(input: SparseTensor, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     return cast(input.dense_shape, as_dtype(out_type or int32))
 
 
-@handles(size, kind=SparseTensor)
+@handles(size, composite=SparseTensor)
 def _size(input: SparseTensor, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     return cast(reduce_prod(input.dense_shape), as_dtype(out_type or int32))
 
 
-@handles(rank, kind=SparseTensor)
+@handles(rank, composite=SparseTensor)
 def _rank(input: SparseTensor, name: str | None = None) -> Tensor:
     return size(input.dense_shape)

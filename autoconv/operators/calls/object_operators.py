@@ -82,7 +82,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if region is None:
         return NotImplemented
     trace = region.trace
-    trace.dispatched_on_class = trace.dispatched_on_class or may_call_unseen_method(op, operands)
+    trace.is_dispatched_on_class = trace.is_dispatched_on_class or may_call_unseen_method(op, operands)
     if trace.patched_classes:
         _refuse_writing(trace, op, operands, attributes)
     if op == "object_call":

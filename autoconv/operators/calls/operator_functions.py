@@ -61,7 +61,7 @@ def _call_with_names(function: Callable[..., Any], function_name: str, *names: A
 def _iter(x: Any, *sentinel: Any) -> Any:
     """iter(x): an iterator over Python's containers lives in the graph, which keeps its position."""
     region = current_region()
-    may_be_in_graph = region is not None and region.contract.objects_in_graph and not region.trace.called_by_python
+    may_be_in_graph = region is not None and region.contract.objects_in_graph and not region.trace.is_called_by_python
     if may_be_in_graph and not sentinel and (is_object(x) or type(x) in _ITERABLE_CLASSES):
         return apply_object("iter", x)
     return bind_iterator(raise_from_python(builtins.iter, convert_callback(x) if sentinel else x, *sentinel))

@@ -96,11 +96,11 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
         if region is None:
             return method(self, *args, **kwargs)
         start = region.graph.mark()
-        was_called_by_python, region.trace.called_by_python = region.trace.called_by_python, True
+        was_called_by_python, region.trace.is_called_by_python = region.trace.is_called_by_python, True
         try:
             result = converted_method()(self, *args, **kwargs)
         finally:
-            region.trace.called_by_python = was_called_by_python
+            region.trace.is_called_by_python = was_called_by_python
         may_raise = name in _METHODS_THAT_RAISE and any(map(is_catchable, region.graph.nodes_since(start)))
         if may_raise or (name in _METHODS_WITH_KNOWN_RESULTS and is_staged(result)):
             error = StagingError(

@@ -81,7 +81,7 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
 def _register_class_in_graph(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
     """Register a class; restart the trace if it may have recorded an operation on an instance of that class."""
     is_new = kind not in trace.created_classes
-    if is_new and trace.dispatched_on_class and trace.contract.objects_in_graph and _has_operators(kind):
+    if is_new and trace.is_dispatched_on_class and trace.contract.objects_in_graph and _has_operators(kind):
         # Each trace creates such a class anew, so that a restart would not help.
         if any(class_name(other_kind) == class_name(kind) for other_kind in trace.created_classes):
             raise StagingError(

@@ -100,10 +100,10 @@ def _is_range_checked(value: object, dtype: DType) -> bool:
     return value_dtype.is_floating or (value_dtype.is_integer and not np.can_cast(value_dtype.numpy, dtype.numpy))
 
 
-def check_rank(covered: int, rank: int) -> None:
+def check_rank(indexed_count: int, rank: int) -> None:
     """Raise NumPy's error if an index covers more dimensions than the array has."""
-    if covered > rank:
-        detail = f"array is {rank}-dimensional, but {covered} were indexed"
+    if indexed_count > rank:
+        detail = f"array is {rank}-dimensional, but {indexed_count} were indexed"
         raise as_program_error(IndexError(f"too many indices for array: {detail}"))
 
 
@@ -212,9 +212,10 @@ def is_stored_item_by_item(value: object, type_: ArrayType) -> bool:
     if not isinstance(value, (list, tuple)) or not type_.dtype.is_integer or type_.shape != (len(value),):
         return False
     tensors = list(map(as_tensor, value))
-    if not all(np.ndim(x) == 0 if t is None else t.type.shape == () for x, t in zip(value, tensors, strict=True)):
+    pairs = list(zip(value, tensors, strict=True))
+    if not all(np.ndim(item) == 0 if tensor is None else tensor.type.shape == () for item, tensor in pairs):
         return False
-    return any(_may_overflow(x, t, type_.dtype) for x, t in zip(value, tensors, strict=True))
+    return any(_may_overflow(item, tensor, type_.dtype) for item, tensor in pairs)
 
 
 def _may_overflow(value: object, tensor: Tensor | None, dtype: DType) -> bool:
@@ -297,10 +298,10 @@ def is_static_mask(mask: Any, shape: Sequence[int | None]) -> bool:
     return None not in shape and tuple(mask_shape or ()) == tuple(shape)
 
 
-def may_broadcast(target: Sequence[int | None], shape: Sequence[Any]) -> bool:
-    """Return whether a value of the shape may broadcast to `target`; unknown sizes count as a match."""
-    pairs = zip(reversed(shape), reversed(target), strict=False)
-    return len(shape) <= len(target) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
+def may_broadcast(target_shape: Sequence[int | None], shape: Sequence[Any]) -> bool:
+    """Return whether a value of the shape may broadcast to `target_shape`; unknown sizes count as a match."""
+    pairs = zip(reversed(shape), reversed(target_shape), strict=False)
+    return len(shape) <= len(target_shape) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
 
 
 _TYPES_WITH_SHAPE = (np.ndarray, np.generic, bool, int, float, complex)
@@ -356,10 +357,10 @@ def check_broadcast(
         raise as_program_error(ValueError(f"operands could not be broadcast together with shapes {shapes_text} "))
 
 
-def may_have_shape(target: Sequence[int | None], shape: Sequence[Any]) -> bool:
-    """Return whether a result of the shape may fill `target` without broadcasting; unknown sizes count as a match."""
-    return len(target) == len(shape) and all(
-        a == b or a is None or b is None for a, b in zip(shape, target, strict=True)
+def may_have_shape(target_shape: Sequence[int | None], shape: Sequence[Any]) -> bool:
+    """Return whether a result of the shape may fill `target_shape` unbroadcast; unknown sizes count as a match."""
+    return len(target_shape) == len(shape) and all(
+        a == b or a is None or b is None for a, b in zip(shape, target_shape, strict=True)
     )
 
 

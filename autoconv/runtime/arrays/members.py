@@ -192,10 +192,10 @@ def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
         raise StagingError(f"an array is converted to {numpy_dtype}", current_place())
     if array.type.dtype.is_complex and numpy_dtype.kind != "c":
         raise StagingError("complex elements lose their imaginary parts", current_place())
-    target = as_dtype(numpy_dtype)
-    if target is array.type.dtype:
+    target_dtype = as_dtype(numpy_dtype)
+    if target_dtype is array.type.dtype:
         return wrap_new_arrays(array.load(), wrap_scalars=True) if copy else array
-    return wrap_new_arrays(dispatch.apply("cast", array.load(), dtype=target), wrap_scalars=True)
+    return wrap_new_arrays(dispatch.apply("cast", array.load(), dtype=target_dtype), wrap_scalars=True)
 
 
 def _flatten(array: SymbolicArray, order: str = "C") -> Any:

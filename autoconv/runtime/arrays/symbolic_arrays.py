@@ -199,14 +199,14 @@ class SymbolicArray(TensorMethods):
             return
         tensor = convert_assigned(value, self.type)
         refuse_warned_conversion(tensor, self.type.dtype)
-        shape, target = tensor.type.shape, self.known_shape
-        if shape is not None and len(shape) > len(target):
-            while len(shape) > len(target) and shape[0] == 1:
+        shape, target_shape = tensor.type.shape, self.known_shape
+        if shape is not None and len(shape) > len(target_shape):
+            while len(shape) > len(target_shape) and shape[0] == 1:
                 shape = shape[1:]
             tensor = dispatch.apply("reshape", tensor, shape=shape)
-        if shape is None or not may_broadcast(target, shape):
-            source_text, target_text = numpy_shape_text(tensor.type.shape), numpy_shape_text(target)
-            message = f"could not broadcast input array from shape {source_text} into shape {target_text}"
+        if shape is None or not may_broadcast(target_shape, shape):
+            source_shape_text, target_shape_text = numpy_shape_text(tensor.type.shape), numpy_shape_text(target_shape)
+            message = f"could not broadcast input array from shape {source_shape_text} into shape {target_shape_text}"
             raise as_program_error(ValueError(message))
         record_array_op("array_store", [self._value, elements_value(tensor)])
 
@@ -244,8 +244,8 @@ class SymbolicArray(TensorMethods):
         check_rank(1 if isinstance(index, slice) else 0, self.ndim)  # before its bounds are evaluated, as in NumPy
         spec, operands = binary_dispatch.parse_program_index(_load_indices(index))
         operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
-        covered = indexed_rank(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
-        check_rank(covered, self.ndim)
+        indexed_count = indexed_rank(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
+        check_rank(indexed_count, self.ndim)
         return spec, operands
 
     def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:

@@ -43,12 +43,12 @@ def refuse_identity(a: object, b: object) -> None:
     region = current_region()
     if region is None or not region.trace.rebuilt_arguments:
         return
-    rebuilt, created_objects = region.trace.rebuilt_arguments, region.trace.created_objects or {}
+    rebuilt_arguments, created_objects = region.trace.rebuilt_arguments, region.trace.created_objects or {}
     for first, second in ((a, b), (b, a)):
-        if id(first) not in rebuilt or type(first) is not type(second) or id(second) in created_objects:
+        if id(first) not in rebuilt_arguments or type(first) is not type(second) or id(second) in created_objects:
             continue
         # Two rebuilt objects, not tuples, are two of the caller's as well.
-        if id(second) not in rebuilt or isinstance(first, tuple):
+        if id(second) not in rebuilt_arguments or isinstance(first, tuple):
             region.contract.before_write(first, f"{with_article(type(first))} of the arguments is compared by identity")
 
 
@@ -57,25 +57,25 @@ def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:
     region = current_region()
     if region is None or not region.trace.rebuilt_arguments:
         return
-    rebuilt, created_objects = region.trace.rebuilt_arguments, region.trace.created_objects or {}
-    seen: set[int] = set()
-    pending = list(values)
-    while pending:
-        value = pending.pop()
-        if type(value) in ATOMS or id(value) in seen:
+    rebuilt_arguments, created_objects = region.trace.rebuilt_arguments, region.trace.created_objects or {}
+    seen_ids: set[int] = set()
+    worklist = list(values)
+    while worklist:
+        value = worklist.pop()
+        if type(value) in ATOMS or id(value) in seen_ids:
             continue
-        seen.add(id(value))
-        if id(value) in rebuilt and not isinstance(value, tuple):
+        seen_ids.add(id(value))
+        if id(value) in rebuilt_arguments and not isinstance(value, tuple):
             yield value
         elif type(value).__name__ == "Variant":
-            pending += value.values
+            worklist += value.values
         elif isinstance(value, (set, frozenset)):
-            pending += value
+            worklist += value
         elif is_structure(value):
-            pending += structure_parts(value)
-            pending += dict.keys(value) if isinstance(value, dict) else ()
+            worklist += structure_parts(value)
+            worklist += dict.keys(value) if isinstance(value, dict) else ()
         if id(value) in created_objects:
-            pending += attributes_of(value).values()
+            worklist += attributes_of(value).values()
 
 
 __all__ = ["is_rebuilt", "register_rebuilt", "find_rebuilt", "refuse_identity", "refuse_rebuilt"]

@@ -21,17 +21,17 @@ class StagedException(Exception):
 
 def holds_graph_values(error: BaseException | None) -> bool:
     """Return whether an exception, or one that it is linked to, has values known only at run time."""
-    pending, seen = [error], set[int]()
-    while pending:
-        current = pending.pop()
-        if current is None or id(current) in seen:
+    worklist, seen_ids = [error], set[int]()
+    while worklist:
+        linked_error = worklist.pop()
+        if linked_error is None or id(linked_error) in seen_ids:
             continue
-        seen.add(id(current))
-        if type(current) is StagedException or hasattr(current, "_autoconv_tensors"):
+        seen_ids.add(id(linked_error))
+        if type(linked_error) is StagedException or hasattr(linked_error, "_autoconv_tensors"):
             return True
-        if holds_symbols(current.args) or holds_created_objects(current.args):
+        if holds_symbols(linked_error.args) or holds_created_objects(linked_error.args):
             return True
-        pending += [current.__cause__, current.__context__]
+        worklist += [linked_error.__cause__, linked_error.__context__]
     return False
 
 

@@ -41,12 +41,12 @@ class SymbolicGenerator:
         return _as_generator
 
     def __getattr__(self, name: str) -> Any:
-        kind = self.__class__
-        if name in drawing_methods(kind):
+        class_ = self.__class__
+        if name in drawing_methods(class_):
             return SymbolicGeneratorMethod(self, name)
-        if hasattr(kind, name) and not name.startswith("__"):
+        if hasattr(class_, name) and not name.startswith("__"):
             raise numpy_refusal(f"{name!r} of a random generator")
-        raise AttributeError(f"{kind.__module__ + '.' + kind.__name__!r} object has no attribute {name!r}")
+        raise AttributeError(f"{class_.__module__ + '.' + class_.__name__!r} object has no attribute {name!r}")
 
     def __eq__(self, other: object) -> bool:
         if type(other) is SymbolicGenerator and other is not self:
@@ -100,9 +100,9 @@ CONVERTED_METHODS: dict[type, frozenset[str]] = {
 }  # fmt: skip
 
 
-def drawing_methods(kind: type) -> frozenset[str]:
+def drawing_methods(class_: type) -> frozenset[str]:
     """Return the names of the methods of a class of generators that a graph supports."""
-    return _METHODS.get(kind, frozenset())
+    return _METHODS.get(class_, frozenset())
 
 
 def is_generator(value: object) -> bool:

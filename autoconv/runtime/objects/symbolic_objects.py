@@ -223,7 +223,7 @@ def record_without_hook(op: str, operands: Sequence[Any], **attributes: Any) -> 
     return results[0] if len(results) == 1 else tuple(results)
 
 
-_BECOMES_PART = "of the arguments becomes part of a value known only at run time"
+_USE_OF_ARGUMENT = "of the arguments becomes part of a value known only at run time"
 
 
 def box(value: Any) -> SymbolicObject:
@@ -241,7 +241,7 @@ def box(value: Any) -> SymbolicObject:
         return _box_tensor(value, region)
     if type(value) is SymbolicGenerator:
         return SymbolicObject(value.__autoconv_graph_value__())
-    refuse_rebuilt(value, _BECOMES_PART)
+    refuse_rebuilt(value, _USE_OF_ARGUMENT)
     if type(value) in (tuple, list, set, dict) and (
         holds_symbols(value) or holds_created_objects(value) or holds_functions_that_vary(value)
     ):
@@ -305,8 +305,8 @@ def box_array(value: object) -> SymbolicObject:
     """Box a tensor of any shape as an object that is invisible to the program; unboxing restores the tensor."""
     region = current_region()
     assert region is not None
-    lifted = region.lift(dispatch.graph_value(region, as_tensor(value)))
-    return SymbolicObject(region.record("object_box", [lifted], {"boxing": "array"}).results[0])
+    lifted_value = region.lift(dispatch.graph_value(region, as_tensor(value)))
+    return SymbolicObject(region.record("object_box", [lifted_value], {"boxing": "array"}).results[0])
 
 
 def constant_object(value: object) -> SymbolicObject:

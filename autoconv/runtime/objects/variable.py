@@ -45,14 +45,14 @@ class VariableType(type):
         creates_by_contract = type(contract).make_variable is not Contract.make_variable
         if cls is not Variable or not (creators_in_scope() or creates_by_contract):
             return super().__call__(*args, **kwargs)
-        bound = inspect.signature(cls.__init__).bind(None, *args, **kwargs)
-        bound.apply_defaults()
-        arguments = dict(list(bound.arguments.items())[1:])  # without `self`
+        bound_arguments = inspect.signature(cls.__init__).bind(None, *args, **kwargs)
+        bound_arguments.apply_defaults()
+        arguments = dict(list(bound_arguments.arguments.items())[1:])  # without `self`
 
-        make = super().__call__
+        make_variable = super().__call__
 
         def create_by_contract(**final_arguments: Any) -> Any:
-            return contract.make_variable(make, final_arguments)
+            return contract.make_variable(make_variable, final_arguments)
 
         return create_variable(create_by_contract, arguments)
 

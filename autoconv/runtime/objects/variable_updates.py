@@ -260,11 +260,11 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
         _STATE.creators = outer_creators
 
 
-def create_variable(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+def create_variable(make_variable: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """Call `make(**arguments)` through the creators in scope."""
-    creator = make
-    for outer in _STATE.creators:
-        creator = _chained_creator(outer, creator)
+    creator = make_variable
+    for outer_creator in _STATE.creators:
+        creator = _chained_creator(outer_creator, creator)
     creators, _STATE.creators = _STATE.creators, ()
     try:
         return creator(**arguments)

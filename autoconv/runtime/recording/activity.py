@@ -33,44 +33,45 @@ class _IsUntraced:
 class _ThreadCounts(threading.local):
     """The share of one thread in the counts of `_Activity`."""
 
-    count = forced = tapes = 0
+    recording_count = forced_count = tape_count = 0
 
 
 class _Activity:
-    """`count` recording threads, `forced` blocks of `as_if_traced`, and `tapes`, the active ones.
+    """The counts of recording threads, of blocks of `as_if_traced`, and of active tapes.
 
     When the counts change, `on_change` is called with the new value of `untraced`: True while no thread records, a
     per-thread flag while some do, and False while all threads behave as if they recorded.
     """
 
     def __init__(self) -> None:
-        self.count = 0
-        self.forced = 0
-        self.tapes = 0
+        self.recording_count = 0
+        self.forced_count = 0
+        self.tape_count = 0
         self.lock = new_lock()
         self.thread_counts = _ThreadCounts()
         self.is_untraced = _IsUntraced()
         self.on_change: Callable[[object], None] = lambda untraced: None
 
-    def add(self, change: int, forced: int = 0) -> None:
+    def add(self, change: int, forced_change: int = 0) -> None:
         with self.lock:
-            self.count += change
-            self.forced += forced
-            self.thread_counts.count += change
-            self.thread_counts.forced += forced
-            BUSY.value = self.count + self.forced + self.tapes
-            self.on_change(not self.forced and (self.is_untraced if self.count else True))
+            self.recording_count += change
+            self.forced_count += forced_change
+            self.thread_counts.recording_count += change
+            self.thread_counts.forced_count += forced_change
+            BUSY.value = self.recording_count + self.forced_count + self.tape_count
+            self.on_change(not self.forced_count and (self.is_untraced if self.recording_count else True))
 
     def add_tape(self, change: int) -> None:
         with self.lock:
-            self.tapes += change
-            self.thread_counts.tapes += change
-            BUSY.value = self.count + self.forced + self.tapes
+            self.tape_count += change
+            self.thread_counts.tape_count += change
+            BUSY.value = self.recording_count + self.forced_count + self.tape_count
 
     def forget_others(self) -> None:
         """Drop the counts of other threads, in a forked child."""
         counts = self.thread_counts
-        self.count, self.forced, self.tapes = counts.count, counts.forced, counts.tapes
+        self.recording_count, self.forced_count = counts.recording_count, counts.forced_count
+        self.tape_count = counts.tape_count
         self.add(0)
 
 

@@ -40,18 +40,18 @@ def unregister(run: Function) -> None:
     """Remove the handlers that run this function; raises ValueError where there is none."""
     removed_count = 0
     for handlers in _HANDLERS.values():
-        remaining = [handler for handler in handlers if run not in (handler.run, unwrap(handler.run))]
-        removed_count += len(handlers) - len(remaining)
-        handlers[:] = remaining
+        remaining_handlers = [handler for handler in handlers if run not in (handler.run, unwrap(handler.run))]
+        removed_count += len(handlers) - len(remaining_handlers)
+        handlers[:] = remaining_handlers
     if not removed_count:
         raise ValueError(f"Function {run} was not registered with a `@dispatch_for...` decorator.")
 
 
-def handles(*functions: Function, kind: type) -> Callable[[Function], Function]:
+def handles(*functions: Function, composite: type) -> Callable[[Function], Function]:
     """Register the decorated function for those functions where a composite of the class is among the arguments."""
 
     def fits(args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
-        return any(isinstance(value, kind) for value in composites_in((*args, *kwargs.values())))
+        return any(isinstance(value, composite) for value in composites_in((*args, *kwargs.values())))
 
     def decorate(run: Function) -> Function:
         for function in functions:
@@ -61,12 +61,12 @@ def handles(*functions: Function, kind: type) -> Callable[[Function], Function]:
     return decorate
 
 
-def handles_each(functions: Iterable[Function], kind: type) -> Callable[[Function], Function]:
+def handles_each(functions: Iterable[Function], composite: type) -> Callable[[Function], Function]:
     """Register `run(function, *args, **kwargs)` for each of the functions, as `handles` does."""
 
     def decorate(run: Function) -> Function:
         for function in functions:
-            handles(function, kind=kind)(_bind(run, function))
+            handles(function, composite=composite)(_bind(run, function))
         return run
 
     return decorate

@@ -22,7 +22,7 @@ class DeferredStores:
     """Stores of the values of a set of locations, deferred to the nodes that may raise.
 
     `write(location, value, last_stored)` records a store; it is called before such a node, where a value has changed.
-    `last_stored` is the value last stored, or `UNKNOWN`. `outermost` limits this to a region. `includes_limits` adds
+    `last_stored` is the value last stored, or `UNKNOWN`. `outermost` limits this to a region. `includes_overflows` adds
     nodes that raise only for integers beyond 64 bits.
     """
 
@@ -31,12 +31,12 @@ class DeferredStores:
         locations: Callable[[Region], Iterable[Location]],
         write: Callable[[Location, Any, Any], None],
         outermost: Region | None = None,
-        includes_limits: bool = False,
+        includes_overflows: bool = False,
     ) -> None:
         self._locations = locations
         self._write = write
         self._outermost = outermost
-        self._includes_limits = includes_limits
+        self._includes_overflows = includes_overflows
         # By region and location: (value, last node of its store or None, position of that node).
         self._last_stored: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
         self.is_suspended = False
@@ -50,7 +50,7 @@ class DeferredStores:
         """Store changed values before a node that may raise; called before each node is recorded."""
         if self.is_suspended or self._is_outside(region):
             return
-        if may_raise(op, inputs, attributes) and (self._includes_limits or OPS[op].traits.overflow_error != "only"):
+        if may_raise(op, inputs, attributes) and (self._includes_overflows or OPS[op].traits.overflow_error != "only"):
             self.store(region)
 
     def locations(self, region: Region) -> Iterable[Location]:
@@ -95,16 +95,16 @@ class DeferredStores:
 
     def _stored_value(self, region: Region, location: Location) -> Any:
         """Return the value last stored on the path to the region's current end, or `UNKNOWN`."""
-        outer: Region | None = region
-        while outer is not None:
-            entry = self._last_stored.get((id(outer), location.key))
+        enclosing_region: Region | None = region
+        while enclosing_region is not None:
+            entry = self._last_stored.get((id(enclosing_region), location.key))
             if entry is not None:
                 value, node, position = entry
-                nodes = outer.graph.nodes
+                nodes = enclosing_region.graph.nodes
                 return value if node is None or (position < len(nodes) and nodes[position] is node) else UNKNOWN
-            if outer.graph.name.startswith(_REPEATED_REGION_PREFIXES):
+            if enclosing_region.graph.name.startswith(_REPEATED_REGION_PREFIXES):
                 return UNKNOWN
-            outer = outer.parent
+            enclosing_region = enclosing_region.parent
         return UNKNOWN
 
 

@@ -64,7 +64,7 @@ class Journal:
     locations: dict[tuple[Any, ...], Location] = field(default_factory=dict)
     old_values: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     outer: Journal | None = None
-    inherited: set[tuple[Any, ...]] = field(default_factory=set)  # attributes that only the owners' classes held before
+    inherited_keys: set[tuple[Any, ...]] = field(default_factory=set)  # attributes that only the classes held before
 
     def all_locations(self) -> Iterator[tuple[tuple[Any, ...], Location]]:
         """Iterate over all locations written so far, here and in the enclosing journals."""
@@ -77,7 +77,7 @@ class Journal:
             self.locations[location.key] = location
             self.old_values[location.key] = location.read()
             if _is_inherited(location) and self.old_values[location.key] is not MISSING:
-                self.inherited.add(location.key)
+                self.inherited_keys.add(location.key)
 
     def _is_relevant(self, location: Location) -> bool:
         """Return whether this is the first write to a location, of an object that the region did not make."""
@@ -91,14 +91,14 @@ class Journal:
             for key, location in self.locations.items():
                 if outer._is_relevant(location):
                     outer.locations[key], outer.old_values[key] = location, self.old_values[key]
-                    outer.inherited |= {key} & self.inherited
+                    outer.inherited_keys |= {key} & self.inherited_keys
 
     def roll_back(self) -> dict[tuple[Any, ...], Any]:
         """Restore the old values; return the new ones by key."""
         new_values = {key: location.read() for key, location in self.locations.items()}
         # Reversed: an object moved into the graph after its attributes changed.
         for key, location in reversed(self.locations.items()):
-            if key in self.inherited:
+            if key in self.inherited_keys:
                 if not _is_inherited(location):
                     _builtin_accessor(location.owner, "__delattr__")(location.owner, location.key[-1])
             elif new_values[key] is not self.old_values[key]:

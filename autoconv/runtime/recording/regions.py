@@ -74,8 +74,8 @@ class Trace:
     attributes_holding_objects: names of attributes that hold objects of these classes
     attributes_assumed_without_objects: names of attributes that the trace assumes not to hold such objects
     classes_made_in_graph: names of the classes whose objects are all made in the graph
-    dispatched_on_class: True if an operation was dispatched on an object's class
-    called_by_python: True while a special method runs whose result Python itself takes
+    is_dispatched_on_class: True if an operation was dispatched on an object's class
+    is_called_by_python: True while a special method runs whose result Python itself takes
     argument_list_items: for arguments that are lists of numbers, the type of an item and the nesting depth
     regions: all regions recorded, including those recorded again
     appended_items: lists with static items, and the values appended to them
@@ -137,8 +137,8 @@ class Trace:
     attributes_holding_objects: set[str] = field(default_factory=set)
     attributes_assumed_without_objects: set[str] = field(default_factory=set)
     classes_made_in_graph: frozenset[str] = frozenset()
-    dispatched_on_class: bool = False
-    called_by_python: bool = False
+    is_dispatched_on_class: bool = False
+    is_called_by_python: bool = False
     argument_list_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
     regions: list[Region] = field(default_factory=list)
     appended_items: list[tuple[Any, Any]] = field(default_factory=list)
@@ -212,9 +212,9 @@ class Region:
 
     def is_inside(self, other: Region | None) -> bool:
         """Return whether this is the region `other`, or nested in it."""
-        end = None if other is None else other.merged_region
+        other_region = None if other is None else other.merged_region
         region: Region | None = self
-        while region is not None and region is not end:
+        while region is not None and region is not other_region:
             region = region.parent
         return region is not None
 
@@ -236,11 +236,11 @@ class Region:
             error = InaccessibleTensorError(scope_message(value, self.graph))
             error.graph = value.graph
             raise error
-        outer = self.parent.lift(value)
-        result = self.captures.get(outer)
+        outer_value = self.parent.lift(value)
+        result = self.captures.get(outer_value)
         if result is None:
-            result = self.graph.add_parameter(outer.type, outer.name)
-            self.captures[outer] = result
+            result = self.graph.add_parameter(outer_value.type, outer_value.name)
+            self.captures[outer_value] = result
         self.captures[value] = result
         return result
 
@@ -301,22 +301,22 @@ def enter(region: Region | None) -> None:
 @contextmanager
 def recording(region: Region | None) -> Iterator[Region | None]:
     """Record ops of this thread into `region` inside the block (None: they run eagerly)."""
-    before = _STATE.region
-    starts_recording = before is None and region is not None
+    outer_region = _STATE.region
+    starts_recording = outer_region is None and region is not None
     if starts_recording:
         ACTIVITY.add(1)
     _STATE.region, THREAD_FLAG.untraced = region, region is None
     try:
         yield region
     finally:
-        _STATE.region, THREAD_FLAG.untraced = before, before is None
+        _STATE.region, THREAD_FLAG.untraced = outer_region, outer_region is None
         if starts_recording:
             ACTIVITY.add(-1)
 
 
 def recording_state() -> tuple[Region | None, int]:
     """Return what `restore_recording` needs to undo what an interrupt leaves of blocks of `recording`."""
-    return _STATE.region, ACTIVITY.thread_counts.count
+    return _STATE.region, ACTIVITY.thread_counts.recording_count
 
 
 def restore_recording(state: tuple[Region | None, int]) -> None:
@@ -326,8 +326,8 @@ def restore_recording(state: tuple[Region | None, int]) -> None:
     """
     region, count = state
     enter(region)
-    if ACTIVITY.thread_counts.count != count:
-        ACTIVITY.add(count - ACTIVITY.thread_counts.count)
+    if ACTIVITY.thread_counts.recording_count != count:
+        ACTIVITY.add(count - ACTIVITY.thread_counts.recording_count)
 
 
 def new_trace(name: str, contract: Contract = EAGER, converts: bool = True) -> Trace:

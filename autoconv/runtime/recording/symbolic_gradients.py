@@ -71,10 +71,11 @@ def _varied_values(
     regions: Sequence[Region], sources: Sequence[Value], nodes_of: NodeFilter, heap: Heap
 ) -> dict[Graph, set[Value]]:
     varied_by_graph: dict[Graph, set[Value]] = {}
-    outer: set[Value] = set()
+    outer_values: set[Value] = set()
     for region in reversed(regions):
         inner_sources = [source for source in sources if source.graph is region.graph]
         if region.parent is not None:
-            inner_sources += [inner for value, inner in region.parent_captures().items() if value in outer]
-        outer = varied_by_graph[region.graph] = varied_values(region.graph, inner_sources, heap, nodes_of(region.graph))
+            inner_sources += [inner for value, inner in region.parent_captures().items() if value in outer_values]
+        outer_values = varied_values(region.graph, inner_sources, heap, nodes_of(region.graph))
+        varied_by_graph[region.graph] = outer_values
     return varied_by_graph

@@ -42,7 +42,7 @@ class Recorder:
 
     `orders` is how often the recorded ops may be differentiated: more than once where a gradient may be taken while
     recording goes on. `watches_variables`: trainable variables are watched when read; `variables` holds them by the
-    identity of their storage. `lost` is true once a followed value was converted to a Python number or NumPy array.
+    identity of their storage. `has_lost_values`: a followed value was converted to a Python number or array.
     `recompute_every` is the checkpoint interval for the backward pass through loops of functions.
     """
 
@@ -54,7 +54,7 @@ class Recorder:
         self.recompute_every = recompute_every
         self.entries: list[Entry] = []
         self.variables: dict[int, Any] = {}
-        self._lost = False
+        self._has_lost_values = False
         self._followed: dict[int, Any] = {}
         self._substitutes: dict[int, tuple[Any, Any]] = {}
         self._unread_substitutes: set[int] = set()  # substitutes that no recorded op has read yet
@@ -67,12 +67,12 @@ class Recorder:
         self._unread_substitutes.add(id(tensor))
 
     @property
-    def lost(self) -> bool:
-        return self._lost or bool(self._unread_substitutes)
+    def has_lost_values(self) -> bool:
+        return self._has_lost_values or bool(self._unread_substitutes)
 
-    def mark_lost(self) -> None:
+    def mark_lost_values(self) -> None:
         """Record that a followed value is converted to a Python number or NumPy array."""
-        self._lost = True
+        self._has_lost_values = True
 
     def substitute_for(self, array: TensorLike) -> Any:
         """Return the tensor followed in place of `array`, or None."""
@@ -162,7 +162,7 @@ def record_export(value: object) -> None:
     """Record that a tensor was converted to a number or an array, which recorders cannot follow."""
     for recorder in _ACTIVE.recorders:
         if recorder.follows(value):
-            recorder.mark_lost()
+            recorder.mark_lost_values()
 
 
 def watch_used_variable(variable: Any) -> None:

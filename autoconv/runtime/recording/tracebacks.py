@@ -80,15 +80,15 @@ set_traceback_provider(show_caught)
 
 def walk_links(error: BaseException) -> Iterator[BaseException]:
     """Iterate over the error, its causes, its contexts, and the errors of groups."""
-    pending: list[BaseException | None] = [error]
-    seen: set[int] = set()
-    while pending:
-        current = pending.pop()
-        if current is not None and id(current) not in seen:
-            seen.add(id(current))
-            yield current
-            pending += [current.__cause__, current.__context__]
-            pending += current.exceptions if isinstance(current, BaseExceptionGroup) else ()
+    worklist: list[BaseException | None] = [error]
+    seen_ids: set[int] = set()
+    while worklist:
+        linked_error = worklist.pop()
+        if linked_error is not None and id(linked_error) not in seen_ids:
+            seen_ids.add(id(linked_error))
+            yield linked_error
+            worklist += [linked_error.__cause__, linked_error.__context__]
+            worklist += linked_error.exceptions if isinstance(linked_error, BaseExceptionGroup) else ()
 
 
 _WRAPPERS: dict[Callable[..., Any], Any] = {}

@@ -23,10 +23,10 @@ def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | Non
     The search starts at `values`, enters containers, objects, bound methods and partial functions, and ends after
     `limit` objects.
     """
-    pending: list[Iterable[Any]] = [values]
+    worklist: list[Iterable[Any]] = [values]
     seen_ids: set[int] = set()
-    while pending:
-        for value in pending.pop():
+    while worklist:
+        for value in worklist.pop():
             class_ = type(value)
             if class_ in ATOMS or id(value) in seen_ids:
                 continue
@@ -35,7 +35,7 @@ def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | Non
             if len(seen_ids) == limit:
                 return None
             seen_ids.add(id(value))
-            pending.append(_parts(value, class_))
+            worklist.append(_parts(value, class_))
     return None
 
 

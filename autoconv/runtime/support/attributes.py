@@ -25,8 +25,8 @@ class GraphAttributes(dict[str, Any]):
 
 def dict_of(value: object) -> Any:
     """Return the `__dict__` of an object, or None; a `__getattr__` of the program's does not run."""
-    kind = type(value)
-    if hasattr(kind, "__getattr__") and not kind.__dictoffset__:
+    class_ = type(value)
+    if hasattr(class_, "__getattr__") and not class_.__dictoffset__:
         try:
             return object.__getattribute__(value, "__dict__")
         except AttributeError:
@@ -72,13 +72,13 @@ def set_attributes(value: object, attributes: dict[str, Any]) -> None:
         object.__setattr__(value, "__dict__", {name: item for name, item in attributes.items() if name not in slots})
 
 
-def slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
+def slots_of(class_: type) -> tuple[tuple[str, Any], ...]:
     """Return the names and descriptors of the slots of a class written in Python."""
-    slots = _SLOTS.get(kind)
+    slots = _SLOTS.get(class_)
     if slots is None:
-        slots = _SLOTS[kind] = tuple(
+        slots = _SLOTS[class_] = tuple(
             (name, attribute)
-            for base in kind.__mro__
+            for base in class_.__mro__
             if "__slots__" in vars(base)
             for name, attribute in vars(base).items()
             if isinstance(attribute, types.MemberDescriptorType)

@@ -39,12 +39,12 @@ def captures_any(value: object, matches: Callable[[Any], bool]) -> bool:
     return isinstance(value, _CAPTURING_TYPES) and _reaches(value, matches, {id(value)})
 
 
-def _reaches(value: object, matches: Callable[[Any], bool], seen: set[int]) -> bool:
+def _reaches(value: object, matches: Callable[[Any], bool], seen_ids: set[int]) -> bool:
     for part in _parts(value):
-        if id(part) in seen:
+        if id(part) in seen_ids:
             continue
-        seen.add(id(part))
-        if matches(part) or _reaches(part, matches, seen):
+        seen_ids.add(id(part))
+        if matches(part) or _reaches(part, matches, seen_ids):
             return True
     return False
 

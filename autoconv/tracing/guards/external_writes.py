@@ -91,7 +91,7 @@ class WriteMonitor:
         # Attributes are stored at once.
         self.deferred_locations = [location for location in self.locations if location.kind != "attribute"]
         self._contents = ContainerStores(trace)
-        self.stores = DeferredStores(lambda _: self._written_locations(), self._record_store, includes_limits=True)
+        self.stores = DeferredStores(lambda _: self._written_locations(), self._record_store, includes_overflows=True)
 
     def _written_locations(self) -> list[Location]:
         """Return the deferred locations that the trace has written: others may be changed by another name."""
