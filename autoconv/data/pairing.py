@@ -23,7 +23,7 @@ from autoconv.operators.support.dataset_protocol import Stream
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import flatten, plain_kind
+from autoconv.runtime.support.structure import flatten, plain_class
 from autoconv.runtime.tensors.dispatch import apply
 
 
@@ -95,7 +95,7 @@ def _staged_operand(part: Any) -> Any:
     staged_part = as_staged(part)
     if staged_part is None:
         raise StagingError(
-            f"{with_article(plain_kind(part))} cannot be zipped with a dataset", current_place(),
+            f"{with_article(plain_class(part))} cannot be zipped with a dataset", current_place(),
             "a tensor, a list of numbers, or a dataset in its place",
         )  # fmt: skip
     return staged_part

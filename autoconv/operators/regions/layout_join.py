@@ -38,7 +38,7 @@ from autoconv.runtime.objects.symbolic_objects import as_object, graph_object
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import plain_kind
+from autoconv.runtime.support.structure import plain_class
 from autoconv.runtime.support.type_spec import TypeSpec
 
 
@@ -221,7 +221,7 @@ def _has_run_time_length(layout: Layout) -> bool:
 
 def _is_list(layout: Layout) -> bool:
     if isinstance(layout, Static):
-        return plain_kind(layout.value) is list and heap_of(layout.value) is None
+        return plain_class(layout.value) is list and heap_of(layout.value) is None
     return isinstance(layout, RunTimeList) or (isinstance(layout, Parts) and layout.kind is list)
 
 

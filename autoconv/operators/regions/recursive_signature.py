@@ -26,7 +26,7 @@ from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region
-from autoconv.runtime.support.structure import plain_kind
+from autoconv.runtime.support.structure import plain_class
 
 
 def join_arguments(old: Layout, new: Layout, name: str, contract: Contract) -> Layout:
@@ -94,11 +94,11 @@ def argument_layout(value: object, region: Region, is_result: bool = False) -> L
     except for one that the function itself creates and returns.
     """
     if type(value) in PLAIN_OF and region.contract.objects_in_graph:
-        return Leaf(ObjectType(plain_kind(value).__name__), as_object)
+        return Leaf(ObjectType(plain_class(value).__name__), as_object)
     if isinstance(value, Variant) and region.contract.objects_in_graph and any(map(_holds_containers, value.values)):
         return Leaf(ObjectType(), as_object)
     if isinstance(value, tuple) and any(_may_hold_graph_values(part) for part in value):
-        return Parts(plain_kind(value), None, tuple(argument_layout(part, region, is_result) for part in value))
+        return Parts(plain_class(value), None, tuple(argument_layout(part, region, is_result) for part in value))
     if not is_result and creating_region_of(value, region) is not None:
         return Static(value)
     return layout_of(value, region)

@@ -16,7 +16,7 @@ from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.runtime.objects.containers import PLAIN_OF, has_static_contents
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import plain_kind
+from autoconv.runtime.support.structure import plain_class
 
 _MODULES = ("builtins", "itertools")  # modules of the iterator classes to bind
 
@@ -81,7 +81,7 @@ class HeldIterator:
             )  # fmt: skip
         if not all(map(has_static_contents, self._owners)):
             raise StagingError(
-                f"a {plain_kind(self._owners[0]).__name__} moves into the graph, and an iterator over it was "
+                f"a {plain_class(self._owners[0]).__name__} moves into the graph, and an iterator over it was "
                 f"created before ({type(self._iterator).__name__})",
                 current_place(), "a for statement over the container itself, or over a copy",
             )  # fmt: skip

@@ -20,7 +20,7 @@ from autoconv.runtime.objects.containers import heap_of
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object
-from autoconv.runtime.support.structure import plain_kind
+from autoconv.runtime.support.structure import plain_class
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -45,12 +45,12 @@ def select_item(owner: object, items: Sequence[Any], index: SymbolicTensor) -> A
 
 def check_index(owner: object, size: int, index: SymbolicTensor) -> None:
     """Record a raise of the IndexError of the list or tuple, under the condition that the index is outside."""
-    raise_if((index >= size) | (index < -size), IndexError(f"{plain_kind(owner).__name__} index out of range"))
+    raise_if((index >= size) | (index < -size), IndexError(f"{plain_class(owner).__name__} index out of range"))
 
 
 def select_by_object(owner: Sequence[Any], index: Any) -> Any:
     """`select_item` for an index object, resolved to a position by Python's own subscript."""
-    positions = plain_kind(owner)(range(len(owner)))
+    positions = plain_class(owner)(range(len(owner)))
     result = apply_object("getitem", constant_object(positions), index)
     return _stage_selection(unbox(result, TensorType(int64, (), True)), list(owner))
 

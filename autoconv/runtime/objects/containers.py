@@ -22,7 +22,7 @@ from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import plain_kind
+from autoconv.runtime.support.structure import plain_class
 
 
 class GraphItems:
@@ -358,7 +358,7 @@ def record_container_change(container: object) -> None:
     if region is not None and is_argument and id(container) not in region.trace.argument_containers:
         region.contract.before_write(container, "an argument is changed")
     if region is not None and id(container) in region.trace.frozen_objects:
-        class_name = plain_kind(container).__name__
+        class_name = plain_class(container).__name__
         raise StagingError(
             f"a {class_name} is changed whose return depends on a tensor, or that is an item of a list in the graph",
             current_place(),

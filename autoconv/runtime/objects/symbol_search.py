@@ -8,7 +8,7 @@ from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.attributes import is_in_graph
 from autoconv.runtime.support.closure_contents import captures_any, is_nested_function
-from autoconv.runtime.support.structure import plain_kind, raw_items
+from autoconv.runtime.support.structure import plain_class, raw_items
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 _COLLECTIONS = (list, tuple, set, frozenset)
@@ -26,7 +26,7 @@ def holds_symbols(value: Any) -> bool:
     A rebuilt argument has to be recognised where it becomes part of the graph.
     """
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-    if isinstance(value, _COLLECTIONS) and type(value) not in _COLLECTIONS and plain_kind(value) is type(value):
+    if isinstance(value, _COLLECTIONS) and type(value) not in _COLLECTIONS and plain_class(value) is type(value):
         items = raw_items(value)  # without running methods of the user's class
     for item in items:
         if isinstance(item, (SymbolicTensor, RunTimeObject)) or hasattr(type(item), "__autoconv_box__"):

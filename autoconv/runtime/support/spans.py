@@ -142,9 +142,9 @@ def are_user_frames(codes: Sequence[CodeType]) -> list[bool]:
     is_hidden, caller_file = False, ""
     for code in codes:
         file = code.co_filename
-        kind = _KIND_BY_FILE.get(file) or _file_kind(file)
+        file_kind = _KIND_BY_FILE.get(file) or _file_kind(file)
         is_thunk = code.co_name == "<lambda>" and caller_file in _FILES_THAT_CALL_THUNKS and not is_region(code)
-        is_hidden = kind == "own" or is_thunk or (is_hidden and kind == "library")
+        is_hidden = file_kind == "own" or is_thunk or (is_hidden and file_kind == "library")
         result.append(not is_hidden)
         caller_file = file
     return result

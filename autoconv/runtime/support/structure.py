@@ -59,9 +59,9 @@ def pack(template: Template | None, leaves: Sequence[Any], initialise: bool = Tr
     The fields of dataclass objects get the leaves as they are. `initialise`: `__init__` runs before, for attributes
     besides the fields.
     """
-    expected = 1 if template is None else template.leaf_count
-    if expected != len(leaves):
-        raise ValueError(f"the structure has {expected} leaves, found {len(leaves)}")
+    leaf_count = 1 if template is None else template.leaf_count
+    if leaf_count != len(leaves):
+        raise ValueError(f"the structure has {leaf_count} leaves, found {len(leaves)}")
     return _pack(template, iter(leaves), initialise)
 
 
@@ -69,9 +69,9 @@ def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
     """Apply `function` to the leaves of structures with one template; raise ValueError when the templates differ."""
     leaves_and_templates = [flatten(structure) for structure in structures]
     template = leaves_and_templates[0][1]
-    for _, other in leaves_and_templates[1:]:
-        if other != template:
-            raise ValueError(f"the structures differ: {template} and {other}")
+    for _, other_template in leaves_and_templates[1:]:
+        if other_template != template:
+            raise ValueError(f"the structures differ: {template} and {other_template}")
     leaf_lists = (leaves for leaves, _ in leaves_and_templates)
     return pack(template, [function(*leaves) for leaves in zip(*leaf_lists, strict=True)])
 
@@ -82,30 +82,30 @@ class MissingFieldError(StagingError):
 
 def is_structure(value: object) -> bool:
     """Return whether `flatten` takes `value` apart."""
-    kind: Any = type(value)
-    if kind in ATOMS:  # most leaves are atoms, and the tests below take ten times as long
+    class_: Any = type(value)
+    if class_ in ATOMS:  # most leaves are atoms, and the tests below take ten times as long
         return False
-    if kind in _PLAIN_CLASSES or is_composite(value):
+    if class_ in _PLAIN_CLASSES or is_composite(value):
         return True
-    if plain_kind(value) in _PLAIN_CLASSES:  # but a container in the graph is a leaf
+    if plain_class(value) in _PLAIN_CLASSES:  # but a container in the graph is a leaf
         return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
     is_candidate = (
-        (isinstance(value, tuple) and not hasattr(kind, "__autoconv_leaf__"))
-        or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _is_rebuildable(kind))
-        or _is_pytree_dataclass(kind)
+        (isinstance(value, tuple) and not hasattr(class_, "__autoconv_leaf__"))
+        or (isinstance(value, (list, dict)) and class_.__module__ != "builtins" and _is_rebuildable(class_))
+        or _is_pytree_dataclass(class_)
     )
     return is_candidate and not is_in_graph(value)
 
 
-def plain_kind(structure: object) -> type:
+def plain_class(structure: object) -> type:
     """Return the class as which a structure is rebuilt: Python's own class for a traced container."""
-    kind = type(structure)
-    return getattr(kind, "__autoconv_plain__", kind)
+    class_ = type(structure)
+    return getattr(class_, "__autoconv_plain__", class_)
 
 
 def structure_form(structure: object) -> Any:
     """Return the form from which a structure is rebuilt: the spec of a composite tensor, else the class."""
-    return type_spec.spec_of_composite(structure) if is_composite(structure) else plain_kind(structure)
+    return type_spec.spec_of_composite(structure) if is_composite(structure) else plain_class(structure)
 
 
 def name_of(form: Any) -> str:
@@ -122,23 +122,23 @@ def loses_state(value: Any) -> bool:
 
     Two cases: attributes besides the items or fields; dict keys whose own `__eq__` may make them equal to other keys.
     """
-    kind: Any = type(value)
+    class_: Any = type(value)
     if is_composite(value):
         return False
-    if kind in _PLAIN_CLASSES or kind in ATOMS or plain_kind(value) in _PLAIN_CLASSES:
-        return kind is dict and not all(map(_is_known_key, value))
-    if not (kind.__dictoffset__ or slots_of(kind)) or not is_structure(value):
+    if class_ in _PLAIN_CLASSES or class_ in ATOMS or plain_class(value) in _PLAIN_CLASSES:
+        return class_ is dict and not all(map(_is_known_key, value))
+    if not (class_.__dictoffset__ or slots_of(class_)) or not is_structure(value):
         return False
-    extra_names = attributes_of(value).keys() - set(fields_of(kind))
+    extra_names = attributes_of(value).keys() - set(fields_of(class_))
     return not all(name.startswith("__autoconv") for name in extra_names)
 
 
 def _is_known_key(key: Any) -> bool:
     """Return whether equality of the key is that of built-in values, of enums, or identity."""
-    kind: Any = type(key)
-    if kind in ATOMS or kind.__eq__ is object.__eq__ or kind.__module__ in ("builtins", "numpy"):
-        return kind not in (tuple, frozenset) or all(map(_is_known_key, key))
-    return issubclass(kind, enum.Enum)
+    class_: Any = type(key)
+    if class_ in ATOMS or class_.__eq__ is object.__eq__ or class_.__module__ in ("builtins", "numpy"):
+        return class_ not in (tuple, frozenset) or all(map(_is_known_key, key))
+    return issubclass(class_, enum.Enum)
 
 
 def keys_of(template: Template | None) -> Iterator[Any]:
@@ -146,11 +146,11 @@ def keys_of(template: Template | None) -> Iterator[Any]:
     if template is None:
         return
     is_dict = not isinstance(template.kind, TypeSpec) and issubclass(template.kind, dict)
-    pending = list(template.keys or ()) if is_dict else []
-    while pending:
-        key = pending.pop()
+    worklist = list(template.keys or ()) if is_dict else []
+    while worklist:
+        key = worklist.pop()
         if type(key) in (tuple, frozenset):
-            pending += key
+            worklist += key
         else:
             yield key
     for child in template.children:
@@ -161,28 +161,29 @@ def kinds_of(template: Template | None) -> set[type]:
     """Return the classes that occur in a structure."""
     if template is None:
         return set()
-    kind = template.kind.value_type if isinstance(template.kind, TypeSpec) else template.kind
-    return {kind}.union(*map(kinds_of, template.children))
+    class_ = template.kind.value_type if isinstance(template.kind, TypeSpec) else template.kind
+    return {class_}.union(*map(kinds_of, template.children))
 
 
 @lru_cache(maxsize=256)
-def fields_of(kind: str) -> tuple[str, ...]:
+def fields_of(class_: Any) -> tuple[str, ...]:
     """Return the field names of a dataclass, in order; an empty tuple for other classes."""
-    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
+    return tuple(field.name for field in dataclasses.fields(class_)) if dataclasses.is_dataclass(class_) else ()
 
 
 @lru_cache(maxsize=256)
-def _is_rebuildable(kind: Any) -> bool:
+def _is_rebuildable(class_: Any) -> bool:
     """Return whether Python's own constructor makes the object from its items, and runs no method of the class."""
-    if not any(kind.__init__ is base.__init__ for base in (list, dict, OrderedDict)):
+    if not any(class_.__init__ is base.__init__ for base in (list, dict, OrderedDict)):
         return False
-    return not any(isinstance(getattr(kind, name, None), FunctionType) for name in ("__new__", "__setitem__", "update"))
+    names = ("__new__", "__setitem__", "update")
+    return not any(isinstance(getattr(class_, name, None), FunctionType) for name in names)
 
 
 @lru_cache(maxsize=256)
-def _is_pytree_dataclass(kind: str) -> bool:
+def _is_pytree_dataclass(class_: Any) -> bool:
     """Return whether the class is a dataclass whose fields all are arguments of `__init__`."""
-    return dataclasses.is_dataclass(kind) and all(field.init for field in dataclasses.fields(kind))
+    return dataclasses.is_dataclass(class_) and all(field.init for field in dataclasses.fields(class_))
 
 
 def _flatten(value: object, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> Template | None:
@@ -194,18 +195,18 @@ def _flatten(value: object, leaves: list[Any], is_leaf: Callable[[Any], bool] | 
     if isinstance(value, Mapping):
         keys, order = tuple(sorted_keys(value)), tuple(_keys(value))
         children = tuple(_flatten(_item_of(value, key), leaves, is_leaf) for key in keys)
-        return Template(plain_kind(value), keys, children, None if order == keys else order)
+        return Template(plain_class(value), keys, children, None if order == keys else order)
     if isinstance(value, (list, tuple)):
-        return Template(plain_kind(value), None, tuple(_flatten(item, leaves, is_leaf) for item in raw_items(value)))
-    kind: Any = type(value)
-    keys = fields_of(kind)
-    return Template(plain_kind(value), keys, tuple(_flatten(getattr(value, key), leaves, is_leaf) for key in keys))
+        return Template(plain_class(value), None, tuple(_flatten(item, leaves, is_leaf) for item in raw_items(value)))
+    class_: Any = type(value)
+    keys = fields_of(class_)
+    return Template(plain_class(value), keys, tuple(_flatten(getattr(value, key), leaves, is_leaf) for key in keys))
 
 
 def raw_items(container: object) -> Iterator[Any]:
     """Iterate over a list, tuple, set or frozenset without running methods of a user's subclass."""
-    kind: Any = next(base for base in (list, tuple, set, frozenset) if isinstance(container, base))
-    return kind.__iter__(container)  # type: ignore[no-any-return]
+    class_: Any = next(base for base in (list, tuple, set, frozenset) if isinstance(container, base))
+    return class_.__iter__(container)  # type: ignore[no-any-return]
 
 
 def structure_parts(structure: object) -> list[Any]:
@@ -218,9 +219,9 @@ def structure_parts(structure: object) -> list[Any]:
         return list(structure.values())
     if isinstance(structure, (list, tuple)):
         return list(raw_items(structure))
-    kind: Any = type(structure)
+    class_: Any = type(structure)
     try:
-        return [getattr(structure, name) for name in fields_of(kind)]
+        return [getattr(structure, name) for name in fields_of(class_)]
     except AttributeError as error:  # `__init__` did not give it all of its fields, or did not run yet
         raise MissingFieldError(str(error), current_place()) from None
 
@@ -238,34 +239,34 @@ def mutable_parts(value: object) -> Iterator[Any]:
 
     Each is yielded with its contents where it is first reached, and without them wherever it is reached again.
     """
-    seen: set[int] = set()
-    pending = [value]
-    while pending:
-        part = pending.pop()
+    seen_ids: set[int] = set()
+    worklist = [value]
+    while worklist:
+        part = worklist.pop()
         if type(part) in ATOMS or not is_structure(part):
             continue
-        is_new = id(part) not in seen
+        is_new = id(part) not in seen_ids
         if not isinstance(part, tuple):
             yield part
         elif not is_new:  # a shared tuple: its parts are reached again
             yield from _first_mutable(part)
         if is_new:
-            seen.add(id(part))
-            pending += reversed(structure_parts(part))
+            seen_ids.add(id(part))
+            worklist += reversed(structure_parts(part))
 
 
 def _first_mutable(value: object) -> Iterator[Any]:
-    seen: set[int] = set()
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if id(part) in seen or type(part) in ATOMS or not is_structure(part):
+    seen_ids: set[int] = set()
+    worklist = [value]
+    while worklist:
+        part = worklist.pop()
+        if id(part) in seen_ids or type(part) in ATOMS or not is_structure(part):
             continue
         if not isinstance(part, tuple):
             yield part
             return
-        seen.add(id(part))
-        pending += part
+        seen_ids.add(id(part))
+        worklist += part
 
 
 def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:

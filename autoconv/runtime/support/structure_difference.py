@@ -15,8 +15,8 @@ def check_same_structure(
     """Raise ValueError for a different nesting, length or set of keys, TypeError for containers of different types."""
     error = _difference(first, second, check_types, expand_composites)
     if error is not None:
-        kind, reason = error
-        raise kind(
+        error_class, reason = error
+        raise error_class(
             "The two structures don't have the same nested structure.\n\n"
             f"First structure: type={type(first).__name__} str={first}\n\n"
             f"Second structure: type={type(second).__name__} str={second}\n\nMore specifically: {reason}"

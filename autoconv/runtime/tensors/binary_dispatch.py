@@ -116,8 +116,8 @@ def check_divisor(x: object, y: object) -> None:
     NumPy's arrays give 0 there, and Python's numbers have an error of their own.
     """
     divisor = as_tensor(y)
-    operands = [t for t in (as_tensor(x), divisor) if t is not None and not t.weak]
-    if not operands or not all(t.dtype.is_integer for t in operands):
+    operands = [operand for operand in (as_tensor(x), divisor) if operand is not None and not operand.weak]
+    if not operands or not all(operand.dtype.is_integer for operand in operands):
         return
     static_divisor = static_value(y if divisor is None else divisor)  # that of a variable is read
     if type(y) is int and not has_python_numbers():
@@ -126,8 +126,8 @@ def check_divisor(x: object, y: object) -> None:
         return
     if current_region() is None:
         raise InvalidArgumentError("Integer division by zero")
-    nonzero = apply("reduce_all", apply("not_equal", y, 0), axis=None, keepdims=False)
-    apply("assert_true", nonzero, message="Integer division by zero", failure="check")
+    is_nonzero = apply("reduce_all", apply("not_equal", y, 0), axis=None, keepdims=False)
+    apply("assert_true", is_nonzero, message="Integer division by zero", failure="check")
 
 
 def unary(op_name: str, x: Any) -> Any:

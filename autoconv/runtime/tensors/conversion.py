@@ -74,29 +74,30 @@ def convert_to_tensor(
     >>> autoconv.convert_to_tensor(np.array([1.5])).dtype
     autoconv.float64
     """
-    target = as_dtype(dtype) if dtype is not None else None
+    target_dtype = as_dtype(dtype) if dtype is not None else None
     tensor = as_tensor(value)
     if tensor is None:
         tensor = stack_symbolic_list(value)
     if tensor is None:
         inner_dtype = _inner_dtype(value)
         if isinstance(value, (list, tuple)) and (has_symbolic_or_variable(value) or _is_taped(value)):
-            return _stack(value, target)
-        if isinstance(value, (list, tuple)) and inner_dtype is not None and target not in (None, inner_dtype):
-            return _stack(value, target)  # tensors in a list are cast
-        if target is None and inner_dtype is not None:
-            target = inner_dtype  # [a float64 tensor, 1.0] becomes float64, in functions too
-        if target is None and dtype_hint is not None:
+            return _stack(value, target_dtype)
+        if isinstance(value, (list, tuple)) and inner_dtype is not None and target_dtype not in (None, inner_dtype):
+            return _stack(value, target_dtype)  # tensors in a list are cast
+        if target_dtype is None and inner_dtype is not None:
+            target_dtype = inner_dtype  # [a float64 tensor, 1.0] becomes float64, in functions too
+        if target_dtype is None and dtype_hint is not None:
             try:
                 return constant(value, dtype_hint)
             except (TypeError, ValueError):
                 pass
-        return constant(value, target, name=name or "Const")
+        return constant(value, target_dtype, name=name or "Const")
     if tensor.weak:
-        return APPLY("python_cast", tensor, dtype=target or standalone_dtype(tensor.type))
-    if target is not None and tensor.dtype is not target:
+        return APPLY("python_cast", tensor, dtype=target_dtype or standalone_dtype(tensor.type))
+    if target_dtype is not None and tensor.dtype is not target_dtype:
         raise ValueError(
-            f"Tensor conversion requested dtype {target.name} for Tensor with dtype {tensor.dtype.name}: {tensor!r}"
+            f"Tensor conversion requested dtype {target_dtype.name} for Tensor with dtype {tensor.dtype.name}: "
+            f"{tensor!r}"
         )
     return tensor
 
@@ -124,8 +125,8 @@ def as_tensor(value: object) -> Tensor | None:
     """Return the tensor that `value` is or stands for (a variable is read); None for plain Python and NumPy values."""
     if isinstance(value, Tensor):
         return value
-    kind = type(value)
-    reader = getattr(kind, "__autoconv_tensor__", None) or getattr(kind, "__tf_tensor__", None)
+    class_ = type(value)
+    reader = getattr(class_, "__autoconv_tensor__", None) or getattr(class_, "__tf_tensor__", None)
     if reader is None and _CONVERSIONS:
         return _convert_registered(value)
     return reader(value) if reader is not None else None
@@ -147,23 +148,24 @@ def register_tensor_conversion_function(
     >>> (autoconv.constant(1.0) + Length()).numpy()
     np.float32(4.0)
     """
-    kinds = base_type if isinstance(base_type, tuple) else (base_type,)
-    if not all(isinstance(kind, type) for kind in kinds):
+    classes = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(class_, type) for class_ in classes):
         raise TypeError(f"Argument `base_type` must be a type or a tuple of types. Obtained: {base_type}")
-    if any(issubclass(kind, int | float | str | bytes | list | tuple | np.generic | np.ndarray) for kind in kinds):
+    refused_classes = int | float | str | bytes | list | tuple | np.generic | np.ndarray
+    if any(issubclass(class_, refused_classes) for class_ in classes):
         raise TypeError(f"Cannot register conversions for Python numbers, sequences and NumPy's values: {base_type}")
     if not callable(conversion_func):
         raise TypeError("Argument `conversion_func` must be callable.")
-    _CONVERSIONS.append((priority, kinds, conversion_func))
+    _CONVERSIONS.append((priority, classes, conversion_func))
     _CONVERSIONS.sort(key=lambda entry: entry[0])
 
 
 def _convert_registered(value: object) -> Tensor | None:
-    for _, kinds, convert in _CONVERSIONS:
-        if isinstance(value, kinds):
-            converted = convert(value, dtype=None, name=None, as_ref=False)
-            if converted is not NotImplemented:
-                return as_tensor(converted)
+    for _, classes, convert in _CONVERSIONS:
+        if isinstance(value, classes):
+            result = convert(value, dtype=None, name=None, as_ref=False)
+            if result is not NotImplemented:
+                return as_tensor(result)
     return None
 
 
@@ -213,13 +215,13 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
 
 def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> np.ndarray:
     """Convert the array of Python's numbers to the dtype, or to the one that they have by default."""
-    inferred = _inferred_dtype(array, value)
+    inferred_dtype = _inferred_dtype(array, value)
     if dtype is None:
-        return array.astype(inferred.numpy)
+        return array.astype(inferred_dtype.numpy)
     if array.size == 0 and isinstance(value, (list, tuple)):
         return np.empty(array.shape, dtype.numpy)  # an empty list does not determine a dtype
-    is_refused_bool = inferred.is_bool and dtype.name not in _DTYPES_FOR_BOOLS
-    if inferred.is_string != dtype.is_string or not can_adopt_dtype(inferred, dtype) or is_refused_bool:
+    is_refused_bool = inferred_dtype.is_bool and dtype.name not in _DTYPES_FOR_BOOLS
+    if inferred_dtype.is_string != dtype.is_string or not can_adopt_dtype(inferred_dtype, dtype) or is_refused_bool:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.name == "uint64" and array.size and array.dtype.kind == "i" and array.min() < 0:
         raise out_of_range_error()
@@ -233,9 +235,9 @@ def unsupported_error(value: object) -> ValueError:
 
 def record_constant(region: Region, array: np.ndarray, weak: bool = False, name: str = "Const") -> SymbolicTensor:
     """Record a constant node in the region. An array is copied, as the program may change it during the trace."""
-    copy = np.array(array) if region.trace.constant_sources is not None and array.ndim else array
-    node = region.record("constant", [], {"value": copy, "weak": weak}, node_name=name)
-    if copy is not array and region.trace.constant_sources is not None:
+    stored_array = np.array(array) if region.trace.constant_sources is not None and array.ndim else array
+    node = region.record("constant", [], {"value": stored_array, "weak": weak}, node_name=name)
+    if stored_array is not array and region.trace.constant_sources is not None:
         region.trace.constant_sources.append((node, array))
         region.trace.uses_arrays = region.trace.uses_arrays or region.contract.numpy_arrays
     return SymbolicTensor(node.results[0])

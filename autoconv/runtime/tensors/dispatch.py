@@ -100,7 +100,7 @@ def _check_numerics(op: Op, output: object) -> Any:
         return output
     results = output if isinstance(output, tuple) else (output,)
     execution = "eagerly-executing" if current_region() is None else "graph"
-    checked = []
+    checked_results = []
     for position, result in enumerate(results):
         if isinstance(result, Tensor) and result.type.dtype.is_differentiable:
             message = (
@@ -108,8 +108,8 @@ def _check_numerics(op: Op, output: object) -> Any:
                 f"(# of outputs: {len(results)}) !!!"
             )
             result = apply("check_numerics", result, message=message)
-        checked.append(result)
-    return tuple(checked) if isinstance(output, tuple) else checked[0]
+        checked_results.append(result)
+    return tuple(checked_results) if isinstance(output, tuple) else checked_results[0]
 
 
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
@@ -128,8 +128,8 @@ def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, 
 
 def wrap_results(results: Sequence[Value]) -> Any:
     """Wrap a node's tensor results as symbolic tensors: one bare, several as a tuple; other values as they are."""
-    wrapped = tuple(SymbolicTensor(r) if isinstance(r.type, TensorType) else r for r in results)
-    return wrapped[0] if len(wrapped) == 1 else wrapped
+    tensors = tuple(SymbolicTensor(r) if isinstance(r.type, TensorType) else r for r in results)
+    return tensors[0] if len(tensors) == 1 else tensors
 
 
 def graph_value(region: Region, value: object, name: str = "Const") -> Value:
@@ -244,19 +244,19 @@ def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]
     positions: Any = range(len(values)) if op.unify == "all" else op.unify
     unified_positions = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]
     unified_values = [values[i] for i in unified_positions]
-    target, weak = _common_dtype(op, unified_values, region) if unified_values else (None, False)
+    target_dtype, is_weak = _common_dtype(op, unified_values, region) if unified_values else (None, False)
     result = list(values)
     for i, value in enumerate(values):
-        if i in unified_positions and target is not None:
-            if target.is_string and isinstance(value, NUMBERS) and region is None:
-                raise unconvertible_error(op, target, constant(value), i, region) from None
+        if i in unified_positions and target_dtype is not None:
+            if target_dtype.is_string and isinstance(value, NUMBERS) and region is None:
+                raise unconvertible_error(op, target_dtype, constant(value), i, region) from None
             try:
-                result[i] = _convert_to_dtype(value, target, weak, region, op)
+                result[i] = _convert_to_dtype(value, target_dtype, is_weak, region, op)
             except TypeError:
                 if isinstance(value, Tensor):
                     raise
                 number = EagerTensor(to_array(value)) if isinstance(value, NUMBERS) else value
-                raise unconvertible_error(op, target, number, i, region) from None
+                raise unconvertible_error(op, target_dtype, number, i, region) from None
         elif isinstance(value, NUMBERS) and (region is None or not op.name.startswith("python")):
             result[i] = to_array(value)
     return result
@@ -269,25 +269,25 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
         if region is not None and region.contract.numpy_arrays:
             return _numpy_result_dtype(values), False
         tensor_dtypes = [v.dtype for v in values if isinstance(v, Tensor) and not v.weak]
-        target = (tensor_dtypes or typed_dtypes)[0]
+        target_dtype = (tensor_dtypes or typed_dtypes)[0]
         for position, value in enumerate(values):
-            if _is_typed(value) and not _is_convertible(value, target):
-                first = typed_dtypes[0] if position else target
+            if _is_typed(value) and not _is_convertible(value, target_dtype):
+                first = typed_dtypes[0] if position else target_dtype
                 second = _dtype_of(value) if position else typed_dtypes[-1]
                 if region is None and tensor_dtypes and not isinstance(value, Tensor):
-                    raise unconvertible_error(op, target, value, position, region)
+                    raise unconvertible_error(op, target_dtype, value, position, region)
                 raise mismatch_error(op, first, second, position or 1, region)
-        return target, False
+        return target_dtype, False
     weak_dtypes = [v.type.dtype if isinstance(v, Tensor) else weak_dtype(v) for v in values]
     return max(weak_dtypes, key=weak_rank), True
 
 
-def _is_convertible(value: object, target: DType) -> bool:
-    """Return whether an operand has the dtype `target`, or is an array of numbers, which is cast as in TensorFlow."""
+def _is_convertible(value: object, target_dtype: DType) -> bool:
+    """Return whether an operand has the target dtype, or is an array of numbers, which is cast as in TensorFlow."""
     own_dtype = _dtype_of(value)
-    if own_dtype is target:
+    if own_dtype is target_dtype:
         return True
-    return not (isinstance(value, Tensor) or own_dtype.is_string or target.is_string)
+    return not (isinstance(value, Tensor) or own_dtype.is_string or target_dtype.is_string)
 
 
 def _is_typed(value: object) -> bool:
@@ -316,29 +316,30 @@ def _numpy_result_dtype(values: list[Any]) -> DType:
     return as_dtype(np.result_type(*dtypes_and_numbers))
 
 
-def _convert_to_dtype(value: object, target: DType, weak: bool, region: Region | None, op: Op) -> Any:
+def _convert_to_dtype(value: object, target_dtype: DType, is_weak: bool, region: Region | None, op: Op) -> Any:
     if isinstance(value, Tensor):
-        if value.type.dtype is target and (weak or not value.weak):
+        if value.type.dtype is target_dtype and (is_weak or not value.weak):
             return value
         if value.weak:
-            if not weak and not can_adopt_dtype(value.type.dtype, target):
+            if not is_weak and not can_adopt_dtype(value.type.dtype, target_dtype):
                 raise TypeError(
-                    f"{op.graphdef}: the Python {_kind_name(value.type.dtype)} does not fit the "
-                    f"{target.name} tensor it meets; cast the tensor first."
+                    f"{op.graphdef}: the Python {_number_class_name(value.type.dtype)} does not fit the "
+                    f"{target_dtype.name} tensor it meets; cast the tensor first."
                 )
-            return apply("python_cast", value, dtype=target, weak=weak)
-        return apply("cast", value, dtype=target)
+            return apply("python_cast", value, dtype=target_dtype, weak=is_weak)
+        return apply("cast", value, dtype=target_dtype)
     if isinstance(value, NUMBERS):
-        if weak and region is not None:
-            return weak_constant(region, value if weak_dtype(value) is target else target.numpy.type(value).item())
-        if _is_large_int(value) and not weak and (target.is_floating or target.is_complex):
+        if is_weak and region is not None:
+            number = value if weak_dtype(value) is target_dtype else target_dtype.numpy.type(value).item()
+            return weak_constant(region, number)
+        if _is_large_int(value) and not is_weak and (target_dtype.is_floating or target_dtype.is_complex):
             value = float(value.real)
-        return to_array(value, None if weak else target)
+        return to_array(value, None if is_weak else target_dtype)
     array = to_array(value)
-    return array if as_dtype(array.dtype) is target else array.astype(target.numpy)
+    return array if as_dtype(array.dtype) is target_dtype else array.astype(target_dtype.numpy)
 
 
-def _kind_name(dtype: DType) -> str:
+def _number_class_name(dtype: DType) -> str:
     return ("bool", "int", "float", "complex")[weak_rank(dtype)]
 
 

@@ -27,10 +27,11 @@ def run(op: Op, arrays: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     if size >= _MIN_ELEMENTS and all(np.ndim(array) == 0 or np.shape(array) == np.shape(arrays[0]) for array in arrays):
         _computed_elements[op.name] += size
         if _computed_elements[op.name] >= _COMPILE_THRESHOLD:
-            compiled = _COMPILE_HOOK(op, attributes, tuple((array.dtype.name, np.ndim(array) > 0) for array in arrays))
-            if compiled is not None:
+            types = tuple((array.dtype.name, np.ndim(array) > 0) for array in arrays)
+            compiled_op = _COMPILE_HOOK(op, attributes, types)
+            if compiled_op is not None:
                 vectors = [np.ascontiguousarray(array).reshape(-1) if np.ndim(array) else array for array in arrays]
-                return compiled(vectors).reshape(np.shape(arrays[0]))
+                return compiled_op(vectors).reshape(np.shape(arrays[0]))
     return op.kernel(*arrays, **attributes)
 
 

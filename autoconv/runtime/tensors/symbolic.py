@@ -110,15 +110,15 @@ class SymbolicTensor(Tensor):
 
     def set_shape(self, shape: ShapeLike) -> None:
         """Refine the static shape; raises ValueError when it contradicts the known one."""
-        target = as_shape(shape)
-        if not self.shape.is_compatible_with(target):
-            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(target)}")
+        new_shape = as_shape(shape)
+        if not self.shape.is_compatible_with(new_shape):
+            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(new_shape)}")
         own_shape = self.type.shape
-        if own_shape is None or target is None:
-            merged = target if own_shape is None else own_shape
+        if own_shape is None or new_shape is None:
+            merged_shape = new_shape if own_shape is None else own_shape
         else:
-            merged = tuple(b if a is None else a for a, b in zip(own_shape, target, strict=True))
-        self._value.type = self.type.with_shape(merged)
+            merged_shape = tuple(b if a is None else a for a, b in zip(own_shape, new_shape, strict=True))
+        self._value.type = self.type.with_shape(merged_shape)
 
     def _update_in_place(self, other: object) -> Any:
         """Handle `x += y`: under `compile` an array changes in place, for all references; else a name is rebound."""
@@ -197,11 +197,11 @@ class SymbolicTensor(Tensor):
     def __complex__(self) -> complex:
         return self._concretise("a complex number")
 
-    def _concretise(self, needed: str) -> Any:
+    def _concretise(self, needed_number: str) -> Any:
         self._check_scope()
-        current_contract().concretise(self, needed)
+        current_contract().concretise(self, needed_number)
         raise OperatorNotAllowedInGraphError(
-            f"Python needs {needed} here, and the symbolic tensor {self.name} has a value only at run time. "
+            f"Python needs {needed_number} here, and the symbolic tensor {self.name} has a value only at run time. "
             "Use ops on tensors instead: autoconv.gather for an index, autoconv.cast for int() and float(), "
             f"autoconv.py_function for what only Python can do. Or: {BY_COMPILE}."
         )

@@ -28,7 +28,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 class Kind:
     """The static part of a TensorArray; called with a list value, it makes the array of these elements.
 
-    `written` is whether an element was written. Then `shape` is the known common shape of the written elements; before
+    `is_written`: an element was written. Then `shape` is the known common shape of the written elements; before
     that, the shape that the user declared.
     """
 
@@ -37,7 +37,7 @@ class Kind:
     clear_after_read: bool
     infer_shape: bool
     shape: Shape
-    written: bool = False
+    is_written: bool = False
 
     def __call__(self, elements: Any) -> TensorArray:
         array = TensorArray.__new__(TensorArray)
@@ -50,13 +50,13 @@ class Kind:
 
     def join(self, other: object) -> Kind | None:
         """Return the join of two kinds; None when they differ in more than the written elements."""
-        if not isinstance(other, Kind) or replace(self, shape=None, written=False) != replace(
-            other, shape=None, written=False
+        if not isinstance(other, Kind) or replace(self, shape=None, is_written=False) != replace(
+            other, shape=None, is_written=False
         ):
             return None
-        if self.written and other.written:
+        if self.is_written and other.is_written:
             return replace(self, shape=join_shapes(self.shape, other.shape))
-        return self if self.written else other
+        return self if self.is_written else other
 
     def after_writing(self, shape: Shape) -> Kind:
         """Return the kind after a write; raises ValueError for a shape that is incompatible with the other elements."""
@@ -68,8 +68,8 @@ class Kind:
             )
         if not self.infer_shape:
             return self
-        joined = shape if not self.written else join_shapes(self.shape, shape)
-        return replace(self, shape=joined, written=True)
+        joined = shape if not self.is_written else join_shapes(self.shape, shape)
+        return replace(self, shape=joined, is_written=True)
 
 
 class _KindHolder:
@@ -124,7 +124,7 @@ class TensorArray:
     ) -> None:
         self._kind_holder = kind_holder or _KindHolder(kind)
         self._elements = elements
-        self._cleared: set[int] = set()
+        self._cleared_positions: set[int] = set()
 
     def __autoconv_graph_value__(self) -> Value:
         """Return the list of the elements in the graph being recorded."""
@@ -132,7 +132,7 @@ class TensorArray:
             return self._elements
         kind = self._kind
         result = apply(
-            "list_reserve", len(self._elements), dtype=kind.dtype, shape=None if kind.written else kind.shape
+            "list_reserve", len(self._elements), dtype=kind.dtype, shape=None if kind.is_written else kind.shape
         )
         for index, element in enumerate(self._elements):
             if element is not None:
@@ -190,7 +190,7 @@ class TensorArray:
         items = self._items
         if position >= len(items):
             raise ListReadError(f"Tried to read from index {position} but array size is: {len(items)} ")
-        if items[position] is None and position in self._cleared:
+        if items[position] is None and position in self._cleared_positions:
             raise InvalidArgumentError(
                 f"Could not read index {position} twice because it was cleared after a previous read "
                 "(perhaps try setting clear_after_read = false?)"
@@ -198,7 +198,7 @@ class TensorArray:
         element = self._element(position)
         if self._kind.clear_after_read:
             items[position] = None
-            self._cleared.add(position)
+            self._cleared_positions.add(position)
         return element
 
     def write(self, index: Any, value: object, name: str | None = None) -> TensorArray:
@@ -255,7 +255,7 @@ class TensorArray:
                 f"Cannot unstack {len(rows)} tensors into a TensorArray of static size {len(self._items)} "
             )
         self._elements = rows
-        self._cleared.clear()
+        self._cleared_positions.clear()
         return self
 
     def scatter(self, indices: TensorLike, value: object, name: str | None = None) -> TensorArray:
@@ -289,7 +289,7 @@ class TensorArray:
             )
         is_taped = tape_recorders.active_recorders()
         self._elements = _split_rows(tensor, sizes) if is_taped else [EagerTensor(part) for part in result]
-        self._cleared.clear()
+        self._cleared_positions.clear()
         return self
 
     def close(self, name: str | None = None) -> None:
@@ -317,7 +317,7 @@ class TensorArray:
     @property
     def _written_shape(self) -> Shape:
         """The element shape, where it is more precise than the type of the list."""
-        return self._kind.shape if self._kind.written else None
+        return self._kind.shape if self._kind.is_written else None
 
     def _with_elements(self, elements: Any) -> TensorArray:
         result = TensorArray.__new__(TensorArray)

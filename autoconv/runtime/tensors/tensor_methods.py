@@ -86,13 +86,13 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: object, y: object) 
 
 def refuse_iteration(number: object, frame: Any) -> None:
     """Raise Python's TypeError for iterating over a number, where the frame's current instruction does that."""
-    kind = type(number).__name__
+    class_name = type(number).__name__
     instruction = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
     message = {
-        "UNPACK_SEQUENCE": f"cannot unpack non-iterable {kind} object",
-        "UNPACK_EX": f"cannot unpack non-iterable {kind} object",
-        "LIST_EXTEND": f"Value after * must be an iterable, not {kind}",
-        "GET_ITER": f"{kind!r} object is not iterable",
+        "UNPACK_SEQUENCE": f"cannot unpack non-iterable {class_name} object",
+        "UNPACK_EX": f"cannot unpack non-iterable {class_name} object",
+        "LIST_EXTEND": f"Value after * must be an iterable, not {class_name}",
+        "GET_ITER": f"{class_name!r} object is not iterable",
     }.get(instruction)
     if message is not None:
         error = TypeError(message)
@@ -147,9 +147,9 @@ def _sample(value: Any) -> tuple[Any] | None:
         return (type(value)(1),)
     if isinstance(value, (int, float, complex)) and not hasattr(value, "dtype"):
         return (value,)  # of a subclass, which the error names
-    kind = getattr(type(value), "__autoconv_plain__", type(value))
-    if kind in _NON_OPERAND_TYPES:
-        return (None if value is None else kind(),)
+    class_ = getattr(type(value), "__autoconv_plain__", type(value))
+    if class_ in _NON_OPERAND_TYPES:
+        return (None if value is None else class_(),)
     number = _graph_number(value)
     return None if number is None else (number.type.dtype.numpy.type(1).item(),)
 

@@ -37,7 +37,7 @@ from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
 from autoconv.runtime.support.kind_preserving import is_kind_preserving
-from autoconv.runtime.support.structure import is_structure, plain_kind, structure_parts
+from autoconv.runtime.support.structure import is_structure, plain_class, structure_parts
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -196,12 +196,12 @@ def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]
         if id(part) in region.trace.argument_containers:  # the caller's own container is returned
             continue
         if id(part) in outside_ids:
-            description = f"{with_article(plain_kind(part))} is returned that existed before the call"
+            description = f"{with_article(plain_class(part))} is returned that existed before the call"
             region.contract.before_write(part, description)
         if id(part) in seen_ids and type(part) in PLAIN_OF and id(part) not in region.trace.frozen_objects:
             materialise(part)  # one object of the graph, for both references
         elif id(part) in seen_ids:
-            raise RunPlain(f"{with_article(plain_kind(part))} is returned that has another name too")
+            raise RunPlain(f"{with_article(plain_class(part))} is returned that has another name too")
         seen_ids.add(id(part))
 
 
