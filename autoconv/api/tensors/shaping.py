@@ -94,7 +94,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     if not operands and static_shape is not None and {0, -1} <= set(static_shape):
         old_sizes = convert_to_tensor(tensor).shape
         if old_sizes.is_fully_defined() and 0 in old_sizes.as_list():  # -1 stands for the sizes other than 0
-            rest = math.prod(filter(None, old_sizes.as_list())) // math.prod(d for d in static_shape if d > 0)
+            rest = math.prod(filter(None, old_sizes.as_list())) // math.prod(d for d in static_shape if d and d > 0)
             static_shape = tuple(rest if d == -1 else d for d in static_shape)
     return apply("reshape", tensor, *operands, shape=static_shape, name=name)
 
