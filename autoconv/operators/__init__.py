@@ -5,9 +5,9 @@ from __future__ import annotations
 from autoconv.errors import ItemAssignmentError
 from autoconv.operators.calls.call import call, call_untraced, do_not_convert
 from autoconv.operators.calls.classes import class_of, class_statement
-from autoconv.operators.calls.comprehensions import dict_of, generator, list_of, nested, set_of
-from autoconv.operators.calls.displays import SPREAD, new, new_dict, new_set, spread, spread_in_set, unpacked
-from autoconv.operators.calls.formatted_text import formatted, ipercent, percent, text
+from autoconv.operators.calls.comprehensions import dict_of, generator, list_of, nested_clause, set_of
+from autoconv.operators.calls.displays import SPREAD, new, new_dict, new_set, spread, spread_in_set, unpack_target
+from autoconv.operators.calls.formatted_text import format_value, ipercent, percent, text
 from autoconv.operators.calls.formatted_text import ipercent as imod
 from autoconv.operators.calls.in_place_operators import (
     iadd,
@@ -29,16 +29,16 @@ from autoconv.operators.calls.try_statements import (
     as_exception,
     attempts,
     begin,
-    caught,
+    caught_classes,
+    check_watched,
     end,
-    entering,
     exception,
-    managed,
-    raising,
-    unwound,
+    make_exception,
+    managed_context,
+    unwinding_classes,
     watch,
-    watched,
-    watching,
+    watch_iteration,
+    with_attempts,
 )
 from autoconv.operators.control import variants as _variants  # registers the operators of variants
 from autoconv.operators.control.conditionals import (
@@ -62,15 +62,15 @@ from autoconv.operators.support.protected_names import (
     RETURN,
     Undefined,
     after_loop,
-    completed,
-    deleted,
+    deleted_name,
     exits_loop,
+    is_exhausted,
     ld,
     ld_inlined,
     ld_outer,
     let,
     no_exit,
-    returned,
+    returned_value,
     users_names,
 )
 from autoconv.operators.support.traceback_filter import (
@@ -90,12 +90,12 @@ from autoconv.operators.values.builtins import is_builtin
 from autoconv.operators.values.comparisons import eq, ge, gt, is_, is_not, le, lt, ne
 from autoconv.operators.values.items import (
     augment_item_of,
+    changed_part,
     context,
     del_item,
     get_item,
     local_cells,
     outer_names,
-    replaced,
     set_item,
     set_item_in,
     set_item_of,
@@ -145,23 +145,24 @@ __all__ = [
     "bitor",
     "bitxor",
     "call",
-    "caught",
+    "caught_classes",
+    "changed_part",
+    "check_watched",
     "class_of",
     "class_statement",
-    "completed",
     "context",
     "del_attr",
     "del_item",
-    "deleted",
+    "deleted_name",
     "dict_of",
     "do_not_convert",
     "end",
-    "entering",
     "eq",
     "exception",
+    "exception_to_raise",
     "exits_loop",
     "for_stmt",
-    "formatted",
+    "format_value",
     "ge",
     "generator",
     "get_item",
@@ -182,6 +183,7 @@ __all__ = [
     "irshift",
     "is_",
     "is_builtin",
+    "is_exhausted",
     "is_instance",
     "is_mapping",
     "is_not",
@@ -194,16 +196,16 @@ __all__ = [
     "ld_inlined",
     "ld_outer",
     "le",
-    "exception_to_raise",
     "let",
     "list_of",
     "local_cells",
     "lt",
-    "managed",
+    "make_exception",
+    "managed_context",
     "match_argument",
     "module",
     "ne",
-    "nested",
+    "nested_clause",
     "new",
     "new_dict",
     "new_set",
@@ -214,10 +216,8 @@ __all__ = [
     "or_",
     "outer_names",
     "percent",
-    "raising",
-    "replaced",
     "rest_of",
-    "returned",
+    "returned_value",
     "set_attr",
     "set_item",
     "set_item_in",
@@ -231,13 +231,13 @@ __all__ = [
     "switch_stmt",
     "test",
     "text",
-    "unpacked",
-    "unwound",
+    "unpack_target",
+    "unwinding_classes",
     "users_names",
     "watch",
-    "watched",
-    "watching",
+    "watch_iteration",
     "while_stmt",
+    "with_attempts",
 ]  # fmt: skip
 
 # Operators that may raise on plain values, by the wrapper that removes their frames from the traceback.
@@ -248,7 +248,7 @@ _QUIET = {
     hide_frames_of_logic: "and_ or_",
     hide_frames_of_branch: "if_stmt switch_stmt",
     hide_frames_of_loop: "while_stmt for_stmt",
-    hide_frames: "raising list_of set_of dict_of generator assertion set_item_of augment_item_of",
+    hide_frames: "make_exception list_of set_of dict_of generator assertion set_item_of augment_item_of",
 }
 for _quiet, _names in _QUIET.items():
     globals().update({_name: _quiet(globals()[_name]) for _name in _names.split()})

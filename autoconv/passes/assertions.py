@@ -6,7 +6,7 @@ def f(x):
 # becomes
 def f(x):
     assert ag__.assertion(x > 0, lambda: x), x
-    raise ag__.raising(lambda: ValueError(f'bad {x}')) from ag__.as_cause(x)
+    raise ag__.make_exception(lambda: ValueError(f'bad {x}')) from ag__.as_cause(x)
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Assertions(FunctionPass, statements_only=True):
             # A value of the graph may choose among several exceptions, each of which then evaluates the cause.
             node.exc = build.place(build.operate("as_exception", error, *self._cause_thunks(cause)), error)
             return node
-        if not isinstance(error, gast.Call) or build.is_operation(error, "raising", "as_exception"):
+        if not isinstance(error, gast.Call) or build.is_operation(error, "make_exception", "as_exception"):
             return node
         if not error.args and not _may_depend_on_graph(error.func):
             return node
         if not deferral_obstacle(error):
             deferred_error = self.context.mark(build.thunk(node.exc))
             cause_thunks = self._cause_thunks(cause) if _may_depend_on_graph(error.func) else []
-            node.exc = build.place(build.operate("raising", deferred_error, *cause_thunks), node.exc)
+            node.exc = build.place(build.operate("make_exception", deferred_error, *cause_thunks), node.exc)
         return node
 
     def _cause_thunks(self, cause: gast.expr | None) -> list[gast.expr]:

@@ -6,7 +6,7 @@ def f(xs, table):
 # becomes
 def f(xs, table):
     low = ag__.list_of(xs, lambda x: x * 2, lambda x: x > 0)
-    return ag__.dict_of(table, lambda k, v: ag__.nested(v, lambda x: (k, x)), into='k, v'), low
+    return ag__.dict_of(table, lambda k, v: ag__.nested_clause(v, lambda x: (k, x)), into='k, v'), low
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Comprehensions(FunctionPass):
         self.context.note(kind, node, self.function, "functional", True)
         element = gast.Tuple([node.key, node.value], gast.Load()) if isinstance(node, gast.DictComp) else node.elt
         for position, clause in reversed(list(enumerate(node.generators))):
-            element = self._operator_call(operator if position == 0 else "nested", clause, element)
+            element = self._operator_call(operator if position == 0 else "nested_clause", clause, element)
         return element
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp

@@ -77,7 +77,7 @@ class _Regions:
         return result
 
     def rewrite_statement(self, node: Any) -> list[Any]:
-        if isinstance(node, gast.For) and build.is_operation(node.iter, "attempts", "entering"):
+        if isinstance(node, gast.For) and build.is_operation(node.iter, "attempts", "with_attempts"):
             self._rewrite_inner_blocks(node)
             return [node]
         if isinstance(node, (gast.If, *LOOPS)):
@@ -117,7 +117,7 @@ class _Regions:
         clause = "a with" if isinstance(node, gast.With) else "an except clause" if node.handlers else "a finally"
         description = build.constant(clause)
         start = build.assign(watch_name, build.operate("watch", description))
-        stop = gast.Expr(build.operate("watched", build.name(watch_name)))
+        stop = gast.Expr(build.operate("check_watched", build.name(watch_name)))
         leaves_early = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
         ending = [] if leaves_early else [build.place(stop, node.body[-1])]
         node.body = [build.place(start, first), *WatchedExits(watch_name).visit_list(node.body), *ending]
@@ -133,7 +133,7 @@ class _Regions:
             node.finalbody = [build.place(self._report_event(trial, "end"), node.finalbody[0]), *node.finalbody]
         for number, handler in enumerate(node.handlers):
             caught_types = handler.type or build.name("BaseException")
-            clause = build.operate("caught", build.name(trial), build.constant(number), caught_types)
+            clause = build.operate("caught_classes", build.name(trial), build.constant(number), caught_types)
             handler.type = build.place(clause, handler.type or handler)
             if handler.name is not None:
                 name = handler.name if isinstance(handler.name, str) else handler.name.id
@@ -154,14 +154,14 @@ class _Regions:
         expression = item.context_expr
         manager_expression = expression.args[0] if build.is_operation(expression, "context") else expression
         enter = build.place(build.assign(manager, manager_expression), expression)
-        managed_trial = build.operate("managed", build.name(trial), build.name(manager))
+        managed_trial = build.operate("managed_context", build.name(trial), build.name(manager))
         item.context_expr = build.place(managed_trial, item.context_expr)
         node.body = [build.place(self._report_event(trial, "begin"), node.body[0]), *node.body]
-        entering = build.operate("entering", build.name(manager), *self._accesses_of_rounds(region, node))
-        return [enter, self._loop_over_rounds(trial, entering, node)]
+        trials = build.operate("with_attempts", build.name(manager), *self._accesses_of_rounds(region, node))
+        return [enter, self._loop_over_rounds(trial, trials, node)]
 
     def _loop_over_rounds(self, trial: str, attempts: Any, statement: Any) -> Any:
-        clause = build.operate("unwound", build.name(trial))
+        clause = build.operate("unwinding_classes", build.name(trial))
         guarded_try = gast.Try([statement], [gast.ExceptHandler(clause, None, [gast.Pass()])], [], [])
         return gast.For(build.store(trial), attempts, [guarded_try], [], None)
 
@@ -335,7 +335,7 @@ def _belongs_to_rounds(node: Any) -> bool:
     types = [handler.type for handler in node.handlers if handler.type is not None]
     first = node.body[0] if node.body else None
     begins = isinstance(first, gast.Expr) and build.is_operation(first.value, "begin")
-    return begins or any(build.is_operation(kind, "unwound", "caught") for kind in types)
+    return begins or any(build.is_operation(kind, "unwinding_classes", "caught_classes") for kind in types)
 
 
 def _drop_annotations(body: list[Any], cells: tuple[str, ...]) -> list[Any]:

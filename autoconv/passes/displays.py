@@ -8,7 +8,7 @@ def f(x, **options):
 def f(x, **options):
     options = ag__.new(options)
     xs = ag__.new([x, *ag__.spread(x)])
-    first, rest = ag__.unpacked(xs, 'first, *rest')
+    first, rest = ag__.unpack_target(xs, 'first, *rest')
     return ag__.new_dict(x, xs, ag__.SPREAD, x), options.pop('a')
 """
 
@@ -100,7 +100,7 @@ class Displays(FunctionPass):
             target = node.targets[0]
             node.targets[0] = build.place(gast.Tuple([_without_star(t) for t in target.elts], gast.Store()), target)
             text = build.constant(_target_text(target))
-            node.value = build.place(build.operate("unpacked", node.value, text), target)
+            node.value = build.place(build.operate("unpack_target", node.value, text), target)
         return node
 
     def visit_Call(self, node: Any) -> Any:

@@ -22,7 +22,7 @@ tail moves into the other arm instead.
         if ag__.no_exit(exit_):
             retval_ = -1
             exit_ = ag__.RETURN
-        return ag__.returned(retval_)
+        return ag__.returned_value(retval_)
 """
 
 from __future__ import annotations
@@ -270,7 +270,7 @@ class FunctionExits:
 
     def _returned_value(self) -> Any:
         value: Any = build.name(self.return_name)
-        return build.operate("returned", value) if self.has_guards else value
+        return build.operate("returned_value", value) if self.has_guards else value
 
     def _lower_loop(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         """Lower a loop: its exits set a code, checked at the end of the body and after the loop."""
@@ -311,8 +311,8 @@ class FunctionExits:
             return self.lower_block(node.orelse, place)
         body, pending = self.lower_block(node.orelse, place.nested())
         code.is_read = self.has_guards = True
-        is_completed = build.operate("completed", build.name(code.name))
-        return [self.context.mark(build.place(gast.If(is_completed, body, []), node))], pending
+        is_exhausted = build.operate("is_exhausted", build.name(code.name))
+        return [self.context.mark(build.place(gast.If(is_exhausted, body, []), node))], pending
 
     def _lower_with(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         """Lower a with statement. Its body gets a code of its own, copied to the outer code at its end.

@@ -177,7 +177,7 @@ class _CheckReads(Transformer):
         for target in node.targets:
             if isinstance(target, gast.Name) and target.id in self.deleted_names & self.names:
                 checked_read = self._checked_read(target.id)
-                deletion = build.operate("deleted", checked_read, build.constant(target.id))
+                deletion = build.operate("deleted_name", checked_read, build.constant(target.id))
                 statements.append(build.place(build.assign(target.id, deletion), node))
             else:
                 statements.append(build.place(gast.Delete([target]), node))

@@ -208,7 +208,7 @@ class Normalise(FunctionPass):
         setup.append(build.assign(changed_name, build.name(target)))
         item_write = copy_tree(item_read)
         item_write.ctx = gast.Store()
-        replaced = build.operate("replaced", build.name(target), build.name(changed_name))
+        replaced = build.operate("changed_part", build.name(target), build.name(changed_name))
         write_back.append(build.assign(item_write, replaced))
         return lambda: build.name(changed_name)
 

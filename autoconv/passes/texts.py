@@ -6,7 +6,7 @@ def f(x, y):
 # becomes
 def f(x, y):
     form = '%d'
-    return ag__.text(x, ': ', ag__.formatted(y, '>8', 'r')) + ag__.percent('%d', x) + ag__.percent(form, y)
+    return ag__.text(x, ': ', ag__.format_value(y, '>8', 'r')) + ag__.percent('%d', x) + ag__.percent(form, y)
 """
 
 from __future__ import annotations
@@ -127,4 +127,4 @@ def _piece_argument(part: Any) -> Any:
     elif isinstance(spec, gast.JoinedStr) and len(spec.values) == 1 and isinstance(spec.values[0], gast.Constant):
         spec = spec.values[0]
     conversion_arguments = [build.constant(conversion)] if conversion else []
-    return build.place(build.operate("formatted", part.value, spec, *conversion_arguments), part)
+    return build.place(build.operate("format_value", part.value, spec, *conversion_arguments), part)

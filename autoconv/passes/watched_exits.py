@@ -2,7 +2,7 @@
 
     return f(x)
     # becomes
-    return ag__.watched(mark, f(x))
+    return ag__.check_watched(mark, f(x))
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autoconv.syntax.tree import Transformer
 
 
 class WatchedExits(Transformer):
-    """Insert `watched` before the exits of a try body; `watch_name` is the variable that holds its watch."""
+    """Insert `check_watched` before the exits of a try body; `watch_name` is the variable that holds its watch."""
 
     def __init__(self, watch_name: str) -> None:
         self.watch_name = watch_name
@@ -35,20 +35,20 @@ class WatchedExits(Transformer):
     def visit_Return(self, node: Any) -> Any:
         if node.value is None or isinstance(node.value, (gast.Constant, gast.Name)):
             return self._insert_check(node)
-        node.value = build.place(build.operate("watched", build.name(self.watch_name), node.value), node.value)
+        node.value = build.place(build.operate("check_watched", build.name(self.watch_name), node.value), node.value)
         return node
 
     def _insert_check(self, node: Any) -> Any:
-        return [build.place(gast.Expr(build.operate("watched", build.name(self.watch_name))), node), node]
+        return [build.place(gast.Expr(build.operate("check_watched", build.name(self.watch_name))), node), node]
 
     def visit_Yield(self, node: Any) -> Any:
         """Check before a yield, since the code after it may never run."""
         value = self.visit_children(node).value or build.constant(None)
-        node.value = build.operate("watched", build.name(self.watch_name), value)
+        node.value = build.operate("check_watched", build.name(self.watch_name), value)
         return build.place(node, node)
 
     def visit_YieldFrom(self, node: Any) -> Any:
-        node.value = build.operate("watching", build.name(self.watch_name), self.visit_children(node).value)
+        node.value = build.operate("watch_iteration", build.name(self.watch_name), self.visit_children(node).value)
         return build.place(node, node)
 
     def visit_Break(self, node: Any) -> Any:

@@ -42,7 +42,7 @@ def generator(iterable: Any, element: Function, *conditions: Function, into: str
     return iterate_values(source) if current_region() is None else GeneratorExpression(source, iterate_values)
 
 
-def nested(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Source:
+def nested_clause(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Source:
     """Return a further clause `for into in iterable if conditions` of a comprehension."""
     return Source(iterable, element, conditions, into)
 
@@ -110,4 +110,4 @@ def iterate_values(source: Source) -> Iterator[Any]:
                 yield value
 
 
-__all__ = ["collect_list", "collect_set", "dict_of", "generator", "list_of", "nested", "set_of"]
+__all__ = ["collect_list", "collect_set", "dict_of", "generator", "list_of", "nested_clause", "set_of"]

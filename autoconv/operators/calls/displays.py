@@ -186,13 +186,13 @@ def _merge_in_graph(keys: Any, values: Any) -> Any:
     return heap
 
 
-def unpacked(value: object, target: str) -> Any:
+def unpack_target(value: object, target: str) -> Any:
     """Return the items of `value` for an assignment to `target`, which has one starred name."""
     region = current_region()
     if region is None:
         return _unpacking_function(target)(value)
     if type(value) is Variant:
-        return distribute(lambda iterable: unpacked(iterable, target), value)
+        return distribute(lambda iterable: unpack_target(iterable, target), value)
     if items_of(value) is not None:
         return _unpack_symbolic_list(value, target)
     if region.contract.objects_in_graph:
@@ -229,4 +229,4 @@ def _unpacking_function(target: str) -> Callable[[Any], Any]:
     return eval(compile(f"lambda value: [({names}) for {target} in (value,)][0]", __file__, "eval"))  # type: ignore[no-any-return]
 
 
-__all__ = ["SPREAD", "new", "new_dict", "new_set", "spread", "spread_in_set", "unpacked"]
+__all__ = ["SPREAD", "new", "new_dict", "new_set", "spread", "spread_in_set", "unpack_target"]

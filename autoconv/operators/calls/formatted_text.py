@@ -30,17 +30,17 @@ def text(*parts: Any) -> Any:
         return "".join([part if type(part) is str else format(part) for part in parts])
     result: Any = ""
     for part in parts:
-        piece = formatted(part, "")
+        piece = format_value(part, "")
         result = piece if isinstance(result, str) and not result else result + piece
     return result
 
 
-def formatted(value: object, spec: Any, conversion: str = "") -> Any:
+def format_value(value: object, spec: Any, conversion: str = "") -> Any:
     """`f'{value!conversion:spec}'`"""
     if not _is_formatted_at_run_time(value, spec):
         return format(_CONVERSIONS[conversion](value) if conversion else value, spec)
     if type(value) is Variant or type(spec) is Variant:
-        return distribute(lambda v, s: formatted(v, s, conversion), value, spec)
+        return distribute(lambda v, s: format_value(v, s, conversion), value, spec)
     converted_value = graph_call(_CONVERSIONS[conversion], (value,), {}) if conversion else value
     return apply_object("format", converted_value, spec)
 

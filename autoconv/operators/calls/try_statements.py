@@ -39,7 +39,7 @@ def attempts(handler_count: int, read: Callable[[], Any] | None = None, names: t
     return _ONCE if region is None else TryRecorder(region, handler_count, read, names).rounds()
 
 
-def entering(manager: object, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
+def with_attempts(manager: object, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
     """Return the rounds of a with statement."""
     region = current_region()
     if region is None:
@@ -54,12 +54,12 @@ def entering(manager: object, read: Callable[[], Any] | None = None, names: tupl
     return TryRecorder(region, 0, read, names).rounds()
 
 
-def caught(recorder: TryRecorder | None, number: int, classes: Any) -> Any:
+def caught_classes(recorder: TryRecorder | None, number: int, classes: Any) -> Any:
     """Return the classes that the except clause of that number catches: `classes`, or none in a round of another."""
     return classes if recorder is None else recorder.classes_of_clause(number, classes)
 
 
-def unwound(recorder: TryRecorder | None) -> Any:
+def unwinding_classes(recorder: TryRecorder | None) -> Any:
     """Return the classes caught at the end of a round: none without a trace."""
     return () if recorder is None else recorder.classes_of_unwinding()
 
@@ -90,7 +90,7 @@ def as_cause(error: Any) -> Any:
     return as_exception(error)
 
 
-def raising(make: Callable[[], Any], cause: Callable[[], Any] | None = None) -> Any:
+def make_exception(make: Callable[[], Any], cause: Callable[[], Any] | None = None) -> Any:
     """Evaluate the call of a raise statement, whose message may hold values of the graph."""
     return as_exception(deferred_messages.evaluate_exception(make), cause)
 
@@ -123,7 +123,7 @@ def watch(statement: str) -> Any:
     return None if region is None else (region, region.graph.mark(), statement)
 
 
-def watched(mark: Any, value: object = None) -> Any:
+def check_watched(mark: Any, value: object = None) -> Any:
     """Return `value`; raise StagingError if the body recorded ops that may raise at run time, which no handler sees."""
     if mark is None:
         return value
@@ -141,7 +141,7 @@ def watched(mark: Any, value: object = None) -> Any:
     return value
 
 
-def watching(mark: Any, iterable: Any) -> Any:
+def watch_iteration(mark: Any, iterable: Any) -> Any:
     """Iterate for a `yield from` in a body that `watch` marked, with a check before each value."""
     if mark is None:
         return (yield from iterable)
@@ -151,10 +151,10 @@ def watching(mark: Any, iterable: Any) -> Any:
             value = next(iterator)
         except StopIteration as end:
             return end.value
-        yield watched(mark, value)
+        yield check_watched(mark, value)
 
 
-def managed(recorder: TryRecorder | None, manager: object) -> Any:
+def managed_context(recorder: TryRecorder | None, manager: object) -> Any:
     """Return the context manager for one round of a with statement."""
     return manager if recorder is None else _ManagedRound(recorder, manager)
 

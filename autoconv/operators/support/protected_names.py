@@ -70,12 +70,12 @@ def let(function: Callable[..., Any], *values: Any) -> Any:
     return function(*values)
 
 
-def deleted(_: Any, name: str) -> Undefined:
+def deleted_name(_: Any, name: str) -> Undefined:
     """The value of a name after `del name`."""
     return Undefined(name)
 
 
-def returned(value: object) -> Any:
+def returned_value(value: object) -> Any:
     """Return the return value of a function; on paths without a return statement it is None."""
     if type(value) is Undefined:
         return None
@@ -93,7 +93,7 @@ def exits_loop(code: Any) -> Any:
     return code > CONTINUE
 
 
-def completed(code: Any) -> Any:
+def is_exhausted(code: Any) -> Any:
     """True if a loop was exhausted, so that its else clause runs."""
     return code < BREAK
 

@@ -241,10 +241,10 @@ def _holds_at(x: Any, index: object, value: object) -> bool:
     return type(index) is int and isinstance(x, list) and -len(x) <= index < len(x) and x[index] is value
 
 
-_UNCHANGED = object()  # marker from `replaced`: nothing has to be stored
+_UNCHANGED = object()  # marker from `changed_part`: nothing has to be stored
 
 
-def replaced(before: object, new_part: Any) -> Any:
+def changed_part(before: object, new_part: Any) -> Any:
     """Return the value to store in `x[i]` after a write inside it: a marker for nothing if that was in place."""
     return _UNCHANGED if before is new_part else new_part
 
