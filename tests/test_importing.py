@@ -221,12 +221,38 @@ def test_lines_without_an_origin_have_that_of_the_previous_line():
     assert traceback.extract_tb(caught.value.__traceback__)[-1].lineno == 9
 
 
-def test_columns_stay_where_the_line_is_the_same():
+def test_positions_stay_where_statements_or_their_parts_are_the_same():
     source = "if True:\n    x = one + two\n"
     code = compile_with_origins("x = one + two\n", (2,), "user.py", source=source)
     assert (2, 2, 8, 11) in list(code.co_positions())
     code = compile_with_origins("y = one + two\n", (2,), "user.py", source=source)
-    assert all(position[2] is None for position in code.co_positions() if position[0] == 2)
+    assert (2, 2, 8, 11) in list(code.co_positions())
+    code = compile_with_origins("x = one + three\n", (2,), "user.py", source=source)
+    assert not {(8, 11), (8, 17), (14, 17)} & {position[2:] for position in code.co_positions()}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'x = table["key"]  # quotes and a comment',
+        "x = 1; y = table['key']; z = 2",
+        "return (table['a'] +\n            table['key'])",
+        "return max(1 , (table['key']),)",
+        'return f"{table["a"]:>5}" + f\'{table["key"]}\''.replace('"a"', "'a'"),
+        "with open(table['key']) as file:\n        pass",
+        "if table['key'] > 0:\n        return 1",
+        "for x in [table['key']]:\n        pass",
+        "é = 'é' + table['key']",
+    ],
+)
+def test_tracebacks_of_converted_code_have_the_lines_and_carets_of_the_source(body, tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text(f"def look_up(table):\n    {body}\n\n\nlook_up({{'a': 1}})\n", encoding="utf-8")
+    plain, converted = (
+        subprocess.run([*command, file], capture_output=True, text=True).stderr
+        for command in ([sys.executable], [sys.executable, "-m", "autoconv", "run"])
+    )
+    assert "KeyError: 'key'" in plain and converted == plain
 
 
 def test_definitions_are_found_wherever_statements_are():

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from types import CodeType
+from typing import Any
 
 from autoconv.emit.relocate import rename_regions
 
@@ -25,16 +26,18 @@ def compile_with_origins(
     """Compile converted `text` under the user's `filename` and line numbers.
 
     `origins[k]` is the line of the user's file for line k+1 of `text`, 0 if there is none: such a line counts as the
-    one before it. Columns are kept where a line of `text` equals a line of `source` except for its indentation;
-    elsewhere there are none, so that a traceback never has carets under the wrong words. Functions named in
-    `generated` get the name of the enclosing function.
+    one before it. What a statement of `text` and the one of `source` on its line have in common, such as a condition,
+    gets the positions of the source. The rest has no columns, so that a traceback never has carets under the wrong
+    words. Functions named in `generated` get the name of the enclosing function.
     """
     tree = ast.parse(text, filename)
     user_lines = _fill_gaps(origins)
-    shifts = _column_shifts(text, user_lines, source)
+    common_parts = _find_common_parts(tree, user_lines, source) if source is not None else []
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
-            _relocate(node, user_lines, shifts)
+            _relocate(node, user_lines)
+    for node, original in common_parts:
+        ast.copy_location(node, original)
     return rename_regions(compile(tree, filename, "exec", dont_inherit=True), generated)
 
 
@@ -83,31 +86,71 @@ def _fill_gaps(origins: Sequence[int]) -> list[int]:
     return lines or [1]
 
 
-def _column_shifts(text: str, user_lines: list[int], source: str | None) -> list[int | None]:
-    """Return for each line by how many columns it is indented further in the source; None where the two differ."""
-    if source is None:
-        return [None] * len(user_lines)
-    source_lines = source.split("\n")
-    shifts: list[int | None] = []
-    for output_line, line in zip(text.split("\n"), user_lines, strict=False):
-        source_line = source_lines[line - 1] if line <= len(source_lines) else ""
-        is_same_line = output_line.strip() and output_line.strip() == source_line.strip()
-        shifts.append(_indentation(source_line) - _indentation(output_line) if is_same_line else None)
-    return shifts
+def _find_common_parts(tree: ast.AST, user_lines: list[int], source: str) -> list[tuple[ast.AST, ast.AST]]:
+    """Return the nodes of the tree that stand for nodes of the source, with these."""
+    originals: dict[tuple[type, int], list[ast.AST]] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, _WITH_BODIES):
+            originals.setdefault((type(node), _line_of(node)), []).append(node)
+    found: list[tuple[ast.AST, ast.AST]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, _WITH_BODIES):
+            line = user_lines[min(_line_of(node), len(user_lines)) - 1]
+            for original in originals.get((type(node), line), ()):
+                pairs = [_pair(*parts) for parts in zip(_parts(node), _parts(original), strict=False)]
+                found += [pair for pairs_of_part in pairs for pair in pairs_of_part]
+                if all(pairs) and len(pairs) == len(list(_parts(original))):
+                    found.append((node, original))
+    return found
 
 
-def _indentation(line: str) -> int:
-    return len(line) - len(line.lstrip())
+def _pair(node: Any, original: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
+    """Return the pairs of nodes of two equal expressions; also if operators of this package are called on parts of one.
+
+    The result is empty if the two differ otherwise.
+    """
+    if ast.dump(node) == ast.dump(original):
+        return list(zip(ast.walk(node), ast.walk(original), strict=True))
+    pairs = [(node, original)]
+    if _is_operator_call(node):
+        pairs_of_operand = _pair(node.args[0], original)
+        return pairs_of_operand and [*pairs, *((part, original) for part in ast.walk(node.func)), *pairs_of_operand]
+    parts, original_parts = list(_parts(node)), list(_parts(original))
+    if type(node) is not type(original) or len(parts) != len(original_parts) or _names(node) != _names(original):
+        return []
+    for part_pair in zip(parts, original_parts, strict=True):
+        pairs_of_part = _pair(*part_pair)
+        if not pairs_of_part:
+            return []
+        pairs += pairs_of_part
+    return pairs
 
 
-def _relocate(node: ast.AST, user_lines: list[int], shifts: list[int | None]) -> None:
-    first_line, last_line = node.lineno, node.end_lineno  # type: ignore[attr-defined]
-    shift = shifts[first_line - 1] if first_line == last_line and first_line <= len(shifts) else None
-    line = user_lines[min(first_line, len(user_lines)) - 1]
-    node.lineno = line  # type: ignore[attr-defined]
-    node.end_lineno = max(line, user_lines[min(last_line, len(user_lines)) - 1])  # type: ignore[attr-defined]
-    if shift is None or node.col_offset + shift < 0:  # type: ignore[attr-defined]
-        node.col_offset = node.end_col_offset = -1  # type: ignore[attr-defined]
-    else:
-        node.col_offset += shift  # type: ignore[attr-defined]
-        node.end_col_offset += shift  # type: ignore[attr-defined]
+def _names(node: ast.AST) -> list[Any]:
+    """Return the names and constants that a node holds itself."""
+    return [value for _, value in ast.iter_fields(node) if not isinstance(value, (ast.AST, list))]
+
+
+def _is_operator_call(node: Any) -> bool:
+    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and bool(node.args)
+    return is_method and isinstance(node.func.value, ast.Name) and node.func.value.id == "ag__"
+
+
+_WITH_BODIES = (ast.stmt, ast.excepthandler, ast.match_case)  # nodes that may contain statements
+
+
+def _line_of(node: Any) -> int:
+    line: int = node.pattern.lineno if isinstance(node, ast.match_case) else node.lineno
+    return line
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the children of a node that contain no statements."""
+    return (child for child in ast.iter_child_nodes(node) if not isinstance(child, _WITH_BODIES))
+
+
+def _relocate(node: Any, user_lines: list[int]) -> None:
+    """Move a node to the user's lines, without columns."""
+    first, last = (user_lines[min(line, len(user_lines)) - 1] for line in (node.lineno, node.end_lineno))
+    node.lineno, node.end_lineno = first, max(first, last)
+    node.col_offset = node.end_col_offset = -1

@@ -37,6 +37,18 @@ def test_at():
     check(f, X, np.array([1, 1, 3]), 4)
 
 
+def test_a_refused_method_of_a_ufunc_is_named_as_it_is_written():
+    @ac.compile
+    def count(places):
+        counts = np.zeros(3, dtype=int)
+        np.add.at(counts, places, 1)
+        return counts
+
+    with pytest.raises(IndexError, match="integer"):
+        count(np.array([0.0, 1.0]))
+    assert "numpy.add.at is given" in count.explain()
+
+
 def test_extremes_at():
     def f(x, places, values):
         highest = np.full(len(x), -np.inf)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
+import itertools
 
 import autoconv as tf
 
@@ -32,6 +34,26 @@ def test_descriptions_of_methods_leave_out_self():
 
     assert Scale().apply.name == "apply"
     assert str(Scale().apply.function_type) == "(x)"
+
+
+def test_the_function_of_a_class_explains_the_methods_of_its_latest_instances():
+    class Scale:
+        def __init__(self):
+            self.calls = itertools.count()
+
+        @tf.compile
+        def apply(self, x):
+            return x * next(self.calls)
+
+    objects = [Scale() for _ in range(5)]
+    texts = [(scale.apply(2.0), scale.apply.explain())[1] for scale in objects]
+    assert "plain Python" in texts[0] and "self.calls (a count) is read" in texts[0]
+    text = Scale.apply.explain()
+    assert text.startswith("apply: 0 traces\n") and text.count("  method of a Scale, apply: 0 traces") == 3
+    assert text.endswith("methods of more instances, 2 in number")
+    del objects[1:]
+    gc.collect()
+    assert Scale.apply.explain().count("method") == 1
 
 
 def test_inputs_have_the_names_of_their_specs():

@@ -48,6 +48,7 @@ from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import is_object
 from autoconv.runtime.recording.contracts import EAGER, Contract
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.logs import log_verbose
 from autoconv.runtime.support.spans import current_place, is_own_file
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -259,8 +260,7 @@ def _log_calls(function: types.FunctionType, converted_function: Callable[..., A
     return run
 
 
-# Modules whose classes iterate over their arguments.
-_ITERATING_MODULES = frozenset({"builtins", "array", "collections", "itertools"})
+_ITERATING_MODULES = frozenset({"builtins", "array", "collections", "itertools"})  # classes iterate over arguments
 
 
 def _make_class_constructor(cls: type, contract: Contract) -> Any:
@@ -272,7 +272,7 @@ def _make_class_constructor(cls: type, contract: Contract) -> Any:
     is_generated = dataclasses.is_dataclass(cls) and has_user_init and init.__code__.co_filename == "<string>"
     if contract.effects_each_call and is_user_defined(getattr(cls, "__del__", None)):
         raise StagingError(
-            f"a {cls.__name__} is made, whose __del__ Python calls once nothing refers to it", current_place(),
+            f"{with_article(cls)} is made, whose __del__ Python calls once nothing refers to it", current_place(),
             "a with statement, or a method with a name of its own",
         )  # fmt: skip
     is_user_exception = is_error and has_usual_metaclass and has_user_init and not is_user_defined(cls.__new__)

@@ -56,7 +56,7 @@ class StagedIterable:
         )
 
     def __str__(self) -> str:
-        return f"a {type(self).__name__.removeprefix('Staged').lower()} of tensors"
+        return f"{with_article(type(self).__name__.removeprefix('Staged').lower())} of tensors"
 
     def __iter__(self) -> Any:
         raise StagingError(

@@ -25,6 +25,7 @@ from autoconv.runtime.recording.numpy_protocol import (
     find_numpy_function,
     implementation,
     numpy_refusal,
+    qualified_name,
 )
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.spans import current_place
@@ -188,7 +189,7 @@ class UnsupportedCall:
     """A call of a NumPy function with an argument that graphs cannot take."""
 
     def __init__(self, function: Callable[..., Any], description: str) -> None:
-        self.name = f"{function.__module__}.{getattr(function, '__qualname__', function.__name__)}"
+        self.name = qualified_name(function)
         self.description = description
 
 

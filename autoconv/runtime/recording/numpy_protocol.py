@@ -120,9 +120,12 @@ def call_numpy(function: Callable[..., Any], method: str, args: tuple[Any, ...],
 
 
 def qualified_name(function: Callable[..., Any]) -> str:
-    """Return the qualified name as users write it: `numpy.fft.fft`."""
+    """Return the qualified name as users write it: `numpy.fft.fft`, `numpy.add.at`."""
+    name = getattr(function, "__name__", str(function))
+    if isinstance(owner := getattr(function, "__self__", None), np.ufunc):
+        return f"numpy.{owner.__name__}.{name}"
     module = getattr(function, "__module__", None) or "numpy"
-    return f"{module}.{getattr(function, '__name__', function)}"
+    return f"{module}.{getattr(function, '__qualname__', name)}"
 
 
 def tensors_to_arrays(value: Any) -> Any:

@@ -19,6 +19,7 @@ import numpy as np
 from autoconv.errors import REGION_SUFFIX, Place
 from autoconv.graph.graph import Span
 from autoconv.paths import PACKAGE
+from autoconv.runtime.support.skipped_frames import is_skipped_by_warnings
 
 _LIBRARIES = tuple(
     os.path.join(folder, "") for folder in (sysconfig.get_path("stdlib"), os.path.dirname(np.__file__)) if folder
@@ -99,15 +100,16 @@ def user_frame() -> FrameType | None:
 
 
 def depth_of_level(level: int) -> int:
-    """Convert a stack level in user frames to a depth in all frames; depth 1 is the caller's caller."""
+    """Convert a stack level in user frames to one of `warnings.warn`; 1 is the caller's caller."""
     frames: list[FrameType] = []
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         frames.append(frame)
         frame = frame.f_back
     are_users = reversed(are_user_frames([frame.f_code for frame in reversed(frames)]))
-    level_reached, is_inside_region = 0, False
-    for depth, (frame, is_users) in enumerate(zip(frames, are_users, strict=True), 1):
+    depth, level_reached, is_inside_region = 0, 0, False
+    for frame, is_users in zip(frames, are_users, strict=True):
+        depth += not is_skipped_by_warnings(frame.f_code)
         if not is_users:
             continue
         if not is_inside_region:
@@ -115,7 +117,7 @@ def depth_of_level(level: int) -> int:
             if level_reached == level:
                 return depth
         is_inside_region = is_region(frame.f_code)
-    return len(frames) + level
+    return depth + level
 
 
 def current_place() -> Place | None:

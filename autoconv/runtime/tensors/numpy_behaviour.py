@@ -16,6 +16,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.recording.numpy_protocol import call_implementation, implementation
 from autoconv.runtime.recording.tape_recorders import active_recorders, tensor_for
+from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import MUTATING_METHODS
 from autoconv.runtime.tensors.tensor import Tensor, register_numpy_behaviour
@@ -33,6 +34,7 @@ def is_numpy_behaviour_enabled() -> bool:
     return _is_enabled
 
 
+@skipped_by_warnings
 def call_with_tape_tensors(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function with tensors in place of those arrays among the arguments that a tape follows."""
     arguments = _replace_followed_arrays((args, kwargs)) if active_recorders() else None

@@ -6,6 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from autoconv.runtime.recording.activity import BUSY
+from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.ephemerons import Ephemerons
 from autoconv.tracing.specialise.bailout import Bailout
@@ -59,6 +60,12 @@ class MethodBinding:
     def _missing_attribute(self, name: str) -> object:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
+    def _explain_methods(self) -> list[tuple[type, str]]:
+        """Return the class and the explanation of each method of an instance that is alive."""
+        by_instance = [(reference(), method) for reference, method in list(self._method_by_instance.entries.values())]
+        by_instance += [(method.__self__, method) for method in list(self._method_by_id.values())]
+        return [(type(instance), method.explain()) for instance, method in by_instance if instance is not None]
+
     @property
     def prefers_plain(self) -> bool:
         """Return whether the latest examined calls of the methods ran as plain Python, and nothing is recorded now."""
@@ -100,6 +107,7 @@ class MethodAttributes:
             delattr(types.MethodType(self.__func__.python_function, self.__self__), name)  # raises Python's error
 
 
+@skipped_by_warnings
 class TransientMethod(MethodAttributes):
     """A compiled method that calls the function of the class with the instance as the first argument.
 

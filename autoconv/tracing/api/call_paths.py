@@ -15,6 +15,7 @@ from autoconv.config import DETOUR, SETTINGS
 from autoconv.ops.python.revocable_run import Revoked
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.tracebacks import present
+from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.native_dispatch import make_native_slot, native_entries
@@ -51,6 +52,7 @@ R = TypeVar("R", covariant=True)
 _MAX_DIRECT_TRACES = 4  # traces whose entries a call tries before its arguments are examined
 
 
+@skipped_by_warnings
 class CallDispatch(Generic[P, R]):
     """The part of a Function through which every call passes."""
 

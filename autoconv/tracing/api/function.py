@@ -16,6 +16,7 @@ from autoconv.operators.calls.call import convert_callee
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import find_place, place_at_definition, present, present_errors
 from autoconv.runtime.support.logs import log
+from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
 from autoconv.tracing.api.active_traces import LeadsBack, is_to_be_inlined, leads_back, tracing
@@ -70,6 +71,7 @@ class _SignatureDescriptor:
         return None if instance is None else inspect.signature(instance.python_function)
 
 
+@skipped_by_warnings
 class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospection, Pickling):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autoconv.runtime.support.articles import with_article
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.views.explain import Explanation
+
+_MAX_METHODS = 3  # methods of instances in an explanation
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,5 +121,16 @@ class FunctionIntrospection:
         return list(self._explanation.closed_sizes)
 
     def explain(self) -> str:
-        """Explain each trace, and list the calls that ran as plain Python, with lines and reasons."""
-        return self._explanation.text()
+        """Explain each trace, and list the calls that ran as plain Python, with lines and reasons.
+
+        A function of a class also explains the methods of its latest instances, which have traces of their own.
+        """
+        texts = [f"method of {with_article(cls)}, {text}" for cls, text in self._explain_methods()]
+        hidden_count = len(texts) - _MAX_METHODS
+        more = [f"methods of more instances, {hidden_count} in number"] if hidden_count > 0 else []
+        lines = "\n".join([*texts[-_MAX_METHODS:], *more])
+        return "\n".join([self._explanation.text(), *([textwrap.indent(lines, "  ")] if lines else [])])
+
+    def _explain_methods(self) -> list[tuple[type, str]]:
+        """Return the class and the explanation of each method of an instance that is alive."""
+        raise NotImplementedError

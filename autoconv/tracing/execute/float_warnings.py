@@ -31,6 +31,7 @@ from autoconv.ops.python.reversibility import can_undo
 from autoconv.ops.python.revocable_run import Revoked, run_revocably
 from autoconv.ops.record import Op
 from autoconv.runtime.recording.contracts import Contract
+from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.execute.rollback import has_no_lasting_effects
 from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
 from autoconv.tracing.outputs.growing_arrays import read_values
@@ -43,6 +44,7 @@ _CONSTANT_LIMIT = 1 << 12  # elements of constants that are examined
 _ANY_FLAG = 16  # stands for an error of constants
 
 
+@skipped_by_warnings
 class FloatErrors:
     """The facts about floating-point errors of a trace.
 

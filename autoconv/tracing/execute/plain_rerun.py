@@ -12,6 +12,7 @@ from typing import Any
 from autoconv.errors import AutoconvError, OpError
 from autoconv.ops.python.revocable_run import Revoked
 from autoconv.ops.python.undo_log import UNDONE_ERRORS
+from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.outputs.printed_output import drop_output
 
 RERUN_ERRORS = (*UNDONE_ERRORS, OpError)
@@ -51,6 +52,7 @@ _PLACEHOLDER_NAMES = re.compile(
 )
 
 
+@skipped_by_warnings
 def rerun_plain(error: BaseException, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Run the plain function in place of the failed run, and unlink the error from any exception it raises.
 

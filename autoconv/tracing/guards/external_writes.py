@@ -166,7 +166,8 @@ class WriteMonitor:
             raise RestartTrace([*new_inputs, *self._find_locations_of(owners, new_inputs)])
 
     def _run_plain(self, action: str) -> NoReturn:
-        raise RunPlain(f"{action}, which has to happen on every call")
+        is_condition = action.startswith("whether ")  # on which the effect of a later statement depends
+        raise RunPlain(action if is_condition else f"{action}, which has to happen on every call")
 
     def restart_with_inputs(self, locations: Sequence[Location]) -> NoReturn:
         """Restart the trace with the values of the locations as inputs."""

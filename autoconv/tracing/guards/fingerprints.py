@@ -59,7 +59,10 @@ _IDENTITY_HOOKS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv
 
 
 class Unguardable(Exception):
-    """A value whose changes cannot be detected; `str()` names it."""
+    """A value whose changes cannot be detected: its name and the reason."""
+
+    def __str__(self) -> str:
+        return "{} ({})".format(*self.args)
 
 
 @dataclass(slots=True)
@@ -247,7 +250,7 @@ class Fingerprints:
 
     def _fingerprint_by_identity(self, value: Any, name: str, reason: str) -> Any:
         if self.strict:
-            raise Unguardable(reason)
+            raise Unguardable(name, reason)
         self.unguarded.append(f"{name} ({reason})")
         return id(value), _live_reference(value)
 

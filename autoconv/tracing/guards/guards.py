@@ -184,8 +184,8 @@ class Guards:
         for name, read in [*self._unexamined, *module_reads]:
             fingerprints = Fingerprints(self.input_keys, module_attributes=module_attributes)
             try:
-                fingerprints.of(read())
-            except Unguardable as reason:
+                fingerprints.of(read(), name)
+            except Unguardable as description:
                 if not has_searched_inputs:  # once: nothing of the program runs in between
                     locations = (location for location in self.locations() if location.key not in self.input_keys)
                     inputs = [location for location in locations if has_to_be_input(location.read())]
@@ -193,7 +193,7 @@ class Guards:
                         self.restart_with_inputs(inputs)
                     has_searched_inputs, reads = True, self.current_reads()
                 if self._may_be_read(read(), reads):
-                    raise RunPlain(f"{name} ({reason}) is read, and a change of it would not be noticed") from None
+                    raise RunPlain(f"{description} is read, and a change of it would not be noticed") from None
                 fingerprints = Fingerprints(self.input_keys, strict=False, module_attributes=module_attributes)
                 fingerprints.of(read())
             self.compared_classes |= fingerprints.compared_classes
@@ -262,8 +262,8 @@ class Guards:
             fingerprints = Fingerprints(self.input_keys, self.runs_plain, self.unguarded, self.arrays, self.reads)
             try:
                 self.checks.append((name, read, fingerprints.of(read(), name), place))
-            except Unguardable as reason:
-                self.unguarded.append(f"{name} ({reason})")
+            except Unguardable as description:
+                self.unguarded.append(str(description))
         self._pending.clear()
         self._locations.clear()
 

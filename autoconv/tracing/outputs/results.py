@@ -187,7 +187,7 @@ def _is_class_made_by_call(cls: type) -> bool:
 def _describe(value: Any) -> str:
     """Return the value's name in Python's terms, with an article."""
     if isinstance(value, StagedIterable):
-        return f"a {type(value).__name__.removeprefix('Staged').lower()}"
+        return with_article(type(value).__name__.removeprefix("Staged").lower())
     if isinstance(value, (BoundSymbolicMethod, BuiltinMethodType, MethodWrapperType)):
         return "a method"
     if isinstance(value, (HeldIterator, Iterator)) and value.__class__ is not GeneratorType:

@@ -18,6 +18,7 @@ import numpy as np
 
 from autoconv.graph.graph import Graph, Value, is_recursive
 from autoconv.graph.types import TensorType
+from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.specialise.plain_presumption import SHORT, PlainPresumption
 
@@ -182,6 +183,7 @@ def _trimmed_mean(times: list[float]) -> float:
     return sum(shortest_times) / len(shortest_times)
 
 
+@skipped_by_warnings
 class Tiers:
     """The timings of one Python function, by kinds of calls; instances of a class share those of its methods."""
 
