@@ -42,10 +42,12 @@ def product_call(
     rows, inner, columns = sizes
     if is_nonempty and f"cblas_{_precision_letter(dtype)}gemv" in abi.symbols():
         if columns == 1:
-            return _vector_product_call(module, dtype, x, y, z, rows, inner)
+            step = 1 if y.is_transposed else y.width  # a column may be a part of a wider matrix
+            return _vector_product_call(module, dtype, x, y, step, z, rows, inner)
         if rows == 1:
             y_transposed = dataclasses.replace(y, is_transposed=not y.is_transposed)
-            return _vector_product_call(module, dtype, y_transposed, x, z, columns, inner)
+            step = x.width if x.is_transposed else 1
+            return _vector_product_call(module, dtype, y_transposed, x, step, z, columns, inner)
     ir_type = register(dtype)
     name, first_types = f"cblas_{_precision_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
     gemm = module.declare(name, "void", f"{first_types}, {ir_type}, ptr, i64, ptr, i64, {ir_type}, ptr, i64")
@@ -57,16 +59,17 @@ def product_call(
 
 
 def _vector_product_call(
-    module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, rows: Position, inner: Position
+    module: ModuleText, dtype: DType, x: Matrix, y: Matrix, y_step: Position, z: Matrix, rows: Position,
+    inner: Position,
 ) -> str:  # fmt: skip
-    """Return the text of a call, as `product_call`, for contiguous vectors y and z."""
+    """Return the text of a call, as `product_call`, for a vector y of that step and a contiguous vector z."""
     ir_type = register(dtype)
     name, first_types = f"cblas_{_precision_letter(dtype)}gemv", "i32, i32, i64, i64"
     gemv = module.declare(name, "void", f"{first_types}, {ir_type}, ptr, i64, ptr, i64, {ir_type}, ptr, i64")
     stored_rows, stored_columns = (inner, rows) if x.is_transposed else (rows, inner)
     return (
         f"call void {gemv}(i32 {_ROW_MAJOR}, i32 {_transpose_flag(x)}, i64 {stored_rows}, i64 {stored_columns}, "
-        f"{ir_type} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 1, "
+        f"{ir_type} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 {y_step}, "
         f"{ir_type} {literal(0, dtype)}, ptr {z.pointer}, i64 1)"
     )
 
