@@ -247,11 +247,14 @@ def _value_cotangent(b: Builder, cotangent: Any, value: Any) -> Any:
 
 
 def _get_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    x, *operands = inputs
-    return (
-        b.add_at_item(b.zeros_like(x), cotangents[0], *operands, spec=attributes["spec"]),
-        *(None for _ in operands),
-    )
+    (cotangent,), (x, *operands), spec = cotangents, inputs, attributes["spec"]
+    if NewAxis() in spec and is_basic(spec):
+        spec = tuple(entry for entry in spec if not isinstance(entry, NewAxis))
+        takes_all = all(isinstance(entry, Rest) or (isinstance(entry, Slice) and entry.is_whole) for entry in spec)
+        cotangent = b.reshape_like(cotangent, x if takes_all else b.get_item(x, *operands, spec=spec))
+        if takes_all:
+            return (cotangent,)
+    return b.add_at_item(b.zeros_like(x), cotangent, *operands, spec=spec), *(None for _ in operands)
 
 
 def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
