@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from autoconv.backends import symbolic_code
@@ -29,8 +30,11 @@ def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
     declared_shapes = [parameter.shape if isinstance(parameter, Argument) else None for parameter in parameters]
     symbols = list(dict.fromkeys(size for shape in declared_shapes for size in shape or () if isinstance(size, Symbol)))
     if not symbols:
-        is_recorded_graph = graph is trace.concrete.recorded
-        return [trace.concrete.optimised if is_recorded_graph else optimise(graph, contract=contract)]
+        if graph is trace.concrete.recorded:
+            return [trace.concrete.optimised]
+        with suppress(CannotSpecialise):  # sizes that follow from known numbers
+            graph = specialise(graph, [value.type for value in graph.parameters])
+        return [optimise(graph, contract=contract)]
     try:
         general_graph = _make_variant(graph, _parameter_types(graph, declared_shapes, {}), contract)
     except (CannotSpecialise, ValueError, TypeError) as error:

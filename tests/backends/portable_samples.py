@@ -11,10 +11,11 @@ import numpy as np
 
 import autoconv
 from autoconv.backends.portable import GraphUnfit
-from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
+from autoconv.optimise.known_parameters import fix_parameters
 from autoconv.optimise.specialise import CannotSpecialise, specialise
 from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.api.exported_generators import replace_generators
@@ -123,14 +124,21 @@ def numpy_program(name):
     return module, graph, arrays, expected, parameters_of(concrete, expected_arguments)
 
 
-def graph_and_arrays(concrete, arguments):
-    """Return the graph of a trace for the sizes of these arguments, as writers take it, and its arguments."""
-    arrays = parameters_of(concrete, arguments)
+def graph_and_arrays(concrete, arguments, fixes_integers=False):
+    """Return the graph of a trace for the sizes of these arguments, as writers take it, and its arguments.
+
+    With `fixes_integers` those that are integers of Python, which may be sizes, become constants of the graph.
+    """
+    graph, arrays = concrete.recorded, parameters_of(concrete, arguments)
+    if fixes_integers:
+        numbers = {i for i, v in enumerate(graph.parameters) if v.type == TensorType(int64, (), True)}
+        graph = fix_parameters(graph, {i: arrays[i] for i in numbers})
+        arrays = [x for i, x in enumerate(arrays) if i not in numbers]
     types = [
         replace(v.type, shape=x.shape) if isinstance(v.type, ArrayType) else v.type.with_shape(x.shape)
-        for v, x in zip(concrete.recorded.parameters, arrays, strict=True)
+        for v, x in zip(graph.parameters, arrays, strict=True)
     ]
-    return prepare(replace_generators(concrete.recorded), types), arrays
+    return prepare(replace_generators(graph), types), arrays
 
 
 def parameters_of(concrete, arguments):

@@ -32,7 +32,7 @@ import autoconv as ac
 from autoconv.backends.onnx import to_onnx
 from autoconv.backends.portable import GraphUnfit
 from autoconv.backends.stablehlo import to_stablehlo
-from autoconv.errors import AutoconvError
+from autoconv.errors import AutoconvError, UnsupportedError
 from autoconv.operators.regions.marshalling import rebuild
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
@@ -131,7 +131,12 @@ def format_runner(run: Run) -> Callable[[Program, str], tuple[str, float]]:
         distance = 0.0
         for number, expected in enumerate(program.expected):
             concrete = program.compiled.get_concrete_function(*program.arguments(number))
-            graph, arrays = portable.graph_and_arrays(concrete, program.arguments(number))
+            try:
+                fixes_integers = False
+                graph, arrays = portable.graph_and_arrays(concrete, program.arguments(number))
+            except UnsupportedError:  # integers may be sizes, which are parts of the model
+                fixes_integers = True
+                graph, arrays = portable.graph_and_arrays(concrete, program.arguments(number), fixes_integers)
             try:
                 actual_arrays, result_count, written, error_word = run(graph, arrays)
             except GraphUnfit as error:
@@ -141,7 +146,7 @@ def format_runner(run: Run) -> Callable[[Program, str], tuple[str, float]]:
             results = rebuild(concrete.layout, iter([np.asarray(x) for x in actual_arrays[:result_count]]))
             distance = max(distance, max_distance(clibraries.leaves(results), clibraries.leaves(expected)))
             if written:
-                after = portable.parameters_of(concrete, program.arguments_after_call(number))
+                after = portable.graph_and_arrays(concrete, program.arguments_after_call(number), fixes_integers)[1]
                 expected_arrays = [after[position] for position in written]
                 distance = max(distance, max_distance(actual_arrays[result_count:], expected_arrays))
         return "", distance

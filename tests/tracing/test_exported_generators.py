@@ -101,6 +101,16 @@ def test_a_generator_of_a_seed(run):
         np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
+def sized(n, seed):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)), rng.random(n + 1), rng.choice(n, n)
+
+
+def test_sizes_that_are_values_of_the_export(run):
+    for found, expected in zip(run(sized, [3, "int64[]"], 5), sized(3, 5), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
 def several(x):
     rng = np.random.default_rng([1, 2])
     y = rng.uniform(x, 5.0)

@@ -34,6 +34,7 @@ from autoconv.ops.values.generator_types import (
     RANDOM_STATE,
     generator_class,
 )
+from autoconv.optimise.fold import fold_constants
 from autoconv.optimise.known_parameters import fix_parameters
 from autoconv.runtime.support.spans import place_of
 from autoconv.tracing.api.function import Function
@@ -100,7 +101,7 @@ def replace_generators(graph: Graph) -> Graph:
     """Return a graph whose random generators are arrays. Raises UnsupportedError for draws that have no such code."""
     if not any(isinstance(value.type, ObjectType) and value.type in _STATES for value in _values(graph)):
         return graph
-    return _Generators(graph, None).run()
+    return _Generators(fold_constants(graph, "compile"), None).run()
 
 
 def _values(graph: Graph) -> list[Value]:
@@ -176,31 +177,53 @@ class _Generators(Rewriter[None]):
 
     def _draw(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
         kind: Any = node.inputs[0].type
-        result: Any = node.results[0]
+        result_type = self._type_of_draw(node)
         method = node.attributes["method"]
         draw = _METHODS.get(kind, {}).get(method)
         arguments = None if draw is None else _arguments(node, draw)
-        if draw is None or arguments is None or not isinstance(result.type, TensorType) or result.type.shape is None:
+        if draw is None or arguments is None or result_type is None:
             _refuse(node, f"a draw by {method!r} of a generator with these arguments")
         operands = [
             inputs[1 + argument[1]] if argument[0] in ("input", "number") else self._constant(argument[-1])
             for argument in arguments
         ]
-        sizes = [size for size in result.type.shape if isinstance(size, int)]
-        if len(sizes) < len(result.type.shape):
+        shape: Any = result_type.shape
+        if None in shape:
             _refuse(node, f"a draw by {method!r} of a number of values known only at run time")
         operand_types: list[Any] = [value.type for value in operands]
         types = tuple((type_.dtype, type_.shape) for type_ in operand_types)
-        code = _draw_code(kind, draw.draws, types, draw.tables, result.type)
-        is_array = _draws_array(draw.draws, result.type)
+        code = _draw_code(kind, draw.draws, types, draw.tables, result_type)
+        is_array = _draws_array(draw.draws, result_type)
         tables = [self._add("array_of", [self._constant(table)])[0] for table in ziggurat(draw.tables)]
         arrays = [
             self._add("array_of", [value])[0] if type_.shape else value
             for value, type_ in zip(operands, operand_types, strict=True)
         ]
-        counts = self._add("constant", value=np.array(math.prod(sizes)), weak=True) if is_array else ()
+        counts = self._add("constant", value=np.array(math.prod(shape)), weak=True) if is_array else ()
         (number,) = self._append(node, code, [inputs[0], *counts, *arrays, *tables])
         return self._add("array_load", [number]) if isinstance(number.type, ArrayType) else [number]
+
+    def _type_of_draw(self, node: Node) -> TensorType | None:
+        """Return the type of what a node draws, None if its rank is unknown. A draw finds sizes that are constants."""
+        type_ = node.results[0].type
+        if not isinstance(type_, TensorType) or type_.shape is None or None not in type_.shape:
+            return type_ if isinstance(type_, TensorType) and type_.shape is not None else None
+        arrays = []
+        for value in node.inputs[1:]:
+            operand_type: Any = value.type
+            array, shape = self._constants.get(value), operand_type.shape or ()
+            if array is None and operand_type.dtype.is_floating and None not in shape:
+                array = np.full(shape, 1 / max(math.prod(shape), 1), operand_type.dtype.numpy)  # may be probabilities
+            if array is None:
+                return type_
+            arrays.append(array)
+        kind = next(kind for kind, of_kind in GENERATOR_TYPES.items() if of_kind == node.inputs[0].type)
+        generator: Any = np.random.default_rng(0) if kind is np.random.Generator else kind(0)
+        assert node.op.kernel is not None
+        try:
+            return type_.with_shape(np.shape(node.op.kernel(generator, *arrays, **node.attributes)))
+        except (TypeError, ValueError):  # the program raises it
+            return type_
 
     def _append(self, node: Node, code: Graph, operands: Sequence[Value]) -> list[Value]:
         """Append the nodes of a graph, as nodes of the line of `node`."""
