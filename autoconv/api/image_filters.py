@@ -10,6 +10,7 @@ import numpy as np
 from autoconv.api import image as images
 from autoconv.api.nn.convolution import depthwise_conv2d
 from autoconv.api.nn.pooling import avg_pool
+from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.reductions import reduce_mean
 from autoconv.api.tensors.shaping import concat, pad, reshape, shape
@@ -201,5 +202,6 @@ def _halve(image: Any) -> Any:
 
 
 def _mix_channels(images: TensorLike, weights: Any) -> Tensor:
+    check_dtype("tensordot", FLOATING, images)
     x = convert_to_tensor(images)
     return apply("matmul", x, np.asarray(weights, x.dtype.numpy))

@@ -39,6 +39,7 @@ def fake_quant_with_min_max_vars(
     if not 2 <= num_bits <= 16:
         raise ValueError(f"num_bits has to be between 2 and 16, inclusive, found {num_bits}")
     lowest_level, highest_level = float(bool(narrow_range)), 2.0 ** num_bits - 1.0
+    check_dtype("fake_quant_with_min_max_vars", frozenset({float32}), inputs, min, max)
     x = cast(convert_to_tensor(inputs), "float32")
     low, high = (cast(convert_to_tensor(bound), "float32") for bound in (min, max))
     scale = (high - low) / (highest_level - lowest_level)

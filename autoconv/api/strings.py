@@ -132,6 +132,11 @@ def as_string(
     >>> autoconv.as_string([1, 2]).numpy()
     array([b'1', b'2'], dtype=object)
     """
+    if not isinstance(fill, (str, bytes)):
+        raise TypeError(f"Expected string for argument 'fill' not {fill!r}.")
+    dtype = convert_to_tensor(input).dtype
+    if precision > -1 and not (dtype.is_floating or dtype.is_complex):
+        raise InvalidArgumentError(f"precision not supported for datatype {dtype.name}")
     return apply(
         "as_string", input, precision=precision, scientific=scientific, shortest=shortest, width=width,
         fill=fill, name=name,

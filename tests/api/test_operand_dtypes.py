@@ -89,6 +89,14 @@ def test_add_n_adds_the_rows_of_a_tensor() -> None:
         (lambda: tf.zeros(tf.constant([2], tf.uint8)), tf.errors.InvalidArgumentError),
         (lambda: tf.one_hot([0], tf.constant(2, tf.int8)), tf.errors.InvalidArgumentError),
         (lambda: tf.as_dtype(None), TypeError),
+        (lambda: tf.as_string(INTEGERS, precision=2), tf.errors.InvalidArgumentError),
+        (lambda: tf.as_string(INTEGERS, fill=0), TypeError),
+        (lambda: tf.random.normal(3), tf.errors.InvalidArgumentError),
+        (lambda: tf.random.stateless_normal([2], 7), tf.errors.InvalidArgumentError),
+        (lambda: tf.signal.hann_window(tf.constant(4, tf.int64)), (ValueError, tf.errors.InvalidArgumentError)),
+        (lambda: tf.image.rgb_to_yuv(tf.constant([[[1, 2, 3]]])), (TypeError, tf.errors.InvalidArgumentError)),
+        (lambda: tf.strings.unicode_script(tf.constant([65], tf.int64)), tf.errors.InvalidArgumentError),
+        (lambda: tf.ragged.row_splits_to_segment_ids(tf.constant([0.0, 1.0])), ValueError),
     ],
 )
 def test_operands_that_tensorflow_refuses(call, error) -> None:

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from autoconv.api.gradients.callbacks import numpy_function
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_text import attribute_class
-from autoconv.graph.dtypes import DType, float32, int32
+from autoconv.graph.dtypes import DType, float16, float32, int32
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -58,6 +59,7 @@ def non_max_suppression_with_scores(
 
 
 def _suppress(boxes: TensorLike, scores: TensorLike, *limits: Any) -> list[Tensor]:
+    check_dtype("non_max_suppression", frozenset({float16, float32}), boxes, scores)
     corners, score_tensor = convert_to_tensor(boxes), convert_to_tensor(scores)
     if corners.shape.rank not in (None, 2) or score_tensor.shape.rank not in (None, 1):
         raise ValueError(f"boxes are [n, 4] and scores [n], found {corners.shape} and {score_tensor.shape}")

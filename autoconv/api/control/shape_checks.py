@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.api.control.checks import Assert, name_of, with_message
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.reductions import reduce_any
 from autoconv.api.tensors.shaping import stack
-from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.dtypes import as_dtype, int32
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -22,6 +23,7 @@ def assert_rank(x: TensorLike, rank: IntLike, message: str | None = None, name: 
 
     >>> autoconv.assert_rank([[1, 2]], 2)
     """
+    check_dtype("assert_rank", frozenset({int32}), rank)
     _assert_rank("equal", "", x, rank, message, name)
 
 

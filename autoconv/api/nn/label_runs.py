@@ -29,7 +29,8 @@ def collapse_repeated(
     (array([[1, 2, 1]], dtype=int32), array([3], dtype=int32))
     """
     tensor: Any = convert_to_tensor(labels)
-    lengths = cast(convert_to_tensor(seq_length), int32)
+    given_lengths = convert_to_tensor(seq_length)
+    lengths = cast(given_lengths, int32)
     is_first = apply("ones_like", get_item(tensor, (slice(None), slice(None, 1))), dtype=as_dtype("bool"))
     next_labels, labels_before = (get_item(tensor, (slice(None), part)) for part in (slice(1, None), slice(None, -1)))
     is_changed = apply("not_equal", next_labels, labels_before)
@@ -42,7 +43,7 @@ def collapse_repeated(
     columns = apply("get_item", column_numbers, is_kept, spec=(Mask(),))
     values = apply("get_item", tensor, is_kept, spec=(Mask(),))
     out_shape = stack([cast(shape(tensor)[0], int64), cast(width, int64)])
-    return scatter_nd(stack([row_numbers, columns], 1), values, out_shape), counts
+    return scatter_nd(stack([row_numbers, columns], 1), values, out_shape), cast(counts, given_lengths.dtype)
 
 
 def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:

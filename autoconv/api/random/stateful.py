@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import FLOATING, LARGE_INTEGERS, REAL, check_dtype, check_result_dtype
-from autoconv.api.tensors.arguments import shape_argument
+from autoconv.api.tensors.arguments import shape_argument, vector_argument
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float32, float64, int32, int64
 from autoconv.graph.graph import Graph
@@ -70,7 +70,7 @@ def uniform(
     >>> autoconv.random.uniform([2, 3], maxval=10, dtype=autoconv.int32).shape
     TensorShape([2, 3])
     """
-    out_dtype, (operands, sizes) = check_result_dtype(dtype, FLOATING | LARGE_INTEGERS), shape_argument(shape)
+    out_dtype, (operands, sizes) = check_result_dtype(dtype, FLOATING | LARGE_INTEGERS), vector_argument(shape)
     if out_dtype.is_integer:
         low, high = integer_bounds(minval, maxval, out_dtype)
         return apply("random_uniform_int", low, high, *operands, shape=sizes, seed=op_seed(seed), name=name)
@@ -91,7 +91,7 @@ def normal(
     >>> autoconv.random.normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    out_dtype, (operands, sizes) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
+    out_dtype, (operands, sizes) = check_result_dtype(dtype, FLOATING), vector_argument(shape)
     draws = apply("random_normal", *operands, shape=sizes, dtype=out_dtype, seed=op_seed(seed), name=name)
     return scale_normal(draws, mean, stddev)
 
@@ -109,7 +109,7 @@ def truncated_normal(
     >>> autoconv.random.truncated_normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    out_dtype, (operands, sizes) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
+    out_dtype, (operands, sizes) = check_result_dtype(dtype, FLOATING), vector_argument(shape)
     draws = apply("random_truncated_normal", *operands, shape=sizes, dtype=out_dtype, seed=op_seed(seed), name=name)
     return scale_normal(draws, mean, stddev)
 

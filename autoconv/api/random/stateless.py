@@ -15,7 +15,8 @@ from autoconv.api.random.stateful import (
     scale_to_bounds,
 )
 from autoconv.api.tensors.accepted_dtypes import FLOATING, LARGE_INTEGERS, check_result_dtype
-from autoconv.api.tensors.arguments import shape_argument
+from autoconv.api.tensors.arguments import shape_argument, vector_argument
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import as_dtype, float32, float64, int32, int64, uint32, uint64
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -67,7 +68,7 @@ def stateless_uniform(
     TensorShape([2])
     """
     accepted_dtypes = FLOATING | LARGE_INTEGERS | ({uint32, uint64} if minval is None and maxval is None else set())
-    out_dtype, (operands, sizes) = check_result_dtype(dtype, accepted_dtypes), shape_argument(shape)
+    out_dtype, (operands, sizes) = check_result_dtype(dtype, accepted_dtypes), vector_argument(shape)
     key = _seed_operand(seed)
     algorithm = _algorithm_attribute(alg)
     if out_dtype.is_integer:
@@ -93,7 +94,7 @@ def stateless_normal(
     >>> autoconv.random.stateless_normal([2, 3], seed=[1, 2]).shape
     TensorShape([2, 3])
     """
-    operands, sizes = shape_argument(shape)
+    operands, sizes = vector_argument(shape)
     result = apply(
         "stateless_random_normal", _seed_operand(seed), *operands, shape=sizes, dtype=as_dtype(dtype), name=name,
         **_algorithm_attribute(alg)
@@ -115,7 +116,7 @@ def stateless_truncated_normal(
     >>> autoconv.random.stateless_truncated_normal([2, 3], seed=[1, 2]).shape
     TensorShape([2, 3])
     """
-    operands, sizes = shape_argument(shape)
+    operands, sizes = vector_argument(shape)
     result = apply(
         "stateless_truncated_normal", _seed_operand(seed), *operands, shape=sizes, dtype=as_dtype(dtype), name=name,
         **_algorithm_attribute(alg)
@@ -239,9 +240,9 @@ def _algorithm_attribute(alg: TensorLike) -> dict[str, str]:
 
 
 def _seed_operand(seed: TensorLike) -> Any:
-    """Return integers of a seed as an int64 array, a single one preceded by zero; return a tensor unchanged."""
-    if isinstance(seed, (int, np.integer)):
-        seed = (0, int(seed))
+    """Return integers of a seed as an int64 array; return a tensor unchanged. Raises for a single number."""
+    if isinstance(seed, (int, float, np.generic)) or getattr(seed, "shape", None) == ():
+        raise InvalidArgumentError(f"seed must have shape [2], found {seed!r}")
     if isinstance(seed, (list, tuple)) and all(isinstance(word, (int, np.integer)) for word in seed):
         return np.array([to_signed(int(word)) for word in seed])
     return seed

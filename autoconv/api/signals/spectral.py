@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.signals.fourier import irfft, rfft
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, unsorted_segment_sum
 from autoconv.api.tensors.shaping import concat, expand_dims, pad, reshape, shape, transpose
-from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.graph.dtypes import as_dtype, float32, int32
 from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
@@ -55,6 +56,7 @@ def kaiser_window(
     >>> autoconv.signal.kaiser_window(3, beta=2.0, dtype=autoconv.float64).numpy().round(3)
     array([0.439, 1.   , 0.439])
     """
+    check_dtype("kaiser_window", frozenset({int32}), window_length)
     count = static_int(window_length, "window_length")
     return constant(np.kaiser(count, float(beta)).astype(as_dtype(dtype).numpy))
 
@@ -168,6 +170,7 @@ def _inverse_window(
 
 
 def _raised_cosine(window_length: IntLike, periodic: bool, dtype: DTypeLike, offset: float) -> Tensor:
+    check_dtype("window", frozenset({int32}), window_length)
     out_dtype = as_dtype(dtype)
     length = cast(convert_to_tensor(window_length), out_dtype)
     is_even = 1 - cast(window_length, "int32") % 2

@@ -20,6 +20,7 @@ from autoconv.api.sparse.coordinates import (
     unite_positions,
 )
 from autoconv.api.sparse.tensor import SparseTensor, sparse_argument
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, check_dtype
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones, zeros
@@ -324,6 +325,7 @@ def bincount(
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
     if weights is not None and binary_output:
         raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
+    check_dtype("bincount", LARGE_INTEGERS, values)
     rows, numbers, weight_values, height = _count_inputs(values, weights, by_row=axis == -1)
     result = _count_numbers(rows, numbers, weight_values, height, minlength, maxlength, binary_output)
     if weights is not None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import DtypeError
+from autoconv.errors import DtypeError, InvalidArgumentError
 from autoconv.graph.dtypes import int32, int64
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import computed_value, partial_value, static_sizes, static_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
@@ -108,6 +109,13 @@ def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None,
         return (convert_to_tensor(sizes),), static_shape
     vector = convert_to_tensor(shape)
     return (vector,), static_sizes(vector)
+
+
+def vector_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
+    """Return what `shape_argument` returns, for functions that do not take a single size as a shape."""
+    if isinstance(shape, (int, np.integer)) or (isinstance(shape, Tensor) and shape.type.shape == ()):
+        raise InvalidArgumentError(f"shape must be a vector of int32 or int64, found {shape!r}")
+    return shape_argument(shape)
 
 
 def known_sizes(shape: ShapeLike) -> tuple[int | None, ...] | None:
