@@ -100,6 +100,18 @@ def int_or_float(n: int, x: float) -> float:
     return total * 1.0
 
 
+def with_another_default(n: int, x: float) -> float:
+    """In the body `total` is a float before any operation that may raise."""
+    total: float = 0
+    for i in range(n):
+        try:
+            total = total + i * x
+            total = total + 10 // (i - 3)
+        except ZeroDivisionError:
+            total = total * 2
+    return total * 1.0
+
+
 def element_or_sum(values: np.ndarray, position: int) -> float:
     try:
         return values[position] * 2.0
@@ -151,9 +163,10 @@ def test_handlers_read_numbers_of_several_kinds(tmp_path: Path) -> None:
     call = build(of_array, "float64[n]", tmp_path)
     for size in (0, 1, 5, 6, 9):
         assert call(np.arange(float(size)))["value"] == of_array(np.arange(float(size)))
-    call = build(int_or_float, "int64[] float64[]", tmp_path)
-    for n in range(7):
-        assert call(n, 0.5)["value"] == int_or_float(n, 0.5)
+    for function in (int_or_float, with_another_default):
+        call = build(function, "int64[] float64[]", tmp_path)
+        for n in range(7):
+            assert call(n, 0.5)["value"] == function(n, 0.5)
 
 
 def test_arrays_of_any_size_in_bodies_and_handlers(tmp_path: Path) -> None:

@@ -161,7 +161,10 @@ class _HandlerDict:
         return True
 
     def _is_promotable(self, uses: _Uses) -> bool:
-        """Return whether all stored and loaded numbers have one of the types that are read, which fit registers."""
+        """Return whether all stored numbers have one of the types that are read, which fit registers.
+
+        A default of another type is read nowhere: each value that a handler may find is stored.
+        """
         types, classes = uses.types, uses.classes
         if not uses.readers:
             return True
@@ -170,7 +173,7 @@ class _HandlerDict:
             return False
         return _TESTED_CLASSES.issuperset(classes) and all(
             (type_ := self._type_of(node, types)) is not None and (not classes or _has_own_class(node, type_))
-            for node in (*uses.stores, *uses.loads)
+            for node in uses.stores
         )
 
     def _type_of(self, node: Node, types: Sequence[Type]) -> Type | None:
@@ -263,7 +266,7 @@ def _has_own_class(node: Node, type_: Type) -> bool:
     """Return whether a stored number of this type has the class that `_class_of` gives."""
     box = node.inputs[2].node
     is_weak = isinstance(type_, TensorType) and type_.weak
-    return is_weak or (box is not None and box.attributes.get("boxing") == "array")
+    return is_weak or (box is not None and box.op.name == "object_box" and box.attributes["boxing"] == "array")
 
 
 def _has_type(value: Value, type_: Type, ignores_weakness: bool) -> bool:
