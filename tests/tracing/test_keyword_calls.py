@@ -128,3 +128,46 @@ def test_changed_defaults_and_methods():
             np.testing.assert_array_equal(scale.run(x=X), X * scale.factor + 1)
             np.testing.assert_array_equal(Scale.run(scale, X, n=3.0), X * scale.factor + 3)
     assert "n" in inspect.signature(Scale.run).parameters
+
+
+total = 0.0
+
+
+def of_a_list(values, base=18.0, *, scale=1.0):
+    return scale * sum(max(0.0, base - value) for value in values)
+
+
+def of_a_dict(values, key="a", factor=2.0):
+    values[key] += factor
+    return values
+
+
+def of_a_list_and_a_global(values, factor=2.0):
+    global total
+    total += factor * values[0]
+    return total
+
+
+def of_a_global(x, factor=2.0):
+    global total
+    total += factor * x
+    return total
+
+
+@pytest.mark.parametrize(
+    ("program", "make"),
+    [
+        (of_a_list, lambda i: [1.0 + i, 20.0, 3.5]), (of_a_dict, lambda i: {"a": 1.0 + i, "b": 2.0}),
+        (of_a_list_and_a_global, lambda i: [1.0 + i, 2.0]), (of_a_global, float),
+    ],
+)  # fmt: skip
+def test_structures_with_omitted_defaults(program, make, graphs_alone):
+    def results(function):
+        global total
+        total = 0.0
+        found = [function(make(i)) for i in range(4)]
+        for i in range(3):
+            found += [function(make(i)), function(make(i), "b" if program is of_a_dict else 0.5)]
+        return [*found, total]
+
+    assert results(autoconv.compile(program)) == results(program)

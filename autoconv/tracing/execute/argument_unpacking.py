@@ -42,10 +42,11 @@ class Unpacking:
 
     `extract` returns the leaves at these `positions`, or None if the positional arguments do not fit.
     `key` is the key of a call with only these leaves. After the arguments, `extract` takes the containers of outer
-    names and attributes: those that are flattened, and those that share one.
+    names and attributes: those that are flattened, and those that share one. `argument_count` counts the arguments.
     """
 
     key: Key
+    argument_count: int
     positions: tuple[int, ...]
     extract: Extract
 
@@ -55,13 +56,17 @@ class Unpacking:
         is_disjoint: Callable[[Sequence[Any]], bool],
         container_readers: Sequence[Callable[[], Any]],
     ) -> Callable[..., Any]:
-        """Wrap the native entry; calls whose leaves may overlap arrays from outside go through the full binding.
+        """Wrap the native entry.
 
+        Calls that omit arguments, or whose leaves may overlap arrays from outside, go through the full binding.
         `container_readers` return the containers of outer names and attributes.
         """
         extract = pass_locations(self.extract, container_readers) if container_readers else self.extract
+        argument_count = self.argument_count
 
         def call_with_leaves(*arguments: Any) -> Any:
+            if len(arguments) != argument_count:
+                return NotImplemented
             leaves = extract(*arguments)
             return native_entry(*leaves) if leaves is not None and is_disjoint(leaves) else NotImplemented
 
@@ -94,7 +99,9 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
         extract = _write_extraction(key, leaves)
     except (TooLong, _UnsupportedStructure):
         return None
-    return Unpacking(Key(templates, extracted_leaves, (), key.overlaps, key.memory, key.replica), positions, extract)
+    argument_count = sum(not isinstance(name, OuterName) for name, _ in key.templates)
+    extracted_key = Key(templates, extracted_leaves, (), key.overlaps, key.memory, key.replica)
+    return Unpacking(extracted_key, argument_count, positions, extract)
 
 
 class _UnsupportedStructure(Exception):
