@@ -117,7 +117,7 @@ METHODS = {
     "of a C type": np.random.RandomState(0).rand, "of a generator": np.random.default_rng(0).random,
     "of random.Random": random.Random(0).random, "of a class in Python": random.Random(0).randint,
     "of a partial": types.MethodType(functools.partial(random.Random.random), random.Random(0)),
-    "partial of a draw": functools.partial(random.choices, [1, 2]), "cached": functools.lru_cache(_plain),
+    "partial of a draw": functools.partial(random.getrandbits, 2), "cached": functools.lru_cache(_plain),
     "methodcaller": operator.methodcaller("random"), "generator's method": np.random.default_rng(0).shuffle,
     "made by frompyfunc": np.frompyfunc(_plain, 0, 1),
     "slot": object.__setattr__, "unbound": list.append, "bound slot": [].__setitem__, "file": io.StringIO().read,
