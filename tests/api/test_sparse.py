@@ -256,3 +256,14 @@ def test_rows_under_map_fn_are_sparse():
 
     for found in (sums(), ac.function(sums)()):
         np.testing.assert_array_equal(found, CUBE.sum(-1))
+
+
+def test_sizes_that_are_known_beside_one_that_is_not():
+    @ac.function(input_signature=[ac.TensorSpec([None, 3])])
+    def widen(x):
+        whole = ac.sparse.from_dense(x)
+        wide = ac.SparseTensor(whole.indices, whole.values, (ac.shape(x)[0], 5))
+        assert wide.shape.as_list() == [None, 5]
+        return ac.sparse.to_dense(wide)
+
+    assert widen(ac.ones([2, 3])).numpy().tolist() == [[1, 1, 1, 0, 0]] * 2

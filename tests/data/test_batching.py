@@ -61,3 +61,13 @@ def test_shapes_that_do_not_fit():
         ragged.batch(0)
     with pytest.raises(TypeError, match="flat_map"):
         ragged.window(2).batch(2)
+
+
+def test_the_size_of_batches_is_that_of_the_last_batching():
+    from autoconv.tensorflow.python.data.experimental.ops.distribute import compute_batch_size
+
+    numbers = tf.data.Dataset.range(10)
+    assert int(compute_batch_size(numbers)) == -1
+    assert int(compute_batch_size(numbers.batch(4).shuffle(2).prefetch(1))) == 4
+    assert int(compute_batch_size(numbers.batch(4).unbatch())) == -1
+    assert int(compute_batch_size(numbers.batch(4, drop_remainder=True).map(lambda x: x + 1))) == 4

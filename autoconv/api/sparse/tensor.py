@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.arguments import known_sizes
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.gather import gather_nd
 from autoconv.api.tensors.shaping import broadcast_to
@@ -16,7 +17,6 @@ from autoconv.runtime.support.shape import TensorShape, TensorSpec, as_shape
 from autoconv.runtime.support.type_spec import CompositeTensor, TypeSpec
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
-from autoconv.runtime.tensors.static_values import static_sizes
 from autoconv.runtime.tensors.tensor import Tensor
 
 
@@ -44,7 +44,7 @@ class SparseTensor(CompositeTensor):
         sizes_shape = self._dense_shape.shape.with_rank(1)
         _require_equal(indices_shape[0], values_shape[0])
         _require_equal(indices_shape[1], sizes_shape[0])
-        sizes = static_sizes(self._dense_shape)
+        sizes = known_sizes(dense_shape)
         open_sizes = None if indices_shape[1] is None else (None,) * indices_shape[1]
         self._shape = TensorShape(open_sizes if sizes is None else sizes)
 
