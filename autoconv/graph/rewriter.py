@@ -14,7 +14,7 @@ Shared = TypeVar("Shared")
 class Rewriter(Generic[Shared]):
     """A pass over one graph that builds a copy; each region has its own rewriter.
 
-    Subclasses override `node`, which returns the replacements of the results of a node, or None to copy the node.
+    Subclasses override `rewrite_node`, which returns the replacements of a node's results, or None to copy the node.
     `shared` is the state that the rewriters of a graph and its regions share; `values` maps values of `graph` to values
     of `copy`. Passes without state of their own for each graph use `clone` with a function instead.
     """
@@ -26,7 +26,7 @@ class Rewriter(Generic[Shared]):
         self.copy = self.copies[graph] = Graph(graph.name)
         self.values = {value: self.copy.add_parameter(self.type_of(value), value.name) for value in graph.parameters}
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         """Return values in place of the results of a node, after adding nodes to `copy`; None to copy the node."""
         return None
 
@@ -34,7 +34,7 @@ class Rewriter(Generic[Shared]):
         """Return the type of a parameter in the copy."""
         return value.type
 
-    def output(self, position: int, value: Value) -> Value:
+    def rewritten_output(self, position: int, value: Value) -> Value:
         """Return an output of the copy."""
         return self.values[value]
 
@@ -50,21 +50,21 @@ class Rewriter(Generic[Shared]):
 
     def rebuild(self) -> Graph:
         """Build and return the copy, without computing effects."""
-        self.append(self.graph.nodes)
-        self.copy.outputs = [self.output(i, value) for i, value in enumerate(self.graph.outputs)]
+        self.append_rewritten(self.graph.nodes)
+        self.copy.outputs = [self.rewritten_output(i, value) for i, value in enumerate(self.graph.outputs)]
         return self.copy
 
-    def append(self, nodes: Iterable[Node]) -> None:
+    def append_rewritten(self, nodes: Iterable[Node]) -> None:
         """Append the rewritten nodes to the copy."""
         for node in nodes:
             inputs = [self.values[value] for value in node.inputs]
             outer_device, self.copy.device = self.copy.device, node.device or self.copy.device
-            results = self.node(node, inputs)
+            results = self.rewrite_node(node, inputs)
             if results is None:
-                results = copy_node(self.copy, node, inputs, self.regions(node, inputs)).results
+                results = copy_node(self.copy, node, inputs, self.rewritten_regions(node, inputs)).results
             self.copy.device = outer_device
             self.values.update(zip(node.results, results, strict=True))
 
-    def regions(self, node: Node, inputs: Sequence[Value]) -> list[Graph]:
+    def rewritten_regions(self, node: Node, inputs: Sequence[Value]) -> list[Graph]:
         """Return the regions of a node, rewritten."""
         return copy_regions(node, self.copies, lambda region: self.region_rewriter(node, inputs, region).rebuild())

@@ -47,7 +47,7 @@ class _Merger(Rewriter[str]):
         self._results_by_key: dict[Hashable, Sequence[Value]] = {}
         self._reads_by_key: dict[Hashable, Sequence[Value]] = {}
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.effects & Effects.WRITE:
             self._reads_by_key.clear()
         if node.effects.must_run or node.regions or not self._escaping.isdisjoint(node.results):

@@ -69,11 +69,11 @@ class _Folder(Rewriter[None]):
         inner.constants.update((inner.copy.parameters[position], array) for position, array in constants.items())
         return inner
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         arm = _taken_arm(node, inputs, self.constants)
         if arm is not None:
             self.values.update(zip(arm.parameters, inputs[1:], strict=True))
-            self.append(arm.nodes)
+            self.append_rewritten(arm.nodes)
             return [self.values[value] for value in arm.outputs]
         arrays = _evaluate(node, inputs, self.constants)
         if arrays is not None:

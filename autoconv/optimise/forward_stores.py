@@ -53,18 +53,18 @@ class _Forwarder(Rewriter[None]):
         self._materialised_before = _materialisation_points(graph)
         self._forwarded = {array for arrays in self._materialised_before.values() for array in arrays}
 
-    def append(self, nodes: Iterable[Node]) -> None:
+    def append_rewritten(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
             self._materialise(self._materialised_before.get(node, ()))
-            super().append([node])
+            super().append_rewritten([node])
 
     def rebuild(self) -> Graph:
-        self.append(self.graph.nodes)
+        self.append_rewritten(self.graph.nodes)
         self._materialise(value for value in dict.fromkeys(self.graph.outputs) if value in self._contents)
-        self.copy.outputs = [self.output(i, value) for i, value in enumerate(self.graph.outputs)]
+        self.copy.outputs = [self.rewritten_output(i, value) for i, value in enumerate(self.graph.outputs)]
         return self.copy
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         name = node.op.name
         if name in ("array_of", "array_new") and node.results[0] in self._forwarded:
             contents = inputs[0] if inputs else self._add_fill(node)

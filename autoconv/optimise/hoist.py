@@ -63,10 +63,10 @@ def hoist_invariants(graph: Graph, contract: str = "function") -> Graph:
 
 
 class _Hoister(Rewriter[None]):
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if not node.op.traits.repeats:
             return None
-        inputs, regions = _hoist(self.copy, inputs, self.regions(node, inputs), state_size(node))
+        inputs, regions = _hoist(self.copy, inputs, self.rewritten_regions(node, inputs), state_size(node))
         return copy_node(self.copy, node, inputs, regions).results
 
 

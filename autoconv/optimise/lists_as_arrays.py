@@ -59,9 +59,9 @@ class _ListReplacer(Rewriter[ArrayTypes]):
     def type_of(self, value: Value) -> Type:
         return self.shared.get(value, value.type)
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.regions:
-            copy = copy_node(self.copy, node, inputs, self.regions(node, inputs))
+            copy = copy_node(self.copy, node, inputs, self.rewritten_regions(node, inputs))
             for result_copy, result in zip(copy.results, node.results, strict=True):
                 result_copy.type = self.type_of(result)
             return copy.results

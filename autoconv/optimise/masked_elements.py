@@ -73,7 +73,7 @@ class _MaskRewriter(Rewriter[None]):
         self._replaced_nodes = {node for node in graph.nodes if self._rule(node) is not None}
         self._values_in_use = self._find_values_in_use()
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.results and node.results[0] in self._masks and node.results[0] not in self._values_in_use:
             return inputs[:1]  # a placeholder: only nodes that are replaced use it
         rule = self._rule(node)

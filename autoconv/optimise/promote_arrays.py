@@ -63,11 +63,11 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
                 self.values[value] = self.copy.add(OPS["array_load"], [self.values[value]]).results[0]
         return super().rebuild()
 
-    def output(self, position: int, value: Value) -> Value:
+    def rewritten_output(self, position: int, value: Value) -> Value:
         is_array = value in self._rebuilt_arrays and not self.shared.is_passed_on(self.graph, position)
         return self._rebuilt_arrays[value] if is_array else self.values[value]
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
         if node.op.name == "array_load" and node.inputs[0] in self.shared.values:
             return inputs[:1]
         if node.results and node.results[0] in self.shared.values and not node.regions:
@@ -90,7 +90,7 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
 
     def _copy_node(self, node: Node) -> Sequence[Value]:
         inputs = [self._convert_input(node, i) for i in range(len(node.inputs))]
-        regions = self.regions(node, inputs)
+        regions = self.rewritten_regions(node, inputs)
         types = [self.type_of(value) for value in node.results]
         rebuilt_results = [value for value in node.results if value in self.shared.rebuilt_results]
         # The loop test is evaluated before the loop, which may write to the test's operands.

@@ -48,7 +48,7 @@ class _Simplifier(Rewriter[str]):
         super().__init__(graph, contract, copies)
         self._escaping = escaping_arrays(graph) if contract == "compile" else set()
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         rule, count_before = _RULES.get(node.op.name, _identity_of_op), len(self.copy.nodes)
         replacement = rule(self.copy, node, inputs) if len(node.results) == 1 else None
         # An array that leaves the graph is replaced by a new value only, not by one that the caller may hold as well.

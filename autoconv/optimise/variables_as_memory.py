@@ -74,7 +74,7 @@ class _VariableReplacer(Rewriter[dict[Value, Type]]):
                 self.shared[parameter] = value.type
         return _VariableReplacer(region, self.shared, self.copies)
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         name, add = node.op.name, self.copy.add
         if name == "read_variable":
             is_memory = isinstance(inputs[0].type, ArrayType)

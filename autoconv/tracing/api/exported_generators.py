@@ -138,7 +138,7 @@ class _Generators(Rewriter[None]):
     def type_of(self, value: Value) -> Type:
         return _STATES.get(value.type, value.type)  # type: ignore[arg-type]
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         match node.op.name:
             case "constant":
                 self._constants[node.results[0]] = node.attributes["value"]
@@ -229,7 +229,7 @@ class _Generators(Rewriter[None]):
         """Append the nodes of a graph, as nodes of the line of `node`."""
         self.values.update(zip(code.parameters, operands, strict=True))
         start = len(self.copy.nodes)
-        self.append(code.nodes)
+        self.append_rewritten(code.nodes)
         for added in self.copy.nodes[start:]:
             for inner in (added, *(inner for region in added.regions for inner in region.walk())):
                 inner.span = node.span

@@ -141,7 +141,7 @@ class OpenCounterRange:
     limits: set[Symbol] = field(default_factory=set)
 
     def record_limit(self, position: Dimension, limit: Dimension) -> None:
-        """Note where a position that follows the counter crosses the limit, which may be an open size."""
+        """Record where a position that follows the counter crosses the limit, which may be an open size."""
         offset = plus(position, times(self.counter, -1))
         margin = plus(self.size, times(limit, -1))
         if isinstance(offset, int) and limit == 0:

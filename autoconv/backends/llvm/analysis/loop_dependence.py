@@ -238,8 +238,8 @@ class _IterationPair:
             return [by_counter]
         other_terms = {a: n for a, n in terms.items() if a != (iteration_number, self._counter)}
         form_without_counter = LinearForm(form.constant, other_terms)
-        last = self._limit.plus(LinearForm(-1)).plus(self._dependence.unknown_offset(), -1)
-        return [by_counter, form_without_counter.plus(last, factor)]
+        last_count = self._limit.plus(LinearForm(-1)).plus(self._dependence.unknown_offset(), -1)
+        return [by_counter, form_without_counter.plus(last_count, factor)]
 
 
 def _shape(view: Value) -> tuple[object, ...]:

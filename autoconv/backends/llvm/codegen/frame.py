@@ -162,11 +162,11 @@ class Body:
 
     def _allocate_open(self, dtype: DType, shape: Sequence[Position]) -> str:
         out = self.out
-        descriptor, pool = (self.objects.reference(item)(out) for item in (dtype.numpy, MEMORY_HANDLER))
+        descriptor, memory_handler = (self.objects.reference(item)(out) for item in (dtype.numpy, MEMORY_HANDLER))
         size = element_count(out, shape)
         dimensions = self.store_dimensions(shape)
         byte_count = product(out, size, dtype.size)
-        return out.call("new_sized_array", len(shape), dimensions, descriptor, pool, byte_count)
+        return out.call("new_sized_array", len(shape), dimensions, descriptor, memory_handler, byte_count)
 
     def store_dimensions(self, shape: Sequence[Position]) -> str:
         """Store the dimensions in memory, and return the address."""
@@ -194,8 +194,8 @@ class Body:
     def release_spares(self) -> None:
         """Release the spare arrays after the outermost loop, or after an error left it."""
         if not self.loop_depth:
-            for first, count in self._spares.values():
-                self.out.call("release_all", first, count)
+            for first_slot, count in self._spares.values():
+                self.out.call("release_all", first_slot, count)
 
     def _spare_slots(self, type_: Type) -> tuple[str, int] | None:
         """Return the first slot for spare arrays of the type, and the number of slots; None if none are kept."""
@@ -290,9 +290,9 @@ class Body:
 
     def _poll_if(self, is_due: str) -> None:
         out = self.out
-        poll, go_on = out.label("poll"), out.label("go")
-        out.branch_if(is_due, poll, go_on, unlikely=True)
-        out.begin(poll)
+        poll_label, continue_label = out.label("poll"), out.label("go")
+        out.branch_if(is_due, poll_label, continue_label, unlikely=True)
+        out.begin(poll_label)
         is_interrupted = out.call("pause")
-        out.branch_if(is_interrupted, self.failure_label, go_on, unlikely=True)
-        out.begin(go_on)
+        out.branch_if(is_interrupted, self.failure_label, continue_label, unlikely=True)
+        out.begin(continue_label)

@@ -136,8 +136,7 @@ class ObjectTable:
         return self.reference(reraise)
 
     def locator(self, node: Node, enclosing_calls: Sequence[Node]) -> Reference:
-        """Return a reference to a function that reraises an error with the spans of a node and of the calls around it.
-        """
+        """Return a reference to a function that reraises an error with the spans of a node and its enclosing calls."""
         spans = [error_span(node), *(call_site.span for call_site in enclosing_calls)]
 
         def reraise(error: BaseException) -> None:

@@ -230,7 +230,7 @@ class Region(KernelCalls):
     def raise_if(self, node: Node, condition: str) -> None:
         """Call the node's kernel, which raises, if the i1 `condition` is true."""
         with self.out.unlikely(condition):
-            self.call_kernel(node, is_rare=True)  # which raises
+            self.call_kernel(node, is_rare=True)
 
     def raise_and_exit_if(self, node: Node, condition: str) -> None:
         """Call the node's kernel, which raises, and leave the function, if the i1 `condition` is true.

@@ -36,19 +36,19 @@ def lower(region: LoweringContext, node: Node, lowering_class: str) -> None:
 
 def native_lowering(
     *names: str, fits: Fits, work: Callable[[Node], int] | None = None, fits_open: Fits | None = None,
-    library: bool = False,
+    calls_library: bool = False,
 ) -> Callable[[Lowering], Lowering]:  # fmt: skip
     """Register a function as the lowering of ops, for the nodes that fit; other nodes run by kernels.
 
     All inputs and results are numbers in registers and arrays of known shapes; if `fits_open` holds, also arrays with
     open dimensions. `work` estimates the work of a node that one thread executes, in units of 0.05 ns, and is 0 for
-    nodes that threads share. `library` marks ops whose kernels take about as long as native code (see LIBRARY_OPS).
+    nodes that threads share. `calls_library`: kernels of the ops take about as long as native code (see LIBRARY_OPS).
     """
     for name in names:
         CLASSIFIERS[name] = lambda node: _classify_native(node, fits, fits_open)
         if work is not None:
             SERIAL_WORK[name] = work
-    LIBRARY_OPS.update(names if library else ())
+    LIBRARY_OPS.update(names if calls_library else ())
     return lowering(*names)
 
 
@@ -60,10 +60,10 @@ def _classify_native(node: Node, fits: Fits, fits_open: Fits | None) -> str | No
     return "whole" if predicate(node) else "kernel"
 
 
-def complex_lowering(*names: str, fits: Fits, library: bool = False) -> Callable[[Lowering], Lowering]:
+def complex_lowering(*names: str, fits: Fits, calls_library: bool = False) -> Callable[[Lowering], Lowering]:
     """Register a lowering, as `native_lowering`, of ops with complex operands or results."""
     COMPLEX_CLASSIFIERS.update(dict.fromkeys(names, lambda node: "whole" if fits(node) else "kernel"))
-    LIBRARY_OPS.update(names if library else ())
+    LIBRARY_OPS.update(names if calls_library else ())
     return lowering(*names)
 
 

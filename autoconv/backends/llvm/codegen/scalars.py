@@ -33,8 +33,7 @@ _SAFE_ADDEND = (1 << 40) - 1  # sums of fewer than four million numbers of at mo
 
 @class_lowering("scalar")
 def write_scalar(region: LoweringContext, node: Node) -> None:
-    """Lower a node by the op's element rule, with a cold path that calls the kernel in the rule's exceptional cases.
-    """
+    """Lower a node by the op's element rule; in the rule's exceptional cases, a cold path calls the kernel."""
     out, operands = region.out, [region.number(value) for value in node.inputs]
     range_ = _range_of(region, node, operands)
     dimension = _dimension_of(region, node, operands)
@@ -48,7 +47,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         if unchecked_element is not None:
             _set_and_record_facts(region, node, operands, unchecked_element, range_)
             return
-    kernel_label, done = out.label("cold"), out.label("done")
+    kernel_label, done_label = out.label("cold"), out.label("done")
     passed_labels: list[str] = []
 
     def fail(condition: Element) -> None:
@@ -70,18 +69,18 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         _set_and_record_facts(region, node, operands, element, range_)
         return
     native_block = out.block
-    out.branch(done)
+    out.branch(done_label)
     out.begin(kernel_label)
     kernel_result = region.call_kernel(node, is_rare=True)[0]
     if node.op.traits.overflow_error == "only" and node.results[0].dtype.is_integer:  # the kernel always raises here
         out.branch(region.body.failure_label)
-        out.begin(done)
+        out.begin(done_label)
         _set_and_record_facts(region, node, operands, element, range_)
         return
     assert isinstance(kernel_result, Element)
     kernel_block = out.block
-    out.branch(done)
-    out.begin(done)
+    out.branch(done_label)
+    out.begin(done_label)
     result = out.phi((Operand.of(element.ir, register(element.dtype)), native_block), (kernel_result.ir, kernel_block))
     region.set(node.results[0], b.wrap(element.dtype, result))
 

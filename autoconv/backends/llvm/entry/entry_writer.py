@@ -124,9 +124,10 @@ class EntryWriter:
     def _check_bindings(self, namespace: str, guards: Sequence[GlobalGuard]) -> None:
         self._module.declare("PyDict_GetItemWithError", "ptr", "ptr, ptr")
         for guard in guards:
-            current = self.out.call("PyDict_GetItemWithError", namespace, self._objects.reference(guard.name)(self.out))
-            value = "null" if guard.value is ABSENT else self._objects.reference(guard.value)(self.out)
-            self._check(self.out.is_same(current, value))
+            name = self._objects.reference(guard.name)(self.out)
+            current_value = self.out.call("PyDict_GetItemWithError", namespace, name)
+            expected_value = "null" if guard.value is ABSENT else self._objects.reference(guard.value)(self.out)
+            self._check(self.out.is_same(current_value, expected_value))
 
     def _check_parts(self, guard: Guard) -> None:
         """Check the parts of a guarded object."""
@@ -209,10 +210,10 @@ class EntryWriter:
         type_: Any = value.type
         array_class, descriptor = (self._objects.reference(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         layout = (type_.shape, type_.strides)
-        numbers = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in dimensions] for dimensions in layout]
-        shape, strides = (self._objects.shape(expected) if expected else "null" for expected in numbers)
-        fits = self.out.call("is_memory", array, array_class, descriptor, type_.rank, shape, strides)
-        self._check(self.out.icmp("ne", fits, FALSE))
+        expected_layout = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in dimensions] for dimensions in layout]
+        shape, strides = (self._objects.shape(expected) if expected else "null" for expected in expected_layout)
+        has_layout = self.out.call("is_memory", array, array_class, descriptor, type_.rank, shape, strides)
+        self._check(self.out.icmp("ne", has_layout, FALSE))
         self.open_dimensions.bind_memory(array, type_)
         self._memories.append((array, type_))
         return array

@@ -133,18 +133,18 @@ class ResultWriter:
         """Build the alternative that the tag selects."""
         out, tag = self._out, self._outputs[form.tag_position]
         assert isinstance(tag, Element)
-        done = out.label("chosen")
+        done_label = out.label("chosen")
         ends: list[tuple[Operand, str]] = []
         for number, arm in enumerate(form.arms):
             if number < len(form.arms) - 1:
-                chosen_label, other_label = out.label("arm"), out.label("other")
-                out.branch_if(out.icmp("eq", tag.ir, number), chosen_label, other_label)
-                out.begin(chosen_label)
+                arm_label, other_label = out.label("arm"), out.label("other")
+                out.branch_if(out.icmp("eq", tag.ir, number), arm_label, other_label)
+                out.begin(arm_label)
             ends.append((Operand.of(self._build_result(arm), "ptr"), out.block))
-            out.branch(done)
+            out.branch(done_label)
             if number < len(form.arms) - 1:
                 out.begin(other_label)
-        out.begin(done)
+        out.begin(done_label)
         return out.phi(*ends)
 
     def _write_owned_array(self, array: str, replacements: Sequence[tuple[str, str]]) -> str:
@@ -155,15 +155,15 @@ class ResultWriter:
         """
         out = self._out
         if replacements:
-            (other, owned), earlier = replacements[-1], replacements[:-1]
+            (other_array, replacement), earlier_replacements = replacements[-1], replacements[:-1]
 
             def share_replacement() -> Operand:
-                out.call("retain", owned)
+                out.call("retain", replacement)
                 self._release(array)
-                return Operand.of(owned, "ptr")
+                return Operand.of(replacement, "ptr")
 
-            is_other = out.is_same(array, other)
-            return out.either(is_other, share_replacement, lambda: self._write_owned_array(array, earlier))
+            is_other = out.is_same(array, other_array)
+            return out.either(is_other, share_replacement, lambda: self._write_owned_array(array, earlier_replacements))
         sole_block, is_sole_owner = out.block, out.call("is_alone", array)
         with out.unless(is_sole_owner):
             copy = out.call_c("PyArray_NewCopy", "ptr", "ptr, i32", array, 0)
@@ -273,9 +273,9 @@ class ResultWriter:
             return out.call_c("PyFloat_FromDouble", "ptr", "double", element.ir)
         if element.dtype.is_bool:
             true, false = (self._objects.reference(truth)(out) for truth in (True, False))
-            chosen = out.select(element.ir, true, false)
-            out.call("retain", chosen)
-            return chosen
+            truth_object = out.select(element.ir, true, false)
+            out.call("retain", truth_object)
+            return truth_object
         return out.call_c("PyLong_FromLongLong", "ptr", "i64", element.ir)
 
 

@@ -258,12 +258,12 @@ class ElementWriter(ElementLoops):
     def with_overflow(self, name: str, x: Element, y: Element) -> tuple[Element, Element]:
         """Apply add, sub or mul to integers; return the wrapped result, and whether it overflowed."""
         ir_type = register(x.dtype)
-        pair = f"{{ {ir_type}, i1 }}"
-        sign = "u" if x.dtype.is_unsigned else "s"
-        function = self.out.module.declare(f"llvm.{sign}{name}.with.overflow.{ir_type}", pair, f"{ir_type}, {ir_type}")
-        result_and_flag = self.out.new(f"call {pair} {function}({ir_type} {x.ir}, {ir_type} {y.ir})")
-        result = self._new(x.dtype, f"extractvalue {pair} {result_and_flag}, 0")
-        return result, self._new(bool_, f"extractvalue {pair} {result_and_flag}, 1")
+        pair_type = f"{{ {ir_type}, i1 }}"
+        intrinsic = f"llvm.{'u' if x.dtype.is_unsigned else 's'}{name}.with.overflow.{ir_type}"
+        function = self.out.module.declare(intrinsic, pair_type, f"{ir_type}, {ir_type}")
+        result_and_flag = self.out.new(f"call {pair_type} {function}({ir_type} {x.ir}, {ir_type} {y.ir})")
+        result = self._new(x.dtype, f"extractvalue {pair_type} {result_and_flag}, 0")
+        return result, self._new(bool_, f"extractvalue {pair_type} {result_and_flag}, 1")
 
     # ---- conversions
 

@@ -58,7 +58,7 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "GetBufferSize": ([_POINTER], _SIZE),
     "DisposeMemoryBuffer": ([_POINTER], None),
 }
-# Options of LLVM's pipeline, with the least levels for which they are on.
+# Options of LLVM's pipeline, with the lowest levels for which they are on.
 _OPTION_LEVELS = {"LoopInterleaving": 3, "LoopVectorization": 3, "SLPVectorization": 2, "LoopUnrolling": 2}
 # Long functions, which release the GIL. Taking it back costs up to 5 ms each time.
 _LONG_FUNCTIONS = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
@@ -176,11 +176,11 @@ class Library:
 
         LLVM's passes assume another one where a module has none, and modules that call each other have to agree.
         """
-        data = self.CreateTargetMachineData(machine)
+        target_data = self.CreateTargetMachineData(machine)
         try:
-            return self._call_with_message(lambda place: self.CopyStringRepOfTargetData(data, place))
+            return self._call_with_message(lambda place: self.CopyStringRepOfTargetData(target_data, place))
         finally:
-            self.DisposeTargetData(data)
+            self.DisposeTargetData(target_data)
 
     def _optimise(self, module: int, machine: int, level: int) -> None:
         builder = self.CreatePassBuilder(machine, self._options[level])
@@ -212,8 +212,8 @@ class Library:
 
     def _create_tuning_options(self, level: int) -> int:
         options: int = self.CreatePipelineTuningOptions()
-        for option, least_level in _OPTION_LEVELS.items():
-            getattr(self, f"PTOSet{option}")(options, level >= least_level)
+        for option, lowest_level in _OPTION_LEVELS.items():
+            getattr(self, f"PTOSet{option}")(options, level >= lowest_level)
         return options
 
     def _call_with_message(self, function: Any) -> bytes:

@@ -136,17 +136,17 @@ def _allocate_target(copy: Graph, node: Node, inputs: Sequence[Value], steps: Se
         if size is not None:  # a symbol is possible, too: only native code runs this node
             shape.append(size)
             continue
-        candidates = []
+        operand_sizes = []
         for step in steps:
             step_shape = step.type.shape or ()
             step_axis = axis - type_.rank + len(step_shape)
             if not step.op and step_axis >= 0 and step_shape[step_axis] is None:
                 operand = inputs[step.operands[0]]
                 size_node = copy.add(OPS["array_size"], [operand], {"axis": step_axis}, span=node.span)
-                candidates.append(size_node.results[0])
-        if len(candidates) > 1:
-            candidates = [*copy.add(OPS["common_size"], candidates, span=node.span).results]
-        sizes.append(candidates[0])
+                operand_sizes.append(size_node.results[0])
+        if len(operand_sizes) > 1:
+            operand_sizes = [*copy.add(OPS["common_size"], operand_sizes, span=node.span).results]
+        sizes.append(operand_sizes[0])
         shape.append(INPUT)
     attributes = {"shape": tuple(shape), "dtype": type_.dtype, "fill": None}
     return copy.add_replacement(node, OPS["array_new"], sizes, attributes).results[0]

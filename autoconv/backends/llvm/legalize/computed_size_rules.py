@@ -60,31 +60,31 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
     shape, original_shape = shape_of(x), shape_of(node.results[0])
     entries: list[Entry] = []
     operands: list[Value] = []
-    result: list[Dimension] = []
+    result_shape: list[Dimension] = []
     for entry, indices, axis, width in align(spec, len(shape), inputs[1:]):
         if isinstance(entry, NewAxis):
-            result.append(1)
+            result_shape.append(1)
         elif isinstance(entry, Rest):
-            result += shape[axis : axis + width]
+            result_shape += shape[axis : axis + width]
         elif isinstance(entry, At):
             operands += indices
             if is_computed(shape[axis]) and not indices:  # the kernel raises for a position out of range
                 operands.append(sizes.add(OPS["constant"], [], {"value": np.asarray(entry.index)}, [_INT]))
                 entry = At(INPUT)
-        elif isinstance(entry, Slice) and original_shape[len(result)] is not None and not is_computed(shape[axis]):
+        elif isinstance(entry, Slice) and not (original_shape[len(result_shape)] is None or is_computed(shape[axis])):
             operands += indices
-            result.append(original_shape[len(result)])
+            result_shape.append(original_shape[len(result_shape)])
         elif isinstance(entry, Slice) and not entry.is_whole:
             slice_sizes = size_slice(sizes, shape[axis], entry, indices)
             if slice_sizes is None:
                 return None
             start, length, step = slice_sizes
-            result.append(length)
+            result_shape.append(length)
             entry = Slice(start, plus(start, length) if step == 1 else None, step)
         else:
-            result.append(shape[axis])
+            result_shape.append(shape[axis])
         entries.append(entry)
-    return sizes.add_with_shape(node, [x, *operands], result, spec=tuple(entries[: len(spec)]))
+    return sizes.add_with_shape(node, [x, *operands], result_shape, spec=tuple(entries[: len(spec)]))
 
 
 _INT = TensorType(int64, ())
@@ -278,8 +278,8 @@ def _reduce(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     if node.op.name.endswith(("max", "min")):
         sizes.require_elements(node, inputs, [shape[a] for a in axes])
     keepdims = node.attributes.get("keepdims", False)
-    result = [1 if a in axes else size for a, size in enumerate(shape) if keepdims or a not in axes]
-    return sizes.add_with_shape(node, inputs, result)
+    result_shape = [1 if a in axes else size for a, size in enumerate(shape) if keepdims or a not in axes]
+    return sizes.add_with_shape(node, inputs, result_shape)
 
 
 _REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all")

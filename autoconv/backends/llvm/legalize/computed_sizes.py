@@ -124,7 +124,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         remove_dead_nodes(copy)
         return copy
 
-    def output(self, position: int, value: Value) -> Value:
+    def rewritten_output(self, position: int, value: Value) -> Value:
         return self.forget_sizes(self.values[value])
 
     def forget_sizes(self, value: Value) -> Value:
@@ -137,10 +137,10 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         shape = tuple(None if is_computed(size) else size for size in value.shape)
         return self.add(SIZES_FORGOTTEN, [value], {}, [value.type.with_shape(shape)])  # type: ignore[no-any-return]
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.regions:
             copies_regions = lowering_class(node) == "control" and MARK not in node.attributes
-            regions = self.regions(node, inputs) if copies_regions else None
+            regions = self.rewritten_regions(node, inputs) if copies_regions else None
             return [self.name_sizes(value) for value in copy_node(self.copy, node, inputs, regions).results]
         types = [value.type for value in (*inputs, *node.results)]
         if not any(map(_has_unknown_sizes, types)) and not any(map(has_computed_sizes, types)):

@@ -127,11 +127,11 @@ def _variance_rule(takes_root: bool) -> Rule:
             return None
         if x.dtype is not dtype:
             x = b.cast(x, dtype=dtype)
-        reduction = _reduction_attributes(node)
+        reduction_attributes = _reduction_attributes(node)
         shape = sizes(x.type)
-        axes = range(len(shape)) if reduction["axis"] is None else reduction["axis"]
-        mean = b.reduce_mean(x, axis=reduction["axis"], keepdims=True)
-        total = b.reduce_sum(b.square(b.subtract(x, mean)), **reduction)
+        axes = range(len(shape)) if reduction_attributes["axis"] is None else reduction_attributes["axis"]
+        mean = b.reduce_mean(x, axis=reduction_attributes["axis"], keepdims=True)
+        total = b.reduce_sum(b.square(b.subtract(x, mean)), **reduction_attributes)
         ddof = node.attributes.get("ddof", 0)
         if is_known(shape):
             result = b.divide(total, float(max(math.prod(shape[a] for a in axes) - ddof, 0)))
@@ -146,14 +146,14 @@ def _variance_rule(takes_root: bool) -> Rule:
 def _position_rule(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,), axis = inputs, node.attributes.get("axis")
-        result: Any = node.results[0].type
+        result_type: Any = node.results[0].type
         if axis is None:
             x, axis = reshape(b, x, (product(dimensions(x)),)), 0
-        positions = getattr(b, name)(x, axis=axis, dtype=result.dtype)
+        positions = getattr(b, name)(x, axis=axis, dtype=result_type.dtype)
         if not node.attributes.get("keepdims"):
             return positions
         if is_scalar(positions.type):
-            return b.fill(positions, shape=sizes(result))
+            return b.fill(positions, shape=sizes(result_type))
         return reshape(b, positions, dimensions(node.results[0]))
 
     return rule

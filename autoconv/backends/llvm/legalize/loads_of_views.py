@@ -32,7 +32,7 @@ class _ViewLoads(Rewriter[None]):
         # Operands of products keep their `expand_dims`, since `array_reductions` finds dot products by these.
         self._product_operands = {value for node in graph.nodes if node.op.name == "matmul" for value in node.inputs}
 
-    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.effects.must_run and not node.op.traits.allocates:
             self._arrays.clear()
         if node.op.name == "array_load" and _has_unknown_size(node.results[0]):

@@ -68,9 +68,9 @@ class _FunctionWriter:
         return self.out.field(layout, f"%given{i}", 1), self.out.field(layout, f"%given{i}", 2)
 
     def leave_unless(self, test: str, code: int) -> None:
-        passed_label, leave = self.out.label("fits"), self.out.label("leave")
-        self.out.branch_if(test, passed_label, leave)
-        self.out.begin(leave)
+        passed_label, leave_label = self.out.label("fits"), self.out.label("leave")
+        self.out.branch_if(test, passed_label, leave_label)
+        self.out.begin(leave_label)
         self.out.ret(code, "i32")
         self.out.begin(passed_label)
 
@@ -172,7 +172,7 @@ class _VariantWriter(_FunctionWriter):
         arrays = [(cell, field) for output, cell, field in destinations if output.rank]
         for _, field in arrays:
             out.store("ptr", "null", field)
-        failed_label, done = out.label("broken"), out.label("given")
+        failed_label, done_label = out.label("broken"), out.label("given")
         for output, cell, field in destinations:
             if output.rank:
                 out.leave_if(out.call("library_give", cell, field), failed_label)
@@ -183,7 +183,7 @@ class _VariantWriter(_FunctionWriter):
             else:
                 b = ElementWriter(out)
                 store(b, load(b, output.dtype, cell, 0), field, 0)
-        out.branch(done)
+        out.branch(done_label)
         if arrays:
             out.begin(failed_label)
             for cell, field in arrays:
@@ -191,7 +191,7 @@ class _VariantWriter(_FunctionWriter):
                 out.call_c("free", "void", "ptr", out.load("ptr", field))
                 out.store("ptr", "null", field)
             out.branch("failed")
-        out.begin(done)
+        out.begin(done_label)
 
     def _result_field(self, path: Sequence[int]) -> str:
         return self.out.field(result_type(self.form.result), "%result", *path)
@@ -220,9 +220,9 @@ class _EntryWriter(_FunctionWriter):
             name = f"{self.form.name}.{number}"
             module.declare(name, "i32", parameter_types)
             result = out.call(name, *arguments, "%result")
-            leave, next_label = out.label("done"), out.label("next")
-            out.branch_if(out.icmp("ne", result, SIZES_DO_NOT_FIT), leave, next_label)
-            out.begin(leave)
+            leave_label, next_label = out.label("done"), out.label("next")
+            out.branch_if(out.icmp("ne", result, SIZES_DO_NOT_FIT), leave_label, next_label)
+            out.begin(leave_label)
             out.ret(result)
             out.begin(next_label)
         out.ret(failures.code(self.form.no_code_message), "i32")
@@ -238,38 +238,39 @@ class _EntryWriter(_FunctionWriter):
         sizes, strides = self.layout_addresses(i, argument)
         is_nonempty = TRUE
         for axis, declared_size in enumerate(argument.shape):
-            actual = out.load("i64", out.gep("i64", sizes, axis))
+            actual_size = out.load("i64", out.gep("i64", sizes, axis))
             dimension_name = f"{name}: dimension {axis}"
-            is_nonempty = out.and_(is_nonempty, out.icmp("ne", actual, 0))
+            is_nonempty = out.and_(is_nonempty, out.icmp("ne", actual_size, 0))
             if not isinstance(declared_size, Symbol):
-                self._require(out.icmp("eq", actual, declared_size), f"{dimension_name} has to be {declared_size}")
+                self._require(out.icmp("eq", actual_size, declared_size), f"{dimension_name} has to be {declared_size}")
             elif declared_size in self._sizes:
                 first_size, first_name = self._sizes[declared_size]
-                self._require(out.icmp("eq", actual, first_size), f"{dimension_name} has to be that of {first_name}")
+                is_same = out.icmp("eq", actual_size, first_size)
+                self._require(is_same, f"{dimension_name} has to be that of {first_name}")
             else:
-                self._sizes[declared_size] = actual, name
-                self._require(out.icmp("sge", actual, 0), f"{dimension_name} is negative")
+                self._sizes[declared_size] = actual_size, name
+                self._require(out.icmp("sge", actual_size, 0), f"{dimension_name} is negative")
         for axis, stride in enumerate(argument.strides):
             if isinstance(stride, int):
                 is_short = out.icmp("sle", out.load("i64", out.gep("i64", sizes, axis)), 1)
-                actual = out.load("i64", out.gep("i64", strides, axis))
-                is_expected = out.or_(out.or_(is_short, out.not_(is_nonempty)), out.icmp("eq", actual, stride))
+                actual_stride = out.load("i64", out.gep("i64", strides, axis))
+                is_expected = out.or_(out.or_(is_short, out.not_(is_nonempty)), out.icmp("eq", actual_stride, stride))
                 self._require(is_expected, f"{name}: stride {axis} has to be {stride}")
         data = self.data_address(i, argument)
         if argument.shape:
             self._require(out.or_(out.not_(is_nonempty), out.differs(data, "null")), f"{name}: data is NULL")
-        size = argument.dtype.size // (2 if argument.dtype.is_complex else 1)
-        if size > 1:
-            misalignment = out.op("and", out.cast("ptrtoint", data, "i64"), size - 1)
-            self._require(out.icmp("eq", misalignment, 0), f"{name}: data is not aligned to {size} bytes")
+        alignment = argument.dtype.size // (2 if argument.dtype.is_complex else 1)
+        if alignment > 1:
+            misalignment = out.op("and", out.cast("ptrtoint", data, "i64"), alignment - 1)
+            self._require(out.icmp("eq", misalignment, 0), f"{name}: data is not aligned to {alignment} bytes")
 
     def _check_disjoint(self, tensors: Sequence[tuple[int, Argument]]) -> None:
         """Check that no tensor overlaps another one that the function may write."""
         if not any(argument.is_memory for _, argument in tensors):
             return
         ranges = [(argument, *self._address_range(i, argument)) for i, argument in tensors]
-        for number, (argument, low, high) in enumerate(ranges):
-            for other_argument, other_low, other_high in ranges[:number]:
+        for i, (argument, low, high) in enumerate(ranges):
+            for other_argument, other_low, other_high in ranges[:i]:
                 if argument.is_memory or other_argument.is_memory:
                     is_before, is_after = self.out.icmp("ule", high, other_low), self.out.icmp("ule", other_high, low)
                     are_disjoint = self.out.or_(is_before, is_after)

@@ -235,7 +235,7 @@ def _rotate_columns(r: RoutineText) -> str:
     parameters = [Parameter("ptr" if name in ("x", "cosines", "sines") else "i64", f"%{name}") for name in _PARAMETERS]
     out = FunctionText(r.out.module, Signature("void", parameters, "noinline nounwind"))
     vector = f"<{_LANES} x double>"
-    strips = out.op("sdiv", "%count", _LANES)
+    strip_count = out.op("sdiv", "%count", _LANES)
 
     def splat(number: Operand) -> Operand:
         first = Operand.of(out.new(f"insertelement {vector} poison, double {number}, i32 0"), vector)
@@ -258,9 +258,9 @@ def _rotate_columns(r: RoutineText) -> str:
             out.store(ir_type, out.op("fsub", out.op("fmul", cosine, y), out.op("fmul", sine, x)), column_cell)
         out.store(ir_type, out.load(ir_type, column_cell), address("%last"), ", align 8")
 
-    with out.loop("0", strips) as strip:
+    with out.loop("0", strip_count) as strip:
         rotate(vector, out.mul(strip, _LANES), splat)
-    with out.loop(out.mul(strips, _LANES), "%count") as row:
+    with out.loop(out.mul(strip_count, _LANES), "%count") as row:
         rotate("double", row, lambda number: number)
     out.ret()
     return out.finish("rotate_columns")

@@ -90,9 +90,9 @@ def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any
         ("has_actions", dispatch.has_actions),
     ):  # fmt: skip
         ctypes.c_int64.from_address(address(f"dispatch_{name}")).value = value
-    make = ctypes.pythonapi.PyDescr_NewMethod
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p]
-    return make(dispatch.owner, ctypes.addressof(definition))
+    new_descriptor = ctypes.pythonapi.PyDescr_NewMethod
+    new_descriptor.restype, new_descriptor.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p]
+    return new_descriptor(dispatch.owner, ctypes.addressof(definition))
 
 
 def take_float_errors(address: Callable[[str], int]) -> int:

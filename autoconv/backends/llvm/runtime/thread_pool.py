@@ -17,11 +17,11 @@ _OPEN_FLAG = 1 << 31  # set in the state of a job while threads may start parts 
 @functools.cache
 def text() -> str:
     has_pause = platform.machine().lower() in ("x86_64", "amd64")
-    pool = read(
+    pool_text = read(
         "thread_pool", OPEN=_OPEN_FLAG, NOT_OPEN=~_OPEN_FLAG, ACTIVE=_OPEN_FLAG - 1, LOW_HALF=(1 << 32) - 1,
         SPIN_ITERATIONS=_SPIN_ITERATIONS,
         PAUSE="call void @llvm.x86.sse2.pause()" if has_pause else "",
         SIG_SETMASK=int(getattr(signal, "SIG_SETMASK", 0)), CLOCK_MONOTONIC=int(getattr(time, "CLOCK_MONOTONIC", 0)),
     )  # fmt: skip
     declaration = "declare void @llvm.x86.sse2.pause()\n" if has_pause else ""
-    return f"{pool}\n{read('thread_heuristics')}{float_flags.text()}{declaration}"
+    return f"{pool_text}\n{read('thread_heuristics')}{float_flags.text()}{declaration}"

@@ -20,7 +20,8 @@ from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.effects import Effects
 
 _LEAST_WORK = 150_000  # least work of an item, in units of 0.05 ns
-_SPLIT_MULTIPLICATIONS = 1_000_000  # least multiplications of a product that threads share
+_SPLIT_MULTIPLICATIONS = 1_000_000  # fewest multiplications of a product that threads share
+
 
 def group_concurrent_items(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items in an equivalent order; items that run concurrently become members of one item."""

@@ -1,5 +1,4 @@
-"""Split innermost loops at the positions where a rotated or padded array begins or ends, so that each piece vectorises.
-"""
+"""Split innermost loops where a rotated or padded array begins or ends, so that each piece vectorises."""
 
 from __future__ import annotations
 

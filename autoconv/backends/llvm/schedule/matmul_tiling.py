@@ -76,7 +76,7 @@ class Product:
         return not is_large and not is_narrow
 
 
-MIN_TILED_COLUMNS = 4  # least columns of a result that tiles compute
+MIN_TILED_COLUMNS = 4  # fewest columns of a result that tiles compute
 PART_WORK = 500_000  # multiplications in one part of a product
 # Steps of a partial sum, which is then added to the total, so that rounding errors grow with the number of chunks.
 CHUNK_STEPS = 256
@@ -98,8 +98,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Tiling:
-    """A division of a result of `rows` by `columns` into tiles of `height` rows by `width` vectors of `lanes` numbers.
-    """
+    """The tiles of `height` rows by `width` vectors of `lanes` numbers that a result of `rows` by `columns` has."""
 
     rows: Position
     columns: int

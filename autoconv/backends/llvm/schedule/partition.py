@@ -20,7 +20,7 @@ from autoconv.graph.graph import Node
 
 PART_LIMIT = 32  # most parts of a loop
 LEAST_WORK, LEAST_PART_WORK = 1_000_000, 200_000  # of a loop that is split, and of a part, in units of 0.05 ns
-LEAST_INNER_STEPS = 128  # least iterations of an inner loop in a part, which repeats that loop
+LEAST_INNER_STEPS = 128  # fewest iterations of an inner loop in a part, which repeats that loop
 
 
 @dataclass(frozen=True)

@@ -257,11 +257,11 @@ class Plan:
                     continue
                 number = self.resolve_number(self._item_number_of[base.node])
                 has_same_shape = shape is not None and is_dense(base.type) and sizes(base.type) == shape
-                fits = has_same_index and has_same_shape and self.all_items[number].shape == shape
-                fits = fits and self.classes[base.node] in ("element", "copy")
+                can_join = has_same_index and has_same_shape and self.all_items[number].shape == shape
+                can_join = can_join and self.classes[base.node] in ("element", "copy")
                 # The kernel of a node that may raise may replace the results after the loop.
-                fits = fits and (not base.node.effects or self.classes[base.node] == "copy")
-                (candidates if fits else predecessors).add(number)
+                can_join = can_join and (not base.node.effects or self.classes[base.node] == "copy")
+                (candidates if can_join else predecessors).add(number)
         for size in computed_sizes(node) if self._definers else ():
             definer = self._definers.get(size)
             if definer is not None and definer is not node:

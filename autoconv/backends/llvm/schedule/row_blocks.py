@@ -24,7 +24,7 @@ from autoconv.backends.llvm.schedule.reduction_depth import register_depth
 from autoconv.graph.graph import Node, Value
 
 _ROW = variable(0)
-_LEAST_ROWS = 16  # least rows of a product that is computed in blocks
+_LEAST_ROWS = 16  # fewest rows of a product that is computed in blocks
 
 
 def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
@@ -82,9 +82,9 @@ def _number_bits(plan: Plan, item: Item) -> int:
 
 
 def _item_of_runs(runs: list[list[Item]]) -> Item:
-    first = runs[0][0]
+    first_member = runs[0][0]
     nodes = [node for run in runs for member in run for node in member.nodes]
-    return type(first)(nodes, first.position, runs=runs)
+    return type(first_member)(nodes, first_member.position, runs=runs)
 
 
 def product_of(plan: Plan, item: Item) -> Product | None:
@@ -111,8 +111,8 @@ def is_flat(plan: Plan, item: Item) -> bool:
                 continue
             if value in plan.views and value.node is not None and value.node.op.name in ("real", "imag"):
                 (value,) = value.node.inputs  # the elements have the same order
-            fits = value not in plan.lent or is_contiguous_row(value) or len(shape or ()) == 1
-            if value not in plan.views and sizes(value.type) == shape and fits:
+            has_loop_order = value not in plan.lent or is_contiguous_row(value) or len(shape or ()) == 1
+            if value not in plan.views and sizes(value.type) == shape and has_loop_order:
                 continue
             return False
     return True
@@ -171,8 +171,8 @@ class _RunPartition:
         plan = self.plan
         if not is_known(shape):
             return False
-        count = math.prod(shape)
-        if not count or any(plan.classes[n] not in ("element", "reduce", "copy") or n.effects for n in item.nodes):
+        is_supported = all(plan.classes[n] in ("element", "reduce", "copy") and not n.effects for n in item.nodes)
+        if 0 in shape or not is_supported:
             return False
         if shape[0] != self.rows:
             has_rows = math.prod(shape[:-1]) == self.rows and not item.phases

@@ -181,8 +181,7 @@ class _Chain:
 
 
 def _row_index(value: Value, loop_index: Point, depth: int) -> Point | None:
-    """Return the index of the number of a row, in terms of the outer loops; None if a value has no number for each row.
-    """
+    """Return the index of a row's number, in terms of the outer loops; None if a value has no number for each row."""
     if not is_dense(value.type):
         return None
     shape = sizes(value.type)

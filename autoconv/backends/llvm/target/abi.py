@@ -253,7 +253,8 @@ def _check_bytes() -> None:
     sample = bytearray(range(100))
     del sample[:7]
     words = (ctypes.c_int64 * 6).from_address(id(sample))
-    size, capacity, memory, start = (words[at // 8] for at in (BYTE_COUNT, BYTE_CAPACITY, BYTE_MEMORY, BYTE_START))
+    offsets = BYTE_COUNT, BYTE_CAPACITY, BYTE_MEMORY, BYTE_START
+    size, capacity, memory, start = (words[offset // 8] for offset in offsets)
     view = (ctypes.c_char * len(sample)).from_buffer(sample)
     if size != len(sample) or start != ctypes.addressof(view) or not memory <= start <= memory + capacity - size:
         raise UnknownLayout("a bytearray of this Python does not lie in memory as native code expects")

@@ -26,36 +26,36 @@ def write_try(region: LoweringContext, node: Node) -> None:
     result_cells = [new_cell(region, value.type) for value in node.results]
     attempt_cells = [new_cell(region, value.type) for value in attempt.outputs]
     handled_before = out.slot()  # for the exception that Python considers handled outside of the handler
-    caught, unhandled, done = out.label("caught"), out.label("unhandled"), out.label("tried")
+    caught_label, unhandled_label, done_label = out.label("caught"), out.label("unhandled"), out.label("tried")
 
-    outer_failure_label, body.failure_label, first_slot = body.failure_label, caught, out.slot_count
+    outer_failure_label, body.failure_label, first_slot = body.failure_label, caught_label, out.slot_count
     store_outputs(region, attempt_cells, attempt.outputs, attempt.outputs, region.write_nested(attempt, captures))
     body.failure_label, slot_count = outer_failure_label, out.slot_count - first_slot
     cells_and_outputs = zip(attempt_cells, attempt.outputs, strict=True)
     attempt_values = [load_cell(region, cell, value.type) for cell, value in cells_and_outputs]
     natives = region.write_nested(normal, [*attempt_values, *captures])
     store_outputs(region, result_cells, node.results, normal.outputs, natives)
-    out.branch(done)
+    out.branch(done_label)
 
-    out.begin(caught)
+    out.begin(caught_label)
     if slot_count:
         out.call("release_all", f"%slot{first_slot}", slot_count)
     body.release_spares()
     limits = body.objects.reference(LIMIT_ERRORS)(out)
     error = out.call_c("catch_error", *FUNCTIONS["catch_error"], limits, handled_before)
     body.fail_if(out.is_null(error))
-    body.failure_label = unhandled
+    body.failure_label = unhandled_label
     natives = region.write_nested(handler, [body.own_reference(error), *captures])
     store_outputs(region, result_cells, node.results, handler.outputs, natives)
     body.failure_label = outer_failure_label
     out.call_c("end_handling", *FUNCTIONS["end_handling"], handled_before)
-    out.branch(done)
+    out.branch(done_label)
 
-    out.begin(unhandled)
+    out.begin(unhandled_label)
     out.call("end_handling", handled_before)
     out.branch(outer_failure_label)
 
-    out.begin(done)
+    out.begin(done_label)
     for value, cell in zip(node.results, result_cells, strict=True):
         region.set(value, load_cell(region, cell, value.type))
 

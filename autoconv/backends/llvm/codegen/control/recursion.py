@@ -81,19 +81,20 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     depth = out.op("add", depth, count_call_frames(node.span, is_outermost=body.recursion is None))
     results = out.alloca(f"[{max(len(node.results), 1)} x i64]")
     cells = [out.alloca(memory(v.dtype)) if is_scalar(v.type) else out.slot() for v in node.results]
-    deep, shallow, done = out.label("far"), out.label("near"), out.label("called")
+    deep_label, shallow_label, done_label = out.label("far"), out.label("near"), out.label("called")
     stack_end = out.load("i64", _field_address(out, state, _STACK_END_OFFSET))
-    out.branch_if(out.icmp("ult", out.cast("ptrtoint", results, "i64"), stack_end), deep, shallow, unlikely=True)
+    is_deep = out.icmp("ult", out.cast("ptrtoint", results, "i64"), stack_end)
+    out.branch_if(is_deep, deep_label, shallow_label, unlikely=True)
 
-    out.begin(deep)
+    out.begin(deep_label)
     deep_call = body.objects.deep_call(node, region.call_sites)
     _store_results(region, cells, region.call_function(node, deep_call, ElementWriter(out).wrap(int64, depth)))
-    out.branch(done)
+    out.branch(done_label)
 
-    out.begin(shallow)
+    out.begin(shallow_label)
     arguments, box_slots = _write_arguments(region, node)
-    sizes = [f"i64 {size}" for size in body.module.sizes]
-    call_operands = ", ".join([*arguments, f"i64 {depth}", f"ptr {results}", f"ptr {state}", *sizes])
+    size_operands = [f"i64 {size}" for size in body.module.sizes]
+    call_operands = ", ".join([*arguments, f"i64 {depth}", f"ptr {results}", f"ptr {state}", *size_operands])
     has_succeeded = out.new(f"call i1 @{name}({call_operands})")
     for slot in box_slots:
         body.release(slot)
@@ -105,9 +106,9 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     out.branch(body.failure_label)
     out.begin(returned_label)
     _store_results(region, cells, [_load_result(out, results, i, value) for i, value in enumerate(node.results)])
-    out.branch(done)
+    out.branch(done_label)
 
-    out.begin(done)
+    out.begin(done_label)
     for value, cell in zip(node.results, cells, strict=True):
         if is_scalar(value.type):
             region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
@@ -161,8 +162,8 @@ def _recursive_function(region: LoweringContext, graph: Graph) -> str:
     registers = [f"%p{i}" for i in range(len(graph.parameters))]
     ir_types = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]
     value_parameters = [f"{ir_type} {register_}" for ir_type, register_ in zip(ir_types, registers, strict=True)]
-    sizes = [f"i64 {size}" for size in module.sizes]
-    parameters = [*value_parameters, "i64 %depth", "ptr %results", "ptr %state", *sizes]
+    size_parameters = [f"i64 {size}" for size in module.sizes]
+    parameters = [*value_parameters, "i64 %depth", "ptr %results", "ptr %state", *size_parameters]
     out = FunctionText(module, Signature("i1", parameters, "nounwind", name))
     classes = region.body.classes
     body = Body(module, out, region.body.objects, graph, frozenset(), classes, arguments_are_disjoint=False)
@@ -217,13 +218,13 @@ def _activation_state(body: Body) -> tuple[str, str]:
     state = body.recursion_state
     limit_address = _field_address(out, state, _FRAME_LIMIT_OFFSET)
     with out.if_(out.icmp("eq", out.load("i64", limit_address), 0)):
-        size = _stack_size() if body.objects.has_python else LIBRARY_STACK_BYTES
-        end = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), size)
+        stack_bytes = _stack_size() if body.objects.has_python else LIBRARY_STACK_BYTES
+        stack_end = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), stack_bytes)
         if body.objects.has_python:
             _write_first_limit(body, limit_address)
             lowest_end = out.op("add", out.call("stack_floor"), _RESERVED_BYTES)
-            end = out.select(out.icmp("ugt", lowest_end, end), lowest_end, end)
-        out.store("i64", end, _field_address(out, state, _STACK_END_OFFSET))
+            stack_end = out.select(out.icmp("ugt", lowest_end, stack_end), lowest_end, stack_end)
+        out.store("i64", stack_end, _field_address(out, state, _STACK_END_OFFSET))
     return state, "0"
 
 

@@ -91,7 +91,7 @@ def _write_arms(region: LoweringContext, node: Node) -> list[Native]:
     out = region.out
     index = region.number(node.inputs[0])
     cells = [new_cell(region, value.type) for value in node.results]
-    done, arm_labels = out.label("joined"), [out.label("arm") for _ in node.regions]
+    done_label, arm_labels = out.label("joined"), [out.label("arm") for _ in node.regions]
     if len(arm_labels) == 1:
         out.branch(arm_labels[0])
     elif index.dtype.is_bool:
@@ -106,8 +106,8 @@ def _write_arms(region: LoweringContext, node: Node) -> list[Native]:
     for graph, label in zip(node.regions, arm_labels, strict=True):
         out.begin(label)
         store_outputs(region, cells, node.results, graph.outputs, region.write_nested(graph, arguments))
-        out.branch(done)
-    out.begin(done)
+        out.branch(done_label)
+    out.begin(done_label)
     return [load_cell(region, cell, value.type) for value, cell in zip(node.results, cells, strict=True)]
 
 
@@ -122,10 +122,10 @@ def write_while(region: LoweringContext, node: Node) -> None:
     test, body = node.regions
     types = [value.type for value in body.parameters[:state_count]]
     cells = [new_cell(region, type_) for type_ in types]
-    initial = [_take_initial_state(region, node, value) for value in node.inputs[:state_count]]
-    store_outputs(region, cells, body.parameters[:state_count], node.inputs[:state_count], initial)
+    initial_state = [_take_initial_state(region, node, value) for value in node.inputs[:state_count]]
+    store_outputs(region, cells, body.parameters[:state_count], node.inputs[:state_count], initial_state)
     captures = [as_borrowed(region.native(value)) for value in node.inputs[state_count:]]
-    head, enter, done = out.label("while"), out.label("again"), out.label("after")
+    head_label, body_label, done_label = out.label("while"), out.label("again"), out.label("after")
     region.body.begin_loop(captures)
     outer_is_serial, region.body.is_serial = region.body.is_serial, is_serial(node, region.body.dependence)
     is_slow = any(_is_slow(inner) for graph in node.regions for inner in graph.walk())
@@ -134,34 +134,34 @@ def write_while(region: LoweringContext, node: Node) -> None:
     weight = None if is_slow or is_short else _chunked_weight(counter, body)
     chunk = None
     if counter is not None and weight is not None:
-        chunk = _begin_chunk(region, cells, types, counter, captures, done, weight)
+        chunk = _begin_chunk(region, cells, types, counter, captures, done_label, weight)
     scopes = region.body.alias_scopes
     outer_group = scopes.access_group
     is_independent = region.body.dependence.has_independent_iterations(node)
     scopes.access_group = region.body.module.new_access_group() if is_independent else ""
-    out.branch(head)
-    out.begin(head)
+    out.branch(head_label)
+    out.begin(head_label)
     state = [load_cell(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
     if counter is not None:
-        _record_counter_range(region, counter, initial, state, captures, in_body=False)
-    _record_tally_ranges(region, node, counter, initial, state, captures)
+        _record_counter_range(region, counter, initial_state, state, captures, in_body=False)
+    _record_tally_ranges(region, node, counter, initial_state, state, captures)
     if chunk is not None:
         assert counter is not None
         position = state[counter.position]
         assert isinstance(position, Element)
-        out.branch_if((position < chunk.end).ir, enter, chunk.head)
+        out.branch_if((position < chunk.end).ir, body_label, chunk.head)
     else:
-        out.branch_if(_write_condition(region, test, state, captures), enter, done)
-    out.begin(enter)
+        out.branch_if(_write_condition(region, test, state, captures), body_label, done_label)
+    out.begin(body_label)
     if counter is not None:
-        _record_counter_range(region, counter, initial, state, captures, in_body=True)
+        _record_counter_range(region, counter, initial_state, state, captures, in_body=True)
     outputs = region.write_nested(body, [*state, *captures])
     store_outputs(region, cells, body.parameters[:state_count], body.outputs, outputs)
     if chunk is None and not is_short:
         region.body.poll(often=is_slow)  # after the body: LLVM moves the test of a short head there, too
-    out.branch_back(head, independent_loop(scopes.access_group) if is_independent else "")
+    out.branch_back(head_label, independent_loop(scopes.access_group) if is_independent else "")
     scopes.access_group = outer_group
-    out.begin(done)
+    out.begin(done_label)
     region.body.is_serial = outer_is_serial
     region.body.end_loop()
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
@@ -219,7 +219,7 @@ def _begin_chunk(
     types: Sequence[Type],
     counter: Counter,
     captures: Sequence[Native],
-    done: str,
+    done_label: str,
     weight: int,
 ) -> _Chunk:
     """Strip-mine a loop of short iterations into chunks, each preceded by one poll.
@@ -228,18 +228,18 @@ def _begin_chunk(
     """
     out = region.out
     b = ElementWriter(out)
-    head, enter = out.label("runs"), out.label("run")
+    head_label, chunk_label = out.label("runs"), out.label("run")
     limit = _counter_limit(b, counter, captures)
-    out.branch(head)
-    out.begin(head)
-    position = load_cell(region, cells[counter.position], types[counter.position])
-    assert isinstance(position, Element)
-    remaining_count = limit - position
-    out.branch_if((remaining_count > 0).ir, enter, done)
-    out.begin(enter)
-    end = b.select(remaining_count > _CHUNK_LENGTH // weight, position + _CHUNK_LENGTH // weight, limit)
-    region.body.poll_after((end - position).ir if weight == 1 else ((end - position) * weight).ir)
-    return _Chunk(head, end)
+    out.branch(head_label)
+    out.begin(head_label)
+    count = load_cell(region, cells[counter.position], types[counter.position])
+    assert isinstance(count, Element)
+    remaining_count = limit - count
+    out.branch_if((remaining_count > 0).ir, chunk_label, done_label)
+    out.begin(chunk_label)
+    end = b.select(remaining_count > _CHUNK_LENGTH // weight, count + _CHUNK_LENGTH // weight, limit)
+    region.body.poll_after((end - count).ir if weight == 1 else ((end - count) * weight).ir)
+    return _Chunk(head_label, end)
 
 
 def _counter_limit(b: ElementWriter, counter: Counter, captures: Sequence[Native]) -> Element:
@@ -253,18 +253,18 @@ def _counter_limit(b: ElementWriter, counter: Counter, captures: Sequence[Native
 def _record_counter_range(
     region: LoweringContext,
     counter: Counter,
-    initial: Sequence[Native],
+    initial_state: Sequence[Native],
     state: Sequence[Native],
     captures: Sequence[Native],
     in_body: bool,
 ) -> None:
     """Record the range of the loop counter, which is below the limit in the body."""
-    initial_count, count = initial[counter.position], state[counter.position]
+    initial_count, count = initial_state[counter.position], state[counter.position]
     assert isinstance(initial_count, Element) and isinstance(count, Element)
     limit = _counter_limit(ElementWriter(region.out), counter, captures)
-    low, high = region.body.range_of(initial_count)[0], region.body.range_of(limit)[1]
-    upper = high - 1 if in_body else max(high, region.body.range_of(initial_count)[1])  # the start may exceed the limit
-    region.body.record_range(count, (low, max(low, upper)))
+    (low, greatest_start), high = region.body.range_of(initial_count), region.body.range_of(limit)[1]
+    upper_bound = high - 1 if in_body else max(high, greatest_start)  # the start may exceed the limit
+    region.body.record_range(count, (low, max(low, upper_bound)))
     if in_body:
         region.body.record_upper_bound(count, limit, -1)
 
@@ -273,7 +273,7 @@ def _record_tally_ranges(
     region: LoweringContext,
     node: Node,
     counter: Counter | None,
-    initial: Sequence[Native],
+    initial_state: Sequence[Native],
     state: Sequence[Native],
     captures: Sequence[Native],
 ) -> None:
@@ -283,11 +283,12 @@ def _record_tally_ranges(
     """
     trip_count = _TRIP_COUNT_LIMIT
     if counter is not None:
-        limit, initial_count = _counter_limit(ElementWriter(region.out), counter, captures), initial[counter.position]
+        limit = _counter_limit(ElementWriter(region.out), counter, captures)
+        initial_count = initial_state[counter.position]
         assert isinstance(initial_count, Element)
         trip_count = max(region.body.range_of(limit)[1] - region.body.range_of(initial_count)[0], 0)
     for position, tally in tallies(node).items():
-        initial_value, value = initial[position], state[position]
+        initial_value, value = initial_state[position], state[position]
         if not isinstance(initial_value, Element) or not isinstance(value, Element):
             continue
         if tally.resets is None and tally.steps is not None and tally.steps[1] <= 0:

@@ -29,7 +29,7 @@ from autoconv.graph.types import TensorType
 
 _BUFFER_BYTES = 1 << 18  # most bytes of a thread's buffers between stages
 _BLOCK_ELEMENTS = 4096  # preferred count of complex numbers in a block of columns, which are transformed together
-_MIN_COLUMNS = 8  # least columns of a block
+_MIN_COLUMNS = 8  # fewest columns of a block
 _MAX_COLUMNS = 64  # most columns of a block
 _CHIRP_MEMORY_FACTOR = 4  # ratio of the memory of a transform by a chirp to that of a direct one
 _STAGE_COST = 6  # cost of a number in a stage, in units of 0.05 ns
@@ -52,7 +52,7 @@ def is_native_size(size: int, dtype: DType) -> bool:
     return 2 * (size if radices(size) is not None else _CHIRP_MEMORY_FACTOR * size) * dtype.size <= _BUFFER_BYTES
 
 
-@complex_lowering("fft", "ifft", fits=_is_native_transform, library=True)
+@complex_lowering("fft", "ifft", fits=_is_native_transform, calls_library=True)
 def write_fft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     is_inverse = node.op.name == "ifft"
@@ -95,10 +95,9 @@ def _is_native_real_transform(node: Node) -> bool:
     return _is_halved(size, dtype) and shape[-1] == size // 2 + 1  # the spectrum is neither cropped nor padded
 
 
-@complex_lowering("rfft", fits=_is_native_real_transform, library=True)
+@complex_lowering("rfft", fits=_is_native_real_transform, calls_library=True)
 def write_rfft(region: LoweringContext, node: Node) -> None:
-    """Transform pairs of adjacent real numbers as complex numbers, and separate the spectra of even and odd elements.
-    """
+    """Transform pairs of adjacent numbers as complex numbers, and separate the spectra of even and odd elements."""
     (x,), (result,) = node.inputs, node.results
     result_type: Any = result.type
     *rows, size = sizes(x.type)
@@ -125,7 +124,7 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
     _replace_if_not_finite(region, node, [len(rows)])
 
 
-@complex_lowering("irfft", fits=_is_native_real_transform, library=True)
+@complex_lowering("irfft", fits=_is_native_real_transform, calls_library=True)
 def write_irfft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     source_type: Any = x.type
@@ -298,19 +297,19 @@ def _write_axis_transform(
     region: LoweringContext, type_: Any, axis: int, source: str, target: str, is_inverse: bool, norm: str
 ) -> None:
     shape, dtype = sizes(type_), type_.dtype
-    size, inner = shape[axis], math.prod(shape[axis + 1 :])
+    size, column_count = shape[axis], math.prod(shape[axis + 1 :])
     transform = _Transform(dtype, size, 1 if is_inverse else -1, _scale(size, norm, is_inverse))
     if radices(size) is None:
-        _write_chirp_transform(region, transform, math.prod(shape[:axis]), inner, source, target)
+        _write_chirp_transform(region, transform, math.prod(shape[:axis]), column_count, source, target)
         return
-    columns = min(inner, max(_MIN_COLUMNS, min(_MAX_COLUMNS, _BLOCK_ELEMENTS // size)))
-    while columns > 1 and 2 * size * columns * dtype.size > _BUFFER_BYTES:
-        columns //= 2
-    blocks, remainder = (0, inner // columns, columns), (inner // columns * columns, 1, inner % columns)
-    for first, count, width in (blocks, remainder):
+    block_columns = min(column_count, max(_MIN_COLUMNS, min(_MAX_COLUMNS, _BLOCK_ELEMENTS // size)))
+    while block_columns > 1 and 2 * size * block_columns * dtype.size > _BUFFER_BYTES:
+        block_columns //= 2
+    block_count, rest = divmod(column_count, block_columns)
+    for first, count, width in ((0, block_count, block_columns), (block_count * block_columns, 1, rest)):
         if width:
-            block, outer = (first, count, width), math.prod(shape[:axis])
-            _write_block_transform(region, transform, outer, inner, block, source, target)
+            block, matrix_count = (first, count, width), math.prod(shape[:axis])
+            _write_block_transform(region, transform, matrix_count, column_count, block, source, target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,24 +323,24 @@ class _Transform:
 
 
 def _write_chirp_transform(
-    region: LoweringContext, transform: _Transform, outer: int, inner: int, source: str, target: str
+    region: LoweringContext, transform: _Transform, matrix_count: int, column_count: int, source: str, target: str
 ) -> None:  # fmt: skip
-    """Transform along an axis whose size has a large prime factor, in `outer` matrices of `inner` columns."""
+    """Transform `matrix_count` matrices of `column_count` columns along an axis whose size has a large prime factor."""
     dtype, size = transform.dtype, transform.size
     parameters = ["ptr noalias readonly %x", "ptr noalias %y", *TABLE_PARAMETERS]
     body = PartRoutine(region, parameters)
-    write_chirped_rows(region, body, dtype, size, inner, transform.scale)
+    write_chirped_rows(region, body, dtype, size, column_count, transform.scale)
     convolution_size = chirp_size(size)
-    work = 2 * _STAGE_COST * convolution_size * len(radices(convolution_size) or ()) * outer * inner
-    name = split_routine(region, parameters, body, outer * inner, work)
+    work = 2 * _STAGE_COST * convolution_size * len(radices(convolution_size) or ()) * matrix_count * column_count
+    name = split_routine(region, parameters, body, matrix_count * column_count, work)
     call(region, name, f"ptr {source}", f"ptr {target}", *table_addresses(region, size, transform.sign, dtype))
 
 
 def _write_block_transform(
-    region: LoweringContext, transform: _Transform, outer: int, inner: int, block: tuple[int, int, int], source: str,
-    target: str,
+    region: LoweringContext, transform: _Transform, matrix_count: int, column_count: int, block: tuple[int, int, int],
+    source: str, target: str,
 ) -> None:  # fmt: skip
-    """Transform blocks of columns in `outer` matrices of `inner` columns.
+    """Transform blocks of columns in `matrix_count` matrices of `column_count` columns.
 
     `block` is (first column, number of blocks, columns of a block).
     """
@@ -351,17 +350,17 @@ def _write_block_transform(
     table = roots_of_unity(size, transform.sign, real_dtype)
     parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
     body = PartRoutine(region, parameters)
-    out, all_stages = body.out, stages(size, width, inner)
+    out, all_stages = body.out, stages(size, width, column_count)
     stage_calls = StageCalls(region, out, all_stages, size * width, real_dtype, transform.sign, transform.scale)
     with out.loop("%first", "%last", unrolled=False) as block_number:
-        if count == 1 or inner == 1:
-            offset = plus(out, times(out, block_number, size * inner), first)
+        if count == 1 or column_count == 1:
+            offset = plus(out, times(out, block_number, size * column_count), first)
         else:
             matrix, column = out.op("udiv", block_number, count), out.op("urem", block_number, count)
-            offset = plus(out, plus(out, times(out, matrix, size * inner), times(out, column, width)), first)
+            offset = plus(out, plus(out, times(out, matrix, size * column_count), times(out, column, width)), first)
         x, y = (out.gep(memory(dtype), name, offset, inbounds=False) for name in ("%x", "%y"))
         stage_calls.write(x, y)
-    work = _STAGE_COST * size * width * len(all_stages) * outer * count
-    name = split_routine(region, parameters, body, outer * count, work)
+    work = _STAGE_COST * size * width * len(all_stages) * matrix_count * count
+    name = split_routine(region, parameters, body, matrix_count * count, work)
     roots = region.address(Object(region.body.objects.reference(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")

@@ -134,8 +134,8 @@ def _write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int,
         outputs = _butterfly(b, numbers, sign)
         for k, number in enumerate(outputs):
             if k and stage.rows > 1:
-                first = plus(out, p, stage.roots_offset + 2 * (k - 1) * stage.rows)
-                root = load(b, dtype, "%w", first), load(b, dtype, "%w", plus(out, first, stage.rows))
+                root_offset = plus(out, p, stage.roots_offset + 2 * (k - 1) * stage.rows)
+                root = load(b, dtype, "%w", root_offset), load(b, dtype, "%w", plus(out, root_offset, stage.rows))
                 number = _multiply(b, number, root)
             if stage.is_last and scale != 1.0:
                 number = number[0] * scale, number[1] * scale

@@ -41,7 +41,7 @@ def _lapack_predicate(*names: str, takes_complex: bool = False) -> Callable[[Nod
     return fits
 
 
-def _open_lapack_predicate(*names: str) -> Callable[[Node], bool]:
+def _open_predicate(*names: str) -> Callable[[Node], bool]:
     """Return a predicate, as `_lapack_predicate`, for nodes with open dimensions.
 
     Their symbols have to show that matrices are square, have as many rows as the other operand, and broadcast to the
@@ -95,9 +95,9 @@ def _work_estimate(factor: int, *counts: Dimension, is_small: bool = False) -> D
 # ---- determinants, inverses, systems
 
 
-@complex_lowering("determinant", "slogdet", fits=_lapack_predicate("zgetrf", takes_complex=True), library=True)
+@complex_lowering("determinant", "slogdet", fits=_lapack_predicate("zgetrf", takes_complex=True), calls_library=True)
 @native_lowering("determinant", "slogdet", fits=_lapack_predicate("dgetrf"),
-                 fits_open=_open_lapack_predicate("dgetrf"), work=_single_matrix_work(4), library=True)  # fmt: skip
+                 fits_open=_open_predicate("dgetrf"), work=_single_matrix_work(4), calls_library=True)  # fmt: skip
 def write_determinant(region: LoweringContext, node: Node) -> None:
     """Compute the determinant from an LU decomposition, by the signs and the logarithms of the diagonal."""
     n = _column_count(node)
@@ -108,8 +108,8 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
     is_small, has_sign = _is_small(batch, n), len(node.results) == 2
 
     def store_results(*elements: Element) -> None:
-        for number, x in enumerate(elements):
-            batch.store_result([x], number)
+        for result_number, x in enumerate(elements):
+            batch.store_result([x], result_number)
 
     with batch.loop_over_matrices(), ExitStack() as stack:
         if is_small:
@@ -164,8 +164,8 @@ def _zero_if(b: ElementWriter, condition: Element, x: Element) -> Element:
     return b.select(condition, b.constant(0.0, float64), x)
 
 
-@complex_lowering("inverse", fits=_lapack_predicate("zgesv", takes_complex=True), library=True)
-@native_lowering("inverse", fits=_lapack_predicate("dgesv"), fits_open=_open_lapack_predicate("dgesv"), library=True)
+@complex_lowering("inverse", fits=_lapack_predicate("zgesv", takes_complex=True), calls_library=True)
+@native_lowering("inverse", fits=_lapack_predicate("dgesv"), fits_open=_open_predicate("dgesv"), calls_library=True)
 def write_inverse(region: LoweringContext, node: Node) -> None:
     n = _column_count(node)
     batch = Batch(region, node, [2])
@@ -187,8 +187,8 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
     batch.run(_work_estimate(10, n, n, n, is_small=is_small))
 
 
-@complex_lowering("solve", fits=_lapack_predicate("zgesv", takes_complex=True), library=True)
-@native_lowering("solve", fits=_lapack_predicate("dgesv"), fits_open=_open_lapack_predicate("dgesv"), library=True)
+@complex_lowering("solve", fits=_lapack_predicate("zgesv", takes_complex=True), calls_library=True)
+@native_lowering("solve", fits=_lapack_predicate("dgesv"), fits_open=_open_predicate("dgesv"), calls_library=True)
 def write_solve(region: LoweringContext, node: Node) -> None:
     n, columns = _column_count(node), _column_count(node, 1)
     batch = Batch(region, node, [2])
@@ -206,9 +206,9 @@ def write_solve(region: LoweringContext, node: Node) -> None:
     batch.run(plus(_work_estimate(4, n, n, n, is_small=is_small), times(8, product((n, n, columns)))))
 
 
-@complex_lowering("triangular_solve", fits=_lapack_predicate("ztrtrs", takes_complex=True), library=True)
-@native_lowering("triangular_solve", fits=_lapack_predicate("dtrtrs"), fits_open=_open_lapack_predicate("dtrtrs"),
-        library=True)  # fmt: skip
+@complex_lowering("triangular_solve", fits=_lapack_predicate("ztrtrs", takes_complex=True), calls_library=True)
+@native_lowering("triangular_solve", fits=_lapack_predicate("dtrtrs"), fits_open=_open_predicate("dtrtrs"),
+        calls_library=True)  # fmt: skip
 def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     """Solve by substitution; the lower triangle of a row-major matrix is the upper one of a column-major matrix."""
     n, columns = _column_count(node), _column_count(node, 1)
@@ -251,8 +251,8 @@ def _load_column_major(batch: Batch, source: str, target: str, n: Dimension, adj
 # ---- decompositions
 
 
-@complex_lowering("cholesky", fits=_lapack_predicate("zpotrf", takes_complex=True), library=True)
-@native_lowering("cholesky", fits=_lapack_predicate("dpotrf"), fits_open=_open_lapack_predicate("dpotrf"), library=True)
+@complex_lowering("cholesky", fits=_lapack_predicate("zpotrf", takes_complex=True), calls_library=True)
+@native_lowering("cholesky", fits=_lapack_predicate("dpotrf"), fits_open=_open_predicate("dpotrf"), calls_library=True)
 def write_cholesky(region: LoweringContext, node: Node) -> None:
     """Decompose the symmetric part of the matrix, or the Hermitian part of a complex one."""
     n = _column_count(node)
@@ -294,10 +294,10 @@ def _operand_dtype(node: Node) -> Any:
     return node.inputs[0].dtype
 
 
-@complex_lowering("qr", fits=_lapack_predicate("zgeqrf", "zungqr", takes_complex=True), library=True)
+@complex_lowering("qr", fits=_lapack_predicate("zgeqrf", "zungqr", takes_complex=True), calls_library=True)
 @native_lowering("qr", fits=_lapack_predicate("dgeqrf", "dorgqr"),
-                 fits_open=_open_lapack_predicate("dgeqrf", "dorgqr"), work=_single_matrix_work(8),
-                 library=True)  # fmt: skip
+                 fits_open=_open_predicate("dgeqrf", "dorgqr"), work=_single_matrix_work(8),
+                 calls_library=True)  # fmt: skip
 def write_qr(region: LoweringContext, node: Node) -> None:
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     inner, short_side = shape_of(node.results[0].type)[-1], minimum(rows, columns)
@@ -324,9 +324,9 @@ def write_qr(region: LoweringContext, node: Node) -> None:
     batch.run(plus(_LAPACK_CALL_COST, _work_estimate(8, rows, columns, short_side)))
 
 
-@complex_lowering("eigh", fits=_lapack_predicate("zheevd", takes_complex=True), library=True)
-@native_lowering("eigh", fits=_lapack_predicate("dsyevd"), fits_open=_open_lapack_predicate("dsyevd"),
-                 work=_single_matrix_work(60), library=True)  # fmt: skip
+@complex_lowering("eigh", fits=_lapack_predicate("zheevd", takes_complex=True), calls_library=True)
+@native_lowering("eigh", fits=_lapack_predicate("dsyevd"), fits_open=_open_predicate("dsyevd"),
+                 work=_single_matrix_work(60), calls_library=True)  # fmt: skip
 def write_eigh(region: LoweringContext, node: Node) -> None:
     n = _column_count(node)
     name, query_arguments = routine_of(_operand_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
@@ -350,9 +350,9 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
     batch.run(plus(4 * _LAPACK_CALL_COST, _work_estimate(60, n, n, n)))
 
 
-@complex_lowering("svd", fits=_lapack_predicate("zgesdd", takes_complex=True), library=True)
-@native_lowering("svd", fits=_lapack_predicate("dgesdd"), fits_open=_open_lapack_predicate("dgesdd"),
-                 work=_single_matrix_work(80), library=True)  # fmt: skip
+@complex_lowering("svd", fits=_lapack_predicate("zgesdd", takes_complex=True), calls_library=True)
+@native_lowering("svd", fits=_lapack_predicate("dgesdd"), fits_open=_open_predicate("dgesdd"),
+                 work=_single_matrix_work(80), calls_library=True)  # fmt: skip
 def write_svd(region: LoweringContext, node: Node) -> None:
     """Compute a singular value decomposition.
 

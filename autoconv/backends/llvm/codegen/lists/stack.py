@@ -29,14 +29,14 @@ def write_list_empty(region: LoweringContext, node: Node) -> None:
     out, size = region.out, _element_size(region, node.results[0])
     byte_limits = stacks.INITIAL_BYTES_LIMIT, stacks.LEARNED_BYTES_LIMIT
     initial_limit, learned_limit = (_element_capacity(out, byte_limit, size) for byte_limit in byte_limits)
-    default = _initial_capacity(out, initial_limit)
-    capacity: Any = default
+    default_capacity = _initial_capacity(out, initial_limit)
+    capacity: Any = default_capacity
     if region.body.objects.has_python:
-        learned_capacity = out.load("i64", _learned_capacity(region, node.results[0]))
-        is_smaller = out.icmp("slt", learned_capacity, default)
+        learned_capacity = out.load("i64", _learned_capacity_variable(region, node.results[0]))
+        is_smaller = out.icmp("slt", learned_capacity, default_capacity)
         fits = out.icmp("sle", learned_capacity, learned_limit)
-        capacity = out.select(fits, learned_capacity, default)
-        capacity = out.select(is_smaller, default, capacity)
+        capacity = out.select(fits, learned_capacity, default_capacity)
+        capacity = out.select(is_smaller, default_capacity, capacity)
     byte_count = out.op("add", out.op("mul nuw nsw", capacity, size), stacks.HEADER_BYTES)
     buffer = _new_bytes(region, byte_count)
     data = _load_data_address(region, buffer.ir)
@@ -45,7 +45,7 @@ def write_list_empty(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], buffer)
 
 
-def _learned_capacity(region: LoweringContext, list_: Value) -> str:
+def _learned_capacity_variable(region: LoweringContext, list_: Value) -> str:
     """Return the variable with the capacity that stacks of that type reached, so that the next one need not grow.
 
     The number is only a hint, which threads write without synchronisation.
@@ -73,7 +73,7 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
         half = out.op("add", out.op("lshr", length, 1), 1)
         new_capacity = out.op("add", length, out.select(is_small, half, eighth))
         if region.body.objects.has_python:
-            out.store("i64", new_capacity, _learned_capacity(region, list_))
+            out.store("i64", new_capacity, _learned_capacity_variable(region, list_))
         byte_count = out.op("add", out.op("mul nuw nsw", new_capacity, size), stacks.HEADER_BYTES)
 
         def copy_buffer() -> None:
@@ -165,8 +165,8 @@ def _new_bytes(region: LoweringContext, size: str) -> Object:
     dimension = out.alloca("i64")
     out.store("i64", size, dimension)
     descriptor = region.body.objects.reference(np.dtype(np.uint8))
-    pool = region.body.objects.reference(MEMORY_HANDLER)(out)
-    result = out.call("new_large_array", 1, dimension, descriptor(out), pool)
+    memory_handler = region.body.objects.reference(MEMORY_HANDLER)(out)
+    result = out.call("new_large_array", 1, dimension, descriptor(out), memory_handler)
     region.body.fail_if(out.is_null(result))
     return region.body.own_reference(result)
 

@@ -53,12 +53,12 @@ def _sort_function(region: LoweringContext, dtype: DType) -> str:
     with out.leaving(out.icmp("ugt", "%count", _INSERTION_LIMIT)):
         out.ret(TRUE)
     if dtype.is_floating:
-        has_nan = out.alloca("i1", "false")
+        has_nan_cell = out.alloca("i1", "false")
         with out.loop("0", "%count") as i:
             is_nan = b.is_nan(load_item(out, "%items", i, dtype))
-            old_flag = out.load("i1", has_nan)
-            out.store("i1", out.or_(is_nan.ir, old_flag), has_nan)
-        with out.leaving(out.load("i1", has_nan), unlikely=True):
+            old_flag = out.load("i1", has_nan_cell)
+            out.store("i1", out.or_(is_nan.ir, old_flag), has_nan_cell)
+        with out.leaving(out.load("i1", has_nan_cell), unlikely=True):
             out.ret(TRUE)
     with out.loop("1", "%count") as i:
         item = load_item(out, "%items", i, dtype)
@@ -110,12 +110,12 @@ def _is_native_reduction(node: Node) -> bool:
 def _sum_function(region: LoweringContext, dtype: DType) -> str:
     routine = Routine(region, ["ptr readonly %items", "i64 %count"], "i128")
     out, b = routine.out, routine.b
-    total = out.alloca("i128", "0")
+    total_cell = out.alloca("i128", "0")
     with out.loop("0", "%count") as i:
         item = b.cast(load_item(out, "%items", i, dtype), int64)
         wide_item = out.cast("sext", item.ir, "i128")
-        out.store("i128", out.op("add", wide_item, out.load("i128", total)), total)
-    return routine.finish(f"ret i128 {out.load('i128', total)}")
+        out.store("i128", out.op("add", wide_item, out.load("i128", total_cell)), total_cell)
+    return routine.finish(f"ret i128 {out.load('i128', total_cell)}")
 
 
 def _fold_function(region: LoweringContext, dtype: DType, function: str) -> str:
@@ -127,8 +127,8 @@ def _fold_function(region: LoweringContext, dtype: DType, function: str) -> str:
     routine = Routine(region, ["ptr readonly %items", "i64 %count"], ir_type)
     out, b = routine.out, routine.b
     cell = out.alloca(ir_type)
-    first = b.constant(0, dtype) if function == "sum" else load_item(out, "%items", "0", dtype)
-    out.store(ir_type, first.ir, cell)
+    initial = b.constant(0, dtype) if function == "sum" else load_item(out, "%items", "0", dtype)
+    out.store(ir_type, initial.ir, cell)
     with out.loop("0", "%count") as i:
         item, total = load_item(out, "%items", i, dtype), b.wrap(dtype, out.load(ir_type, cell))
         if function == "sum":

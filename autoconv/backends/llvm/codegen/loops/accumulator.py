@@ -38,24 +38,24 @@ def fold(b: ElementWriter, reduction: Reduction, dtype: DType, total: str, eleme
 
 
 class Accumulator:
-    """A total of elements of one dtype; with `in_blocks`, the total of blocks, each of which `end_block` ends."""
+    """A total of elements of one dtype; with `has_blocks`, the total of blocks, each of which `end_block` ends."""
 
-    def __init__(self, b: ElementWriter, reduction: Reduction, dtype: DType, in_blocks: bool) -> None:
+    def __init__(self, b: ElementWriter, reduction: Reduction, dtype: DType, has_blocks: bool) -> None:
         self.b = b
         self.reduction = reduction
         self.dtype = dtype
-        self.in_blocks = in_blocks
+        self.has_blocks = has_blocks
         # Vector instructions compute an extreme of numbers that are not nan; a separate flag records nans.
         self._has_nan = dtype.is_floating and reduction.kind in ("max", "min")
         out = b.out
         self._block_cell = out.alloca(register(dtype), neutral_literal(reduction, dtype))
-        self._total_cell = out.alloca("double", literal(0, float64)) if in_blocks else self._block_cell
+        self._total_cell = out.alloca("double", literal(0, float64)) if has_blocks else self._block_cell
         self._nan_cell = out.alloca("i1", "false") if self._has_nan else ""
 
     @property
     def ir_type(self) -> str:
         """The type of the total in memory."""
-        return "double" if self.in_blocks else register(self.dtype)
+        return "double" if self.has_blocks else register(self.dtype)
 
     def reset(self) -> None:
         """Set the total of the block to the neutral element."""
@@ -88,7 +88,7 @@ class Accumulator:
 
     def end_block(self) -> None:
         """Add the block to the total, and begin the next block."""
-        if not self.in_blocks:
+        if not self.has_blocks:
             return
         out, b = self.b.out, self.b
         block = b.cast(b.wrap(self.dtype, out.load(register(self.dtype), self._block_cell)), float64)
@@ -106,8 +106,8 @@ class Accumulator:
 
     def result(self) -> Element:
         """Return the total in the dtype of the elements."""
-        total = self.b.wrap(float64 if self.in_blocks else self.dtype, self.load_total())
-        return self.b.cast(total, self.dtype) if self.in_blocks else total
+        total = self.b.wrap(float64 if self.has_blocks else self.dtype, self.load_total())
+        return self.b.cast(total, self.dtype) if self.has_blocks else total
 
     def fold_parts(self, totals: str, part_count: Position) -> None:
         """Fold in the totals of all parts of a partitioned loop, in order; `totals` is the address of the first."""
@@ -115,7 +115,7 @@ class Accumulator:
         with out.loop("0", str(part_count)) as part:
             part_total = out.load(self.ir_type, out.gep(self.ir_type, totals, part))
             old_total = out.load(self.ir_type, self._total_cell)
-            if self.in_blocks:
+            if self.has_blocks:
                 new_total: str = out.op("fadd", old_total, part_total)
             else:
                 element = b.wrap(self.dtype, part_total)

@@ -147,8 +147,8 @@ class _Search:
             if column_count % width:
                 self._search_block(row, column_count - column_count % width, column_count % width, extremes, positions)
             return
-        count = out.new(f"udiv i64 {plus(out, column_count, width - 1)}, {width}")
-        with out.loop("0", count) as block:
+        block_count = out.new(f"udiv i64 {plus(out, column_count, width - 1)}, {width}")
+        with out.loop("0", block_count) as block:
             start = times(out, block, width)
             columns_left = out.new(f"sub nsw i64 {column_count}, {start}")
             is_partial = out.new(f"icmp slt i64 {columns_left}, {width}")

@@ -150,8 +150,8 @@ def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
         array = region.new_array(result.type)
         type_: Any = result.type
         region.set(result, array)
-        count = product(region.out, element_count(region.out, sizes(type_)), type_.dtype.size)
-        region.out.clear(region.data(result), count)
+        byte_count = product(region.out, element_count(region.out, sizes(type_)), type_.dtype.size)
+        region.out.clear(region.data(result), byte_count)
         return array
     x = node.inputs[base]
     return take_writable(region, x, region.is_last_reader(item, x))

@@ -19,13 +19,13 @@ def write_open_loop(
     """
     first, last = bounds
 
-    def loop(start: Position, stop: Position) -> None:
+    def write_loop(start: Position, stop: Position) -> None:
         with out.loop(str(start), str(stop)) as i:
             write(i)
 
     inner_first, inner_last = first, last
     if counter_range.padding_at_start:
-        loop(first, minimum(out, last, counter_range.padding_at_start))
+        write_loop(first, minimum(out, last, counter_range.padding_at_start))
         inner_first = str(maximum(out, first, counter_range.padding_at_start))
     if counter_range.padding_at_end:
         inner_last = str(minimum(out, last, plus(out, size, -counter_range.padding_at_end)))
@@ -34,7 +34,7 @@ def write_open_loop(
             record_open_counter(out, i, counter_range.padding_at_start, counter_range.bounds())
         write(i)
     if counter_range.padding_at_end:
-        loop(maximum(out, inner_first, plus(out, size, -counter_range.padding_at_end)), last)
+        write_loop(maximum(out, inner_first, plus(out, size, -counter_range.padding_at_end)), last)
 
 
 __all__ = ["write_open_loop"]

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.schedule.reduction_depth import BLOCK_ELEMENTS
 from autoconv.graph.dtypes import float32, float64, int64
 from autoconv.graph.graph import Node, Value
 
-_BLOCK_ITERATIONS = 64  # least iterations of the inner loops that form a block of a sum
+_BLOCK_ITERATIONS = 64  # fewest iterations of the inner loops that form a block of a sum
 STRIP_ELEMENTS = 128  # elements after which a float32 sum in memory is added to its total
 TOTALS_LIMIT = 2048  # most totals in float64, which are on the stack
 
@@ -116,13 +116,13 @@ class RegisterReduction(ReductionWriter):
         self.is_outermost = all(size == 1 for size in shape[:depth])
         is_float_sum = self.dtype.is_floating and self.kind in ("sum", "mean")
         is_short = is_known(shape) and math.prod(shape) <= BLOCK_ELEMENTS
-        self.in_blocks = (is_flat or self.is_outermost) and is_float_sum and not is_short
-        self._block_depth = _block_depth(shape) if self.in_blocks and not is_flat else None
-        self.strip_depth = 0 if self.in_blocks and is_flat else None
-        self.total_type = "double" if self.in_blocks else register(self.dtype)
+        self.has_blocks = (is_flat or self.is_outermost) and is_float_sum and not is_short
+        self._block_depth = _block_depth(shape) if self.has_blocks and not is_flat else None
+        self.strip_depth = 0 if self.has_blocks and is_flat else None
+        self.total_type = "double" if self.has_blocks else register(self.dtype)
 
     def allocate(self) -> None:
-        self._accumulator = Accumulator(self.nest.b, self.reduction, self.dtype, self.in_blocks)
+        self._accumulator = Accumulator(self.nest.b, self.reduction, self.dtype, self.has_blocks)
 
     def reset(self) -> None:
         self._accumulator.reset()

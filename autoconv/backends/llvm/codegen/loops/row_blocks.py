@@ -41,11 +41,11 @@ def write_blocks(region: LoweringContext, plan: Plan, item: Item) -> bool:
     for run in runs:
         run.write_block()
     arguments = list(dict.fromkeys(argument for run in runs for argument in run.arguments))
-    first, *more_runs = runs
+    first_run, *more_runs = runs
     if more_runs:
         split, body = Split(None, sum(run.split.parts for run in runs), 1), _dispatch_to_runs(region, runs, arguments)
     else:
-        split, body = first.split, first.name
+        split, body = first_run.split, first_run.name
     call_parts(split, region.body.module, region.out, body, arguments, has_rare=False)
     return True
 

@@ -63,7 +63,7 @@ def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> O
     """Return an owned reference to a writable array: the value itself if nothing else needs it, else a copy."""
     out = region.out
     base_object = region.object(value)
-    copied_label, done = out.label("copied"), out.label("writable")
+    copied_label, done_label = out.label("copied"), out.label("writable")
     reuse_block = ""
     if is_last_use and base_object.slot is not None:
         is_sole_owner = out.new(f"call i1 @is_alone(ptr {base_object.ir})")
@@ -72,7 +72,7 @@ def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> O
         out.begin(reused_label)
         out.line(f"store ptr null, ptr {base_object.slot}")
         reuse_block = reused_label
-        out.branch(done)
+        out.branch(done_label)
     else:
         out.branch(copied_label)
     out.begin(copied_label)
@@ -83,7 +83,7 @@ def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> O
     address = out.new(f"getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}")
     out.copy(out.load("ptr", address), region.data(value), byte_count)
     copy_block = out.block
-    out.branch(done)
-    out.begin(done)
+    out.branch(done_label)
+    out.begin(done_label)
     incoming = f"[ {array.ir}, %{copy_block} ]" + (f", [ {base_object.ir}, %{reuse_block} ]" if reuse_block else "")
     return region.body.own_reference(out.new(f"phi ptr {incoming}"))

@@ -35,7 +35,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension
 
 _PART_MULTIPLICATIONS = 2_000_000  # multiplications of a part that BLAS computes
-_LEAST_PART_SIDE = 64  # least rows or columns of such a part
+_LEAST_PART_SIDE = 64  # fewest rows or columns of such a part
 
 
 @class_lowering("matmul")
@@ -117,28 +117,29 @@ def _row_count(out: FunctionText, product: Product) -> Position:
 
 
 def _write_tiles(region: LoweringContext, product: Product) -> None:
-    body, call_arguments, unit = write_row_routine(region, product)
-    split = _split_tiles(region.out, product, unit)
+    body, call_arguments, unit_height = write_row_routine(region, product)
+    split = _split_tiles(region.out, product, unit_height)
     if split.parts > 1 and current_target().is_parallel:
         call_parts(split, region.body.module, region.out, body, call_arguments, has_rare=False)
     else:
         region.launch(body, [*call_arguments, "i64 0", "i64 0", f"i64 {split.size}"])
 
 
-def _split_tiles(out: FunctionText, product: Product, unit: Position) -> Split:
-    """Return how to split the units of a product, of `unit` rows each, into parts."""
-    if product.work and isinstance(unit, int):
-        count = -(-product.rows // unit)
+def _split_tiles(out: FunctionText, product: Product, unit_height: Position) -> Split:
+    """Return how to split the units of a product, of `unit_height` rows each, into parts."""
+    if product.work and isinstance(unit_height, int):
+        count = -(-product.rows // unit_height)
         return Split(None, count, -(-count // max(min(product.work // PART_WORK, count), 1)))
     shape = sizes(product.node.results[0].type)[:-1]
     if product.patches is not None:
         lines = element_count(out, shape[:-1])
-        return Split(None, lines, None, (lines, unit, product.inner, product.columns), 1, 1, PART_WORK, 2 * PART_WORK)
+        work_shape = lines, unit_height, product.inner, product.columns
+        return Split(None, lines, None, work_shape, 1, 1, PART_WORK, 2 * PART_WORK)
     rows = element_count(out, shape)
     if isinstance(rows, int):
-        units: Position = -(-rows // int(unit))
+        units: Position = -(-rows // int(unit_height))
     else:
-        units = out.op("sdiv", out.add(rows, int(unit) - 1), unit)
+        units = out.op("sdiv", out.add(rows, int(unit_height) - 1), unit_height)
     return Split(None, units, None, (rows, product.inner, product.columns), 1, 1, PART_WORK, 2 * PART_WORK)
 
 

@@ -52,9 +52,9 @@ class TileKernelWriter:
         if self._lines:
             with out.loop("%first", "%last", unrolled=False) as line:
                 x = self._line_address(out, line)
-                first = out.mul(line, tiling.rows) if isinstance(tiling.rows, str) else line
+                first_row = out.mul(line, tiling.rows) if isinstance(tiling.rows, str) else line
                 line_rows = 1 if isinstance(tiling.rows, str) else tiling.rows
-                z = self._advance(out, "%z", first, self._z_row_step * line_rows)
+                z = self._advance(out, "%z", first_row, self._z_row_step * line_rows)
                 self._write_tiles(out, "0", "", x, z)
         else:
             self._write_tiles(out, "%first", "%last", "%x", "%z")
@@ -81,24 +81,24 @@ class TileKernelWriter:
 
     def _write_overlapping_tiles(self, out: FunctionText, first: str, last: str, x: str, z: str) -> None:
         """Write the tiles of a symbolic number of rows, with lower tiles if there are fewer rows than the height."""
-        height, rows, done = self._tiling.height, self._tiling.rows, out.label("done")
+        height, rows, done_label = self._tiling.height, self._tiling.rows, out.label("done")
         for tile_height in sorted({height, max(height // 2, 1), 1}, reverse=True):
             tile_count = last
             if not last or tile_height != height:
                 tile_count = out.op("sdiv", out.add(rows, tile_height - 1), tile_height)
             last_start = out.sub(rows, tile_height)
-            enough_rows, too_few_rows = out.label("many"), out.label("few")
-            out.branch_if(out.icmp("sge", last_start, 0), enough_rows, too_few_rows)
-            out.begin(enough_rows)
+            enough_label, few_label = out.label("many"), out.label("few")
+            out.branch_if(out.icmp("sge", last_start, 0), enough_label, few_label)
+            out.begin(enough_label)
             with out.loop(first if tile_height == height else "0", tile_count, unrolled=False) as i:
                 row = out.mul(i, tile_height)
                 row = out.select(out.icmp("slt", row, last_start), row, last_start)  # the start of the last tile
                 row_starts = self._advance(out, x, row, self._x_row_step), self._advance(out, z, row, self._z_row_step)
                 self._write_row(out, "0", tile_height, *row_starts)
-            out.branch(done)
-            out.begin(too_few_rows)
-        out.branch(done)
-        out.begin(done)
+            out.branch(done_label)
+            out.begin(few_label)
+        out.branch(done_label)
+        out.begin(done_label)
 
     def _new_function(self) -> FunctionText:
         return FunctionText(self._module, Signature("i1", (*self._parameters(), *PART_PARAMETERS)))
@@ -158,15 +158,16 @@ class TileKernelWriter:
                 self._accumulate_symbolic(v, inner_sum, inner_sum.count, cells, widths)
                 continue
             count = inner_sum.count
-            chunks, remaining_steps = divmod(count, CHUNK_STEPS) if count > 2 * CHUNK_STEPS else (0, count)
-            if chunks:
-                with out.loop("0", str(chunks), unrolled=False) as chunk:
+            chunk_count, remaining_steps = divmod(count, CHUNK_STEPS) if count > 2 * CHUNK_STEPS else (0, count)
+            if chunk_count:
+                with out.loop("0", str(chunk_count), unrolled=False) as chunk:
                     chunk_cells = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
                     self._accumulate_steps(v, inner_sum, chunk_cells, widths, out.mul(chunk, CHUNK_STEPS), CHUNK_STEPS)
                     self._add_chunk(v, cells, chunk_cells)
-            if remaining_steps and chunks:
+            if remaining_steps and chunk_count:
                 chunk_cells = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
-                self._accumulate_steps(v, inner_sum, chunk_cells, widths, str(chunks * CHUNK_STEPS), remaining_steps)
+                start = str(chunk_count * CHUNK_STEPS)
+                self._accumulate_steps(v, inner_sum, chunk_cells, widths, start, remaining_steps)
                 self._add_chunk(v, cells, chunk_cells)
             elif remaining_steps:
                 self._accumulate_steps(v, inner_sum, cells, widths, "", remaining_steps)
@@ -176,8 +177,8 @@ class TileKernelWriter:
     ) -> None:
         """Write the accumulation of a symbolic number of steps, by partial sums of `CHUNK_STEPS` steps."""
         out = v.out
-        chunks = out.op("sdiv", out.add(steps, CHUNK_STEPS - 1), CHUNK_STEPS)
-        with out.loop("0", chunks, unrolled=False) as chunk:
+        chunk_count = out.op("sdiv", out.add(steps, CHUNK_STEPS - 1), CHUNK_STEPS)
+        with out.loop("0", chunk_count, unrolled=False) as chunk:
             start = out.mul(chunk, CHUNK_STEPS)
             count = out.intrinsic("smin", out.sub(steps, start), CHUNK_STEPS)
             chunk_cells = [[out.alloca(v.vector) for _ in widths] for _ in cells]

@@ -212,8 +212,8 @@ def write_copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> N
     """Copy the elements of an array in row-major order to the address `target`."""
     b, shape = RegisterWriter(region), x.sizes
     if is_c_contiguous(x, dtype.size):
-        count = product(region.out, element_count(region.out, shape), dtype.size)
-        region.out.copy(target, x.pointer, count)
+        byte_count = product(region.out, element_count(region.out, shape), dtype.size)
+        region.out.copy(target, x.pointer, byte_count)
         return
 
     def write(index: Index) -> None:

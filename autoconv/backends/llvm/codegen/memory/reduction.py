@@ -100,9 +100,9 @@ def _write_accumulation(
     """Write the loops of a sum, product, mean, minimum, maximum, any or all; return the result."""
     out, kind, element_dtype = b.out, writer.kind, writer.steps[-1].type.dtype
     dtype = bool_ if kind in ("any", "all") else element_dtype if kind in ("max", "min") else writer.result_dtype
-    in_blocks = dtype.is_floating and kind in ("sum", "mean")
-    lanes = _LANES if in_blocks and _is_strided(writer) else 1
-    accumulators = [Accumulator(b, _REDUCTION_BY_KIND[kind], dtype, in_blocks) for _ in range(lanes)]
+    has_blocks = dtype.is_floating and kind in ("sum", "mean")
+    lanes = _LANES if has_blocks and _is_strided(writer) else 1
+    accumulators = [Accumulator(b, _REDUCTION_BY_KIND[kind], dtype, has_blocks) for _ in range(lanes)]
     accumulator, *others = accumulators
 
     def accumulate(index: Index, lane: int = 0) -> None:
@@ -112,7 +112,7 @@ def _write_accumulation(
         accumulator.fold_in(others)
         accumulator.end_block()
 
-    if not accumulator.in_blocks:
+    if not accumulator.has_blocks:
         write_loop_nest(out, sizes, accumulate)
         return accumulator.result()
     _write_blocked_loops(out, sizes, accumulate, end_block, lanes)
@@ -135,7 +135,7 @@ def _write_blocked_loops(
     lanes: int,
 ) -> None:
     """Write loops whose innermost loop is strip-mined into blocks of BLOCK_ELEMENTS, with `lanes` sums each."""
-    *outer, last = sizes
+    *outer_sizes, last_size = sizes
 
     def write_elements(index: Index, first: str, stop: str) -> None:
         if lanes > 1:
@@ -149,15 +149,15 @@ def _write_blocked_loops(
             accumulate((*index, i))
 
     def write_row(index: Index) -> None:
-        if isinstance(last, int) and last <= BLOCK_ELEMENTS:
-            write_elements(index, "0", str(last))
+        if isinstance(last_size, int) and last_size <= BLOCK_ELEMENTS:
+            write_elements(index, "0", str(last_size))
             end_block()
             return
-        with strips(out, 0, last, BLOCK_ELEMENTS) as (first, stop):
+        with strips(out, 0, last_size, BLOCK_ELEMENTS) as (first, stop):
             write_elements(index, str(first), str(stop))
             end_block()
 
-    write_loop_nest(out, outer, write_row)
+    write_loop_nest(out, outer_sizes, write_row)
 
 
 def _write_arg_extreme(

@@ -68,8 +68,7 @@ class StepLoops:
     def run_or_call_kernel(
         self, conditions: Sequence[str], run: Callable[[], None], store_result: Callable[[Any], None] = lambda _: None
     ) -> None:
-        """Write `run`, and a call of the kernel instead if a condition holds; `store_result` gets the kernel's results.
-        """
+        """Write `run`, or, if a condition holds, a call of the kernel, whose results `store_result` gets."""
 
         def call_kernel() -> None:
             for result in self.region.call_kernel(self.node, is_rare=True):
@@ -89,10 +88,10 @@ class StepLoops:
             if step.op:
                 continue
             operand_sizes = self.sizes_of(step)
-            known_sizes = step.type.shape or ()
-            axes = zip(operand_sizes[::-1], known_sizes[::-1], loop_sizes[::-1], strict=False)
-            for size, static_size, target_size in axes:
-                if static_size == 1 or size == target_size:
+            type_sizes = step.type.shape or ()
+            axes = zip(operand_sizes[::-1], type_sizes[::-1], loop_sizes[::-1], strict=False)
+            for size, type_size, target_size in axes:
+                if type_size == 1 or size == target_size:
                     continue
                 conditions.append(out.icmp("ne", size, target_size))
         return write_any(out, conditions) if conditions else None

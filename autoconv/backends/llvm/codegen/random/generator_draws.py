@@ -160,14 +160,14 @@ def _sizes(node: Node, distribution: Distribution) -> list[Any]:
     """Return the given sizes of an array; an empty list if they do not fit the rank, or one is no integer."""
     arguments, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
     if node.attributes["method"] in _SIZE_ARGUMENT_METHODS:
-        sizes = [*arguments]
+        given_sizes = [*arguments]
     else:
         position = len(distribution.parameters)
         size = keywords.get("size", arguments[position] if position < len(arguments) else ("value", None))
-        sizes = [*size[1:]] if size[0] in ("tuple", "list") else [size]
+        given_sizes = [*size[1:]] if size[0] in ("tuple", "list") else [size]
     type_: Any = node.results[0].type
-    has_integers = all(_is_integer(node, argument) for argument in sizes)
-    return sizes if has_integers and len(sizes) == type_.rank else []
+    has_integers = all(_is_integer(node, argument) for argument in given_sizes)
+    return given_sizes if has_integers and len(given_sizes) == type_.rank else []
 
 
 def _is_integer(node: Node, argument: Any) -> bool:

@@ -41,4 +41,3 @@ def write_permutation_function(module: ModuleText) -> str:
                 out.store("i64", value, address)
     out.ret()
     return out.finish("permutation")
-

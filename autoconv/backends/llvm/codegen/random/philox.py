@@ -29,7 +29,7 @@ from autoconv.ops.random.global_generator import RESERVED_BLOCKS
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
 _CHUNK_NUMBERS = 512  # numbers whose words are drawn at once; a multiple of the four words of a block
-_MIN_SHARED_COUNT = 1 << 16  # least numbers of a draw that threads share
+_MIN_SHARED_COUNT = 1 << 16  # fewest numbers of a draw that threads share
 _KEY_NAMES = ("%key", "%low", "%high")
 _LOW_HALF = (1 << 32) - 1
 
@@ -285,18 +285,18 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
     """
     draw = _DrawWriter(region, dtype, 1, ["%wanted"])
     out, b, size = draw.out, draw.b, group_size(dtype)
-    words, filled_cell, blocks_used = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
+    words, filled_cell, block_count_cell = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
 
     def write_group(i: str, group: str) -> None:
         group_start, first_block = out.mul(group, size), out.mul(group, RESERVED_BLOCKS * size // 4)
         out.store("i64", 0, filled_cell)
-        out.store("i64", 0, blocks_used)
+        out.store("i64", 0, block_count_cell)
         draw_label, done_label = out.label("again"), out.label("complete")
         out.branch(draw_label)
         out.begin(draw_label)
-        block_number = out.load("i64", blocks_used)
+        block_number = out.load("i64", block_count_cell)
         out.call(draw.philox_function, words, out.op("add", first_block, block_number), 1, *_KEY_NAMES)
-        out.store("i64", out.op("add", block_number, 1), blocks_used)
+        out.store("i64", out.op("add", block_number, 1), block_count_cell)
         for first in range(0, 4, words_per_normal_pair(dtype)):
             for number in draw.normal_pair(words, str(first)):
                 store_if_within_bound(number, group_start)

@@ -1,5 +1,4 @@
-"""Order-preserving map from floats to integers, for searches that compare by one instruction and do not test for nan.
-"""
+"""Order-preserving map from floats to integers, which searches compare by one instruction, without a test for nan."""
 
 from __future__ import annotations
 

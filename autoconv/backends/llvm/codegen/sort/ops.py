@@ -122,8 +122,8 @@ def _sort_by_numpy(region: LoweringContext, node: Node) -> None:
     """Sort a copy in place by NumPy, whose vectorised sort is faster for long rows."""
     out, (x,), (result,) = region.out, node.inputs, node.results
     type_: Any = x.type
-    count = product(out, element_count(out, sizes(type_)), type_.dtype.size)
-    out.copy(region.data(result), region.data(x), count)
+    byte_count = product(out, element_count(out, sizes(type_)), type_.dtype.size)
+    out.copy(region.data(result), region.data(x), byte_count)
     axis = node.attributes.get("axis", -1) % len(sizes(type_))
     status = out.call_c("PyArray_Sort", "i32", "ptr, i32, i32", region.object(result).ir, axis, _QUICK_SORT)
     region.body.fail_if(out.icmp("slt", status, 0))
@@ -243,12 +243,12 @@ def _restore_zeros(
         has_negative_zero = b.wrap(bool_, out.load("i1", has_negative_zero_cell)) | is_negative_zero
         out.store("i1", has_negative_zero.ir, has_negative_zero_cell)
     with out.unlikely(out.load("i1", has_negative_zero_cell)):
-        next_position = out.alloca("i64")  # of the next zero in the result: behind the elements that precede zeros
-        out.store("i64", 0, next_position)
+        next_position_cell = out.alloca("i64")  # of the next zero in the result: behind the elements that precede zeros
+        out.store("i64", 0, next_position_cell)
 
         def advance_if(condition: Element) -> None:
             increment = b.cast(condition, int64).ir
-            out.store("i64", out.op("add", out.load("i64", next_position), increment), next_position)
+            out.store("i64", out.op("add", out.load("i64", next_position_cell), increment), next_position_cell)
 
         with out.loop("0", str(size)) as i:
             x = load(b, dtype, "%result0", offset_of(i))
@@ -256,7 +256,7 @@ def _restore_zeros(
         with out.loop("0", str(size)) as i:
             x = load(b, dtype, "%x", offset_of(i))
             with out.if_(x.same(0.0).ir):
-                store(b, x, "%result0", offset_of(out.load("i64", next_position)))
+                store(b, x, "%result0", offset_of(out.load("i64", next_position_cell)))
                 advance_if(b.constant(True, bool_))
 
 

@@ -17,7 +17,7 @@ from autoconv.graph.dtypes import DType, int64, uint32
 
 INSERTION_LIMITS = {1: 24, 2: 40, 4: 60, 8: 88}  # most elements for which insertion is faster, by the bytes of a key
 STACK_LIMIT = 1024  # most elements of a row whose keys are on the stack
-_WIDE_DIGITS_SIZE = 4096  # least elements of a row for which digits have 11 bits instead of 8
+_WIDE_DIGITS_SIZE = 4096  # fewest elements of a row for which digits have 11 bits instead of 8
 
 
 @dataclass(frozen=True)
@@ -159,19 +159,19 @@ def write_insertion(
 
     Returns the free position.
     """
-    cell = out.alloca("i64")
-    out.store("i64", start, cell)
-    head, test, shift, done = (out.label(stem) for stem in ("sift", "test", "move", "place"))
-    out.branch(head)
-    out.begin(head)
-    position = out.load("i64", cell)
-    out.branch_if(out.icmp("sgt", position, 0), test, done)
-    out.begin(test)
+    position_cell = out.alloca("i64")
+    out.store("i64", start, position_cell)
+    head_label, test_label, shift_label, done_label = (out.label(stem) for stem in ("sift", "test", "move", "place"))
+    out.branch(head_label)
+    out.begin(head_label)
+    position = out.load("i64", position_cell)
+    out.branch_if(out.icmp("sgt", position, 0), test_label, done_label)
+    out.begin(test_label)
     previous_position = out.add(position, -1)
-    out.branch_if(belongs_after_key(previous_position), shift, done)
-    out.begin(shift)
+    out.branch_if(belongs_after_key(previous_position), shift_label, done_label)
+    out.begin(shift_label)
     move(previous_position, position)
-    out.store("i64", previous_position, cell)
-    out.branch(head)
-    out.begin(done)
+    out.store("i64", previous_position, position_cell)
+    out.branch(head_label)
+    out.begin(done_label)
     return str(position)

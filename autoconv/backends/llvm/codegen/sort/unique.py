@@ -15,6 +15,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
 _MULTIPLIER = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio (Knuth, The Art of Computer Programming 3, 6.4)
+_LABEL_STEMS = ("look", "compare", "next", "new", "known")
 
 
 def _is_native(node: Node) -> bool:
@@ -42,23 +43,23 @@ def write_unique(region: LoweringContext, node: Node) -> None:
         key = _key_of(b, number)
         hash_ = b.bits("lshr", b.cast(key, uint64) * _MULTIPLIER, 64 - table_bits)
         store(b, b.wrap(int64, hash_.ir), slot_cell, 0)
-        probe, compare, advance, new, done = (out.label(stem) for stem in ("look", "compare", "next", "new", "known"))
+        probe_label, compare_label, advance_label, new_label, done_label = map(out.label, _LABEL_STEMS)
         if dtype.is_floating:
-            out.branch_if(b.is_nan(number).ir, new, probe, unlikely=True)
+            out.branch_if(b.is_nan(number).ir, new_label, probe_label, unlikely=True)
         else:
-            out.branch(probe)
-        out.begin(probe)
+            out.branch(probe_label)
+        out.begin(probe_label)
         position = load(b, int64, slot_cell, 0)
         element = load(b, int32, "%table", position.ir)
-        out.branch_if(element.same(0).ir, new, compare)
-        out.begin(compare)
+        out.branch_if(element.same(0).ir, new_label, compare_label)
+        out.begin(compare_label)
         entry_number = b.cast(element, int64) - 1
         entry_element = load(b, dtype, "%x", b.cast(load(b, int32, "%first", entry_number.ir), int64).ir)
-        out.branch_if(_key_of(b, entry_element).same(key).ir, done, advance)
-        out.begin(advance)
+        out.branch_if(_key_of(b, entry_element).same(key).ir, done_label, advance_label)
+        out.begin(advance_label)
         store(b, b.bits("and", position + 1, (1 << table_bits) - 1), slot_cell, 0)
-        out.branch(probe)
-        out.begin(new)
+        out.branch(probe_label)
+        out.begin(new_label)
         count = load(b, int64, total_cell, 0)
         # A nan is inserted without probing. An entry in its slot stays, since no probe looks for a nan.
         entry, insertion_slot = b.cast(count + 1, int32), load(b, int64, slot_cell, 0)
@@ -68,9 +69,9 @@ def write_unique(region: LoweringContext, node: Node) -> None:
         store(b, b.cast(b.wrap(int64, i), int32), "%first", count.ir)
         store(b, b.constant(0, count_dtype), "%many", count.ir)
         store(b, count + 1, total_cell, 0)
-        out.branch(done)
-        out.begin(done)
-        value_number = b.wrap(int64, out.phi((entry_number.ir, compare), (count.ir, new)))
+        out.branch(done_label)
+        out.begin(done_label)
+        value_number = b.wrap(int64, out.phi((entry_number.ir, compare_label), (count.ir, new_label)))
         store(b, b.cast(value_number, count_dtype), "%indices", i)
         store(b, load(b, count_dtype, "%many", value_number.ir) + 1, "%many", value_number.ir)
     name = routine.finish(f"ret i64 {load(b, int64, total_cell, 0).ir}")

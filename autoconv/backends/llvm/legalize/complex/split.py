@@ -93,7 +93,7 @@ def _part_type(type_: Type) -> TensorType:
 
 
 class _Writer:
-    """Write one graph."""
+    """The writer of one graph, a region or the graph itself, with split values."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -182,17 +182,17 @@ class _Writer:
         non_parameter_count = int(node.op.traits.selects)  # the operand that selects an arm is no region parameter
         outer_values = node.inputs[non_parameter_count:]
         are_results_in_parts = [self._can_be_in_parts(node, i) for i in range(len(node.results))]
+        are_arguments_in_parts = [i < state_count and are_results_in_parts[i] for i in range(len(outer_values))]
         writers = [_Writer(Graph(region.name)) for region in node.regions]
         for region, writer in zip(node.regions, writers, strict=True):
-            for i, (value, outer) in enumerate(zip(region.parameters, outer_values, strict=True)):
-                is_split = i < state_count and are_results_in_parts[i]
-                writer.split_values[value] = self._new_parameter(writer.graph, value, outer, is_split, is_loop)
+            parameters = zip(region.parameters, outer_values, are_arguments_in_parts, strict=True)
+            for value, outer, is_in_parts in parameters:
+                writer.split_values[value] = self._new_parameter(writer.graph, value, outer, is_in_parts, is_loop)
             writer.write(region)
             if is_loop and region is node.regions[0]:
                 writer.graph.outputs = [writer.complex_value(value) for value in region.outputs]
             else:
                 writer.graph.outputs = _region_outputs(writer, region.outputs, are_results_in_parts)
-        are_arguments_in_parts = [i < state_count and are_results_in_parts[i] for i in range(len(outer_values))]
         inputs = [self.complex_value(value) for value in node.inputs[:non_parameter_count]]
         inputs += self._region_arguments(node, outer_values, writers, are_arguments_in_parts)
         attributes = dict(node.attributes)
@@ -212,13 +212,13 @@ class _Writer:
         """Return the inputs of the regions, and set their parameters: each value in the forms that they read."""
         inputs: list[Value] = []
         parameters: list[list[Value]] = [[] for _ in writers]
-        for i, outer in enumerate(values):
+        for i, outer_value in enumerate(values):
             splits = [w.split_values[region.parameters[i]] for w, region in zip(writers, node.regions, strict=True)]
             forms = ["parts"] if are_in_parts[i] else ["whole"]
             if splits and splits[0].forms_read is not None:
                 forms = sorted({form for split in splits for form in split.forms_read or ()})
             for form in forms:
-                inputs += self.parts(outer) if form == "parts" else (self.complex_value(outer),)
+                inputs += self.parts(outer_value) if form == "parts" else (self.complex_value(outer_value),)
                 for region, writer, region_parameters in zip(node.regions, writers, parameters, strict=True):
                     value = region.parameters[i]
                     region_parameters += writer.parts(value) if form == "parts" else (writer.complex_value(value),)
