@@ -6,6 +6,7 @@ import ctypes
 import functools
 import hashlib
 import itertools
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -48,11 +49,16 @@ class Code:
             codes = [_OBJECT_FILES.pop(text) for text in texts]
         all_symbols = {**symbols(), **(imports or {})}
         # Each name known to a library of LLVM's costs a kilobyte.
-        used_symbols = {name: all_symbols[name] for name in all_symbols if any(name in text for text in texts)}
+        declarations = "\n".join(line for text in texts for line in _DECLARATION.findall(text))
+        used_symbols = {name: all_symbols[name] for name in all_symbols if name in declarations}
         self._library = load_object_files(codes, used_symbols, exports)
 
     def address(self, name: str) -> int:
         return self._library.address(name)
+
+
+# A line that declares a function, an intrinsic (which LLVM may replace by a function) or a variable of another text.
+_DECLARATION = re.compile(r"^(?:declare |@[^=\n]*= external ).*", re.MULTILINE)
 
 
 def load_object_files(

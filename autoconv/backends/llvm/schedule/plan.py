@@ -92,6 +92,7 @@ class Plan:
         self.all_items: list[Item] = []
         self._item_number_of: dict[Node, int] = {}
         self._last_effect: int | None = None
+        self._awaited_bits = 0  # bit set of the items after which another item must run
         self._definers = {size: node for node in graph.nodes for size in defined_sizes(node)}  # of computed sizes
         for position, node in enumerate(graph.nodes):
             if node in self.classes:
@@ -302,9 +303,9 @@ class Plan:
         merged_item.nodes = []
         predecessors = {self.resolve_number(i) for i in merged_item.dependences}
         merged_item.dependences = {target_number}
-        for other in self.all_items:
-            if other.earlier_bits >> merged_number & 1:
-                other.earlier_bits |= 1 << target_number
+        for other in self._dependents(merged_number):
+            other.earlier_bits |= 1 << target_number
+            self._awaited_bits |= 1 << target_number
         self._add_dependences(target_number, predecessors - {target_number})
 
     def _add_dependences(self, number: int, predecessors: set[int]) -> None:
@@ -316,9 +317,15 @@ class Plan:
         dependent.dependences |= predecessors
         if added_bits & ~dependent.earlier_bits:
             dependent.earlier_bits |= added_bits
-            for other in self.all_items:
-                if other.earlier_bits >> number & 1:
-                    other.earlier_bits |= dependent.earlier_bits
+            self._awaited_bits |= added_bits
+            for other in self._dependents(number):
+                other.earlier_bits |= dependent.earlier_bits
+
+    def _dependents(self, number: int) -> list[Item]:
+        """Return the items that run after an item."""
+        if not self._awaited_bits >> number & 1:  # as for each new item
+            return []
+        return [other for other in self.all_items if other.earlier_bits >> number & 1]
 
     # ---- reads and stores of each item
 

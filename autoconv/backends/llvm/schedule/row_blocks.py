@@ -9,7 +9,8 @@ afterwards. Independent runs and products execute concurrently.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 from autoconv.backends.llvm.analysis.classify import reduced_axes
 from autoconv.backends.llvm.analysis.index_map import Point, variable
@@ -29,16 +30,53 @@ _LEAST_ROWS = 16  # fewest rows of a product that is computed in blocks
 
 def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items in an equivalent order; items that share blocks of rows become members of one item."""
-    for item in items:
-        product = product_of(plan, item)
-        if product is None or product.rows < _LEAST_ROWS:
-            continue
-        run = _RunPartition(plan, product.rows)
-        for other in items:
-            run.add(other)
-        if len(run.members) > 1 and item in run.members:
-            return [*block_rows(plan, run.before), _item_of_runs([run.members]), *block_rows(plan, run.after)]
-    return list(items)
+
+    def first_run(items: list[Item]) -> _Split[Item] | None:
+        runs: dict[int, _RunPartition] = {}  # by number of rows
+        for item in items:
+            product = product_of(plan, item)
+            if product is None or product.rows < _LEAST_ROWS:
+                continue
+            if product.rows not in runs:
+                runs[product.rows] = _RunPartition(plan, product.rows, items)
+            run = runs[product.rows]
+            if len(run.members) > 1 and item in run.members:
+                return run.before, _item_of_runs([run.members]), run.after
+        return None
+
+    return _split_repeatedly(list(items), first_run)
+
+
+_Entry = TypeVar("_Entry")
+_Split = tuple[list[_Entry], Item, list[_Entry]]  # what precedes a new item, the item, and what follows it
+
+
+def _split_repeatedly(
+    entries: list[_Entry], split: Callable[[list[_Entry]], _Split[_Entry] | None]
+) -> list[_Entry | Item]:
+    """Split entries, then what precedes and follows the new item, until `split` returns None; return all in order."""
+    result: list[_Entry | Item] = []
+    pending: list[list[_Entry] | Item] = [entries]
+    while pending:
+        part = pending.pop()
+        found = None if isinstance(part, Item) else split(part)
+        if isinstance(part, Item):
+            result.append(part)
+        elif found is None:
+            result += part
+        else:
+            before, item, after = found
+            pending += [after, item, before]
+    return result
+
+
+class _JoinCandidate(NamedTuple):
+    """An item with its runs, the bit set of its numbers, and that of the items that must run before it."""
+
+    item: Item
+    runs: list[list[Item]]
+    bits: int
+    earlier_bits: int
 
 
 def join_independent_runs(plan: Plan, items: Sequence[Item]) -> list[Item]:
@@ -46,39 +84,49 @@ def join_independent_runs(plan: Plan, items: Sequence[Item]) -> list[Item]:
 
     The threads then share the parts of all runs.
     """
-    for i, item in enumerate(items):
-        if not _runs_of_item(plan, item):
-            continue
-        joined_bits, after_bits = _number_bits(plan, item), 0
-        before, joined_items = list(items[:i]), [item]
-        after: list[Item] = []
-        for other in items[i + 1 :]:
-            earlier_bits = 0
-            for member in other.members or [other]:
-                earlier_bits |= member.earlier_bits
-            must_follow = earlier_bits & after_bits or (after and any(node.effects for node in other.nodes))
-            if not must_follow and not earlier_bits & joined_bits and _runs_of_item(plan, other):
-                joined_items.append(other)
-                joined_bits |= _number_bits(plan, other)
-            elif must_follow or earlier_bits & joined_bits:
+    candidates = []
+    for item in items:
+        earlier_bits = 0
+        for member in item.members or [item]:
+            earlier_bits |= member.earlier_bits
+        bits = sum(1 << member.number for member in item.members or [item])
+        candidates.append(_JoinCandidate(item, _runs_of_item(plan, item), bits, earlier_bits))
+    result = _split_repeatedly(candidates, _first_join)
+    return [entry.item if isinstance(entry, _JoinCandidate) else entry for entry in result]
+
+
+def _first_join(candidates: list[_JoinCandidate]) -> _Split[_JoinCandidate] | None:
+    """Join the first candidate that has runs with those that are independent of it."""
+    starts = []  # positions of candidates with runs of which a later one may be independent
+    common_bits = -1  # the items on which all later candidates with runs depend
+    for i, candidate in reversed(list(enumerate(candidates))):
+        if candidate.runs:
+            if not candidate.bits & common_bits:
+                starts.append(i)
+            common_bits &= candidate.earlier_bits
+    for i in reversed(starts):
+        joined_bits, after_bits = candidates[i].bits, 0
+        joined, before = [candidates[i]], candidates[:i]
+        after: list[_JoinCandidate] = []
+        for other in candidates[i + 1 :]:
+            must_follow = other.earlier_bits & after_bits or (after and any(n.effects for n in other.item.nodes))
+            if not must_follow and not other.earlier_bits & joined_bits and other.runs:
+                joined.append(other)
+                joined_bits |= other.bits
+            elif must_follow or other.earlier_bits & joined_bits:
                 after.append(other)
-                after_bits |= _number_bits(plan, other)
+                after_bits |= other.bits
             else:
                 before.append(other)
-        if len(joined_items) > 1:
-            runs = [run for joined_item in joined_items for run in _runs_of_item(plan, joined_item)]
-            return [*join_independent_runs(plan, before), _item_of_runs(runs), *join_independent_runs(plan, after)]
-    return list(items)
+        if len(joined) > 1:
+            return before, _item_of_runs([run for candidate in joined for run in candidate.runs]), after
+    return None
 
 
 def _runs_of_item(plan: Plan, item: Item) -> list[list[Item]]:
     if item.runs:
         return item.runs
     return [[item]] if product_of(plan, item) is not None else []
-
-
-def _number_bits(plan: Plan, item: Item) -> int:
-    return sum(1 << member.number for member in item.members or [item])
 
 
 def _item_of_runs(runs: list[list[Item]]) -> Item:
@@ -121,7 +169,7 @@ def is_flat(plan: Plan, item: Item) -> bool:
 class _RunPartition:
     """A partition of items into members of a run, items that may precede it, and items that have to follow it."""
 
-    def __init__(self, plan: Plan, rows: int) -> None:
+    def __init__(self, plan: Plan, rows: int, items: Iterable[Item]) -> None:
         self.plan = plan
         self.rows = rows
         self.members: list[Item] = []
@@ -129,8 +177,10 @@ class _RunPartition:
         self.after: list[Item] = []
         self._results: set[Value] = set()
         self._member_bits = self._after_bits = 0
+        for item in items:
+            self._add(item)
 
-    def add(self, item: Item) -> None:
+    def _add(self, item: Item) -> None:
         bit = 1 << item.number
         must_follow = item.earlier_bits & self._after_bits or (self.after and any(node.effects for node in item.nodes))
         if not must_follow and self._can_join(item):

@@ -77,27 +77,25 @@ def _call_thread_pool(
     """Write the call of the thread pool; `bounds` are the registers of size and step, if they are computed."""
     frame_values = [*map(Parameter.of, parameters), *(Parameter("i64", bound) for bound in bounds)]
     types = [value.type for value in frame_values]
-    frame = "{ " + ", ".join(["i8", *types]) + " }"
-    part_function = _part_function(split, module, body, frame, types, bool(bounds))
-    frame_address = out.alloca(frame)
+    part_function = _part_function(split, module, body, types, bool(bounds))
+    # A flag, then the values, in eight bytes each: a structure's type would be repeated at each of them.
+    frame_address = out.alloca(f"[{len(frame_values) + 1} x i64]")
     out.store("i8", 0, frame_address)
     for i, value in enumerate(frame_values, 1):
-        out.store(value.type, value.name, out.field(frame, frame_address, i))
+        out.store(value.type, value.name, out.gep("i64", frame_address, i))
     out.call_c("parallel", "void", "ptr, ptr, i64", f"@{part_function}", frame_address, parts)
     if not has_rare:
         return "false"
     return out.icmp("ne", out.load("i8", frame_address), 0)
 
 
-def _part_function(
-    split: Split, module: ModuleText, body: str, frame: str, types: Sequence[str], has_bounds: bool
-) -> str:
+def _part_function(split: Split, module: ModuleText, body: str, types: Sequence[str], has_bounds: bool) -> str:
     """Write the function of one part, which loads the arguments of `body` from the frame.
 
     With `has_bounds`, the size and the step of the loop follow the arguments in the frame.
     """
     out = FunctionText(module, Signature("void", ("ptr %frame", "i64 %part"), f"nounwind {QUICK}"))
-    arguments: list[str] = [out.load(type_, out.field(frame, "%frame", i)) for i, type_ in enumerate(types, 1)]
+    arguments: list[str] = [out.load(type_, out.gep("i64", "%frame", i)) for i, type_ in enumerate(types, 1)]
     size, step = str(split.size), str(split.step)
     if has_bounds:
         *arguments, size, step = arguments
