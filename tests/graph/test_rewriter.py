@@ -49,7 +49,7 @@ graph main(%n: weak int64[]) {
 class Doubling(Rewriter[list[str]]):
     """A rewriter that replaces sums of a value with itself by a product, and records the graphs."""
 
-    def node(self, node, inputs):
+    def rewrite_node(self, node, inputs):
         if node.op.name != "add":
             return None
         self.shared.append(self.graph.name)
@@ -80,7 +80,7 @@ def test_a_region_that_calls_share_is_rewritten_once():
     seen: list[Graph] = []
 
     class Counting(Rewriter[None]):
-        def node(self, node, inputs):
+        def rewrite_node(self, node, inputs):
             if node.op.name == "python_less":
                 seen.append(self.graph)
             return
@@ -91,8 +91,8 @@ def test_a_region_that_calls_share_is_rewritten_once():
 
 def test_a_node_may_be_inserted_explicitly():
     class Keeping(Rewriter[None]):
-        def node(self, node, inputs):
-            return copy_node(self.copy, node, inputs, self.regions(node, inputs)).results
+        def rewrite_node(self, node, inputs):
+            return copy_node(self.copy, node, inputs, self.rewritten_regions(node, inputs)).results
 
     graph = from_text(BRANCH, OPS)
     assert to_text(Keeping(graph, None).run()) == to_text(graph)

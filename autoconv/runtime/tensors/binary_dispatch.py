@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.numpy_behaviour import is_numpy_behaviour_enabled
 from autoconv.runtime.tensors.operator_dtypes import (
     has_python_numbers,
     is_bool_tensor,
-    refuse_dtypes,
+    refuse_bools,
     true_division_operands,
 )
 from autoconv.runtime.tensors.remote_ops import NUMBERS
@@ -56,7 +56,7 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
     if _are_arrays(x, y) and not _are_numbers(x, y):
         return _apply_ufunc(op_name, x, y)
     if not has_python_numbers():
-        refuse_dtypes(op_name, x, y)
+        refuse_bools(op_name, x, y)
     if op_name == "multiply" and (is_bool_tensor(x) or (is_bool_tensor(y) and not isinstance(x, _WEAK_TYPES))):
         op_name, x, y = "logical_and", *(apply("cast", v, dtype=bool_) for v in (x, y))
     elif op_name == "divide":
@@ -132,8 +132,6 @@ def check_divisor(x: object, y: object) -> None:
 
 def unary(op_name: str, x: Any) -> Any:
     """Apply an operator to one tensor."""
-    if not has_python_numbers():
-        refuse_dtypes(op_name, x)
     return _apply_ufunc(op_name, x) if _are_arrays(x) and not x.weak else apply(op_name, x)
 
 

@@ -21,17 +21,14 @@ def has_python_numbers() -> bool:
     return region is not None and region.contract.python_numbers
 
 
-def refuse_dtypes(op_name: str, *operands: object) -> None:
-    """Raise DtypeError for tensors of bools in arithmetic, and for powers and signs of unsigned integers."""
+def refuse_bools(op_name: str, *operands: object) -> None:
+    """Raise DtypeError for tensors of bools in arithmetic, except for products, each of which is `and`."""
+    if op_name not in _ARITHMETIC or op_name == "multiply":
+        return
     for value in operands:
         tensor = as_tensor(value)
-        if tensor is None or tensor.weak:
-            continue
-        is_unsigned = tensor.dtype.is_integer and tensor.dtype.name.startswith("u")
-        needs_numbers = op_name in _ARITHMETIC and op_name != "multiply"  # a product of bools is `and`
-        needs_sign = op_name in ("power", "negative", "abs")
-        if (needs_numbers and tensor.dtype.is_bool) or (needs_sign and is_unsigned):
-            raise DtypeError(f"{op_name} does not take {tensor.dtype.name} tensors", current_place())
+        if tensor is not None and not tensor.weak and tensor.dtype.is_bool:
+            raise DtypeError(f"{op_name} does not take bool tensors", current_place())
 
 
 _ARITHMETIC = frozenset(entry.tensor_op for entry in ARITHMETIC)
@@ -78,4 +75,4 @@ def _cast_integer(value: object, dtype: DType) -> Any:
     return value
 
 
-__all__ = ["has_python_numbers", "is_bool_tensor", "refuse_dtypes", "true_division_operands"]
+__all__ = ["has_python_numbers", "is_bool_tensor", "refuse_bools", "true_division_operands"]

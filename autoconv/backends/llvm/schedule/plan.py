@@ -322,10 +322,9 @@ class Plan:
                 other.earlier_bits |= dependent.earlier_bits
 
     def _dependents(self, number: int) -> list[Item]:
-        """Return the items that run after an item."""
-        if not self._awaited_bits >> number & 1:  # as for each new item
-            return []
-        return [other for other in self.all_items if other.earlier_bits >> number & 1]
+        """Return the items that run after an item: none after a new one."""
+        items = self.all_items if self._awaited_bits >> number & 1 else ()
+        return [other for other in items if other.earlier_bits >> number & 1]
 
     # ---- reads and stores of each item
 
@@ -353,11 +352,8 @@ class Plan:
 
     def readers(self, value: Value) -> Iterator[Node]:
         """Yield the nodes that read the value, directly or through views."""
-        for reader in self._consumers.get(value, ()):
-            if reader.results and reader.results[0] in self.views:
-                yield from self.readers(reader.results[0])
-            else:
-                yield reader
+        readers = self.readers_and_views(value)
+        yield from (reader for reader in readers if not (reader.results and reader.results[0] in self.views))
 
     def readers_and_views(self, value: Value) -> Iterator[Node]:
         """Yield the nodes that read the value, including views, and those that read it through views."""

@@ -97,7 +97,7 @@ def join_independent_runs(plan: Plan, items: Sequence[Item]) -> list[Item]:
 
 def _first_join(candidates: list[_JoinCandidate]) -> _Split[_JoinCandidate] | None:
     """Join the first candidate that has runs with those that are independent of it."""
-    starts = []  # positions of candidates with runs of which a later one may be independent
+    starts = []  # positions of candidates with runs that some later candidate may not depend on
     common_bits = -1  # the items on which all later candidates with runs depend
     for i, candidate in reversed(list(enumerate(candidates))):
         if candidate.runs:
