@@ -128,3 +128,11 @@ def test_strides_and_dilations():
     assert tf.nn.conv2d(x, kernel, 2, "SAME", dilations=2).shape == (1, 5, 5, 3)
     with pytest.raises(ValueError, match="strides > 1 not supported"):
         tf.nn.convolution(x, kernel, 2, "SAME", dilations=2)
+
+
+def test_many_patches_of_few_channels_are_one_product() -> None:
+    """As products of each element of the kernel, these frames of a signal took 20 GB."""
+    image, filters = tf.TensorSpec((4, 160_000, 1)), tf.TensorSpec((512, 1, 513))
+    frames = tf.function(lambda x, w: tf.nn.conv1d(x, w, stride=32, padding="VALID"))
+    nodes = list(frames.get_concrete_function(image, filters).graph.walk())
+    assert [node.op.name for node in nodes].count("matmul") == 1

@@ -25,6 +25,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 _MAX_PATCH_ELEMENTS = 1 << 23  # limit of the elements in all patches of one product
+_MIN_FILTERS_PER_CHANNEL = 16  # patches of fewer channels take little memory beside the products of kernel elements
 _MIN_CHANNELS = 16  # with unknown sizes, as many channels or more take one product per kernel element
 
 
@@ -211,7 +212,9 @@ def _multiply(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tenso
     if isinstance(channels, int) and len(parts) > 1:
         patch_size = channels * len(parts)
         known_sizes = [size for size in (batch, *sides) if isinstance(size, int)]
-        is_small = math.prod(known_sizes) * patch_size <= _MAX_PATCH_ELEMENTS
+        is_small = math.prod(known_sizes) * patch_size <= _MAX_PATCH_ELEMENTS or (
+            isinstance(filter_count, int) and channels * _MIN_FILTERS_PER_CHANNEL <= filter_count
+        )
         are_all_known = len(known_sizes) == len(sides) + 1
         if is_small and (are_all_known or channels < _MIN_CHANNELS):
             patches = concat([part for _, part in parts], -1)
