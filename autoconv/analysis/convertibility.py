@@ -123,15 +123,15 @@ def first_frame_call(function: gast.AST) -> str:
 class _ReasonCollector:
     """Traversal of one function that collects the reasons why its ifs and loops keep their form."""
 
-    def __init__(self, escapes: ExitAnalysis, function_reason: str, keeps_early_finals: bool) -> None:
+    def __init__(self, escapes: ExitAnalysis, function_reason: str, keeps_exits_in_finally: bool) -> None:
         """Prepare the traversal of a function.
 
-        `function_reason`: why all statements keep their form, or "". `keeps_early_finals`: a finally clause with an
+        `function_reason`: why all statements keep their form, or "". `keeps_exits_in_finally`: a finally clause with an
         early exit keeps its form.
         """
         self.escapes = escapes
         self.function_reason = function_reason
-        self.keeps_early_finals = keeps_early_finals
+        self.keeps_exits_in_finally = keeps_exits_in_finally
         self.reasons: dict[int, str] = {}
         self._pins: dict[int, tuple[gast.AST, str]] = {}
 
@@ -187,7 +187,7 @@ class _ReasonCollector:
     def _compute_pin(self, node: gast.AST) -> str:
         if isinstance(node, (gast.AsyncFor, gast.AsyncWith)):
             return "an asynchronous statement"
-        if self.keeps_early_finals and self.escapes.leaves_in_finally(node):
+        if self.keeps_exits_in_finally and self.escapes.leaves_in_finally(node):
             return "a finally that is left early"
         blocks = list(blocks_of(node))
         if not blocks:

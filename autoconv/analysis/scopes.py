@@ -130,12 +130,12 @@ def _free_names(scope: gast.AST, cache: _FreeNamesById) -> set[str]:
 
 def _find_free_names(scope: Any, cache: _FreeNamesById) -> set[str]:
     if isinstance(scope, COMPREHENSIONS):
-        return _names_read(children(scope), cache) - clause_names(scope)
+        return _names_used(children(scope), cache) - clause_names(scope)
     if isinstance(scope, gast.ClassDef):
-        return _names_read(scope.body, cache)
+        return _names_used(scope.body, cache)
     inner_scope = _scope_of(scope, (), cache)
     body = scope.body if isinstance(scope.body, list) else [scope.body]
-    return (_names_read(body, cache) - inner_scope.locals) | inner_scope.nonlocals
+    return (_names_used(body, cache) - inner_scope.locals) | inner_scope.nonlocals
 
 
 def clause_names(comprehension: Any) -> frozenset[str]:
@@ -144,8 +144,8 @@ def clause_names(comprehension: Any) -> frozenset[str]:
     return frozenset(node.id for target in targets for node in walk_scope(target) if isinstance(node, gast.Name))
 
 
-def _names_read(nodes: list[gast.AST], cache: _FreeNamesById) -> set[str]:
-    """Return the names read (or declared nonlocal) below the nodes, including the free names of nested scopes."""
+def _names_used(nodes: list[gast.AST], cache: _FreeNamesById) -> set[str]:
+    """Return the names read, assigned or declared nonlocal below the nodes, with the free names of nested scopes."""
     result: set[str] = set()
     for root in nodes:
         for node in walk_scope(root):
@@ -161,7 +161,7 @@ def _names_read(nodes: list[gast.AST], cache: _FreeNamesById) -> set[str]:
 def _captured_names(comprehension: gast.AST, inlined: Container[int], cache: _FreeNamesById) -> set[str]:
     """Return the names that lambdas and generators inside a comprehension capture."""
     result: set[str] = set()
-    pending = _targets_and_parts(comprehension)
+    pending = _parts_inside(comprehension)
     while pending:
         for node in walk_scope(pending.pop()):
             if isinstance(node, gast.Lambda) and id(node) in inlined:
@@ -169,22 +169,22 @@ def _captured_names(comprehension: gast.AST, inlined: Container[int], cache: _Fr
             elif isinstance(node, (*FUNCTIONS, gast.GeneratorExp)):
                 result |= _free_names(node, cache)
             elif isinstance(node, COMPREHENSIONS):
-                pending += _targets_and_parts(node)
+                pending += _parts_inside(node)
     return result
 
 
 def _walrus_targets(comprehension: gast.AST) -> set[str]:
     result: set[str] = set()
-    pending = _targets_and_parts(comprehension)
+    pending = _parts_inside(comprehension)
     while pending:
         for node in walk_scope(pending.pop()):
             if isinstance(node, gast.NamedExpr):
                 result.add(node.target.id)
             elif isinstance(node, COMPREHENSIONS):
-                pending += _targets_and_parts(node)
+                pending += _parts_inside(node)
     return result
 
 
-def _targets_and_parts(comprehension: Any) -> list[gast.AST]:
+def _parts_inside(comprehension: Any) -> list[gast.AST]:
     """Return the parts evaluated inside a comprehension; its first iterable belongs to the enclosing scope."""
     return [comprehension.generators[0].target, *inner_parts(comprehension)]

@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.config.device_spec import DeviceSpec
 from autoconv.config.devices import LogicalDevice
-from autoconv.config.placement import current_request, merge_requests, request_device
+from autoconv.config.placement import complete_request, current_request, request_device
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
@@ -126,7 +126,7 @@ class DeviceScope:
     def __enter__(self) -> None:
         region = current_region()
         outer_request = current_request() if region is None else region.trace.device
-        request = merge_requests(self._request, outer_request)
+        request = complete_request(self._request, outer_request)
         block = request_device(request) if region is None else _record_on_device(region, request)
         block.__enter__()
         self._open_blocks.append(block)

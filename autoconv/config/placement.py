@@ -106,7 +106,7 @@ def is_default(request: str) -> bool:
     return is_local and spec.device_type in (None, "CPU") and not spec.device_index
 
 
-def merge_requests(request: str | None, outer: str) -> str:
+def complete_request(request: str | None, outer: str) -> str:
     """Return a request inside of an outer one, which gives the parts that are missing; "" for None."""
     return "" if request is None else _merge_parts(request, outer)
 
@@ -222,7 +222,7 @@ __all__ = [
     "full_name",
     "has_device",
     "is_default",
-    "merge_requests",
+    "complete_request",
     "other_device_request",
     "non_default_name",
     "pool_of",

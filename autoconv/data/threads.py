@@ -15,7 +15,7 @@ from autoconv.forks import DATASET, generation, new_lock
 def prefetch(source: Iterator[Element], size: int) -> Iterator[Element]:
     """Yield the elements of `source`; a thread computes up to `size` of them in advance."""
     buffer = _Buffer(source, size)
-    del source  # only the buffer keeps the source, so that the thread can close it
+    del source  # only the buffer's thread uses and closes the source
     try:
         yield from iter(buffer.take, _END)
     finally:
@@ -122,7 +122,7 @@ class _Buffer:
 
     Its items are pairs (element, None), and finally (_END, None) or (None, error).
 
-    In a forked process a new thread continues; a fork waits until no element is being computed.
+    In a forked process a new thread continues; a fork waits until no other thread computes an element.
     """
 
     def __init__(self, source: Iterator[Element], size: int) -> None:
@@ -202,5 +202,5 @@ class _Buffer:
         with self._items_changed:
             self._is_stopped = True
             self._items_changed.notify_all()
-        if self._thread is not threading.current_thread():  # any thread may collect a reference cycle
+        if self._thread is not threading.current_thread():  # garbage collection may call this there
             self._thread.join()

@@ -60,7 +60,7 @@ def has_strategy() -> bool:
 
 
 def get_replica_context() -> ReplicaContext | None:
-    """Return the context of the replica that runs now; None in the scope of a strategy of several replicas.
+    """Return the context of the replica that runs now; None outside of every replica of a strategy with several.
 
     >>> autoconv.distribute.get_replica_context().replica_id_in_sync_group
     0

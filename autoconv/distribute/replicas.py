@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from autoconv.config.placement import merge_requests, request_device, run_as_replica
+from autoconv.config.placement import complete_request, request_device, run_as_replica
 from autoconv.distribute.contexts import Context, ReplicaContext, push_context
 from autoconv.distribute.values import of_replica, regroup
 from autoconv.forks import release
@@ -104,7 +104,7 @@ class Replica:
         if not may_continue:
             raise _ReplicaStopped
         if self.region is not None:
-            self.region.trace.device = merge_requests(self.device, "")
+            self.region.trace.device = complete_request(self.device, "")
         return result
 
     def send_answer(self, may_continue: bool, result: Any = None) -> None:
@@ -177,7 +177,7 @@ def _next_messages(
     messages = []
     device = region.trace.device
     for replica, resume in zip(replicas, resumptions, strict=True):
-        region.trace.device = merge_requests(replica.device, "")
+        region.trace.device = complete_request(replica.device, "")
         with release(LOCK):
             resume()
             messages.append(replica.messages.get())

@@ -156,7 +156,7 @@ class _ConsumerCalls(Transformer):
             item_name = self.context.namer.shared_name("item_")
             body = self._call_and_exit_check(build.name(item_name), statement)
             loop = gast.For(build.store(item_name), yield_node.value, body, [], None)
-            result = [build.place(self.context.mark(loop), statement)]
+            result = [build.place(self.context.mark_generated(loop), statement)]
         else:
             result = self._call_and_exit_check(yield_node.value or build.constant(None), statement)
         if isinstance(statement, gast.Assign) and yield_node is statement.value:
@@ -168,7 +168,7 @@ class _ConsumerCalls(Transformer):
         restriction = [build.constant(self.restriction)] if self.restriction else []
         call = build.call(build.name(self.name), value, *restriction)
         enough_name = self.context.namer.shared_name("enough_")
-        exit_check = self.context.mark(gast.If(build.name(enough_name), [gast.Return(None)], []))
+        exit_check = self.context.mark_generated(gast.If(build.name(enough_name), [gast.Return(None)], []))
         assignment = gast.Assign([build.store(enough_name)], call, None)
         return [build.place(assignment, statement), build.place(exit_check, statement)]
 

@@ -66,7 +66,7 @@ def deserialize_many_sparse(
     for i in range(count):
         indices, values, shape = (get_item(rows, (i, j)) for j in range(3))
         coordinates = parse_tensor(indices, int64)
-        coordinates = get_item(coordinates, (slice(None), slice(None)))  # a matrix, as its rank is then known
+        coordinates = get_item(coordinates, (slice(None), slice(None)))  # gives its rank to a trace
         part_shape = concat([constant([1], int64), parse_tensor(shape, int64)], 0)
         zeros = coordinates[:, :1] * constant(0, int64)
         part_values = parse_tensor(values, as_dtype(dtype))

@@ -38,7 +38,7 @@ def compare_exactly(name: str, x: TensorLike, y: TensorLike, dtype: np.dtype[Any
                 nearest = tensor(integer_dtype.min if is_below else integer_dtype.max, dtype)
                 return _compare_with_nearest(op, tensor(elements, dtype), nearest, is_below, not is_below)
             if _is_int(number) and as_tensor(number) is not None:
-                return _compare_with_number(op, tensor(elements, dtype), tensor(number, np.int64), integer_dtype)
+                return _compare_with_graph_int(op, tensor(elements, dtype), tensor(number, np.int64), integer_dtype)
     return None
 
 
@@ -47,7 +47,7 @@ def _is_int(x: TensorLike) -> bool:
     return type(x) is int if x_tensor is None else x_tensor.weak and x_tensor.dtype.is_integer
 
 
-def _compare_with_number(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | None:
+def _compare_with_graph_int(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | None:
     if dtype.numpy == np.int64:
         return None  # represents every int of a graph
     if x.type.shape == () and dtype.size < 8:

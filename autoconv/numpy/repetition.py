@@ -66,8 +66,8 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
     x = tensor(array)
     widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
     if widths is None:
-        current_contract().specialise(*flatten(pad_width)[0])  # traces again, if the arguments determine the widths
-    if widths is None:
+        # Ends this trace if the arguments determine the widths: they are constants in the next one.
+        current_contract().specialise(*flatten(pad_width)[0])
         refuse("is given widths known only at run time")
     if callable(mode):
         refuse("is given a function as its mode")
@@ -149,7 +149,7 @@ def resize(a: TensorLike, new_shape: Any) -> Tensor:
 
 @computes("trim_zeros")
 def trim_zeros(filt: Any, trim: str = "fb", axis: AxisLike | None = None) -> Any:
-    """Slice off the zeros at the ends; the result is a view, which shares the memory of an array in memory."""
+    """Slice off the zeros at the ends; the result is a view of the operand."""
     x = tensor(filt)
     if rank_of(x) != 1 or axis not in (None, 0, -1) or trim.lower() not in ("fb", "bf", "f", "b"):
         refuse("is given no vector, or a `trim` other than 'f', 'b' and both")

@@ -87,7 +87,7 @@ class Traits:
     shape_only      inputs read for their shape only (a list: for its length too)
     sizes           the operand whose elements are sizes of the result
     counted_by      other inputs that decide how many elements the result has
-    selects_rows    the result has at most one row for each element of the first operand
+    selects_rows    the result has a row for each element of the first operand that passes a test
     view            results share the memory of the first input, as in NumPy, or are that input itself
     may_alias       results may share the memory of an input: trivial cases of the kernel, and unknown functions
     same_order      the result has the elements of the first input in the same order, under another shape

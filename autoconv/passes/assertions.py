@@ -34,7 +34,7 @@ class Assertions(FunctionPass, statements_only=True):
         if node.msg is None:
             node.test = build.place(build.operate("assertion", node.test), node.test)
         elif not deferral_obstacle(node.msg):
-            message = self.context.mark(build.thunk(copy_tree(node.msg)))
+            message = self.context.mark_generated(build.thunk(copy_tree(node.msg)))
             node.test = build.place(build.operate("assertion", node.test, message), node.test)
         return node
 
@@ -52,13 +52,13 @@ class Assertions(FunctionPass, statements_only=True):
         if not error.args and not _may_depend_on_graph(error.func):
             return node
         if not deferral_obstacle(error):
-            deferred_error = self.context.mark(build.thunk(node.exc))
+            deferred_error = self.context.mark_generated(build.thunk(node.exc))
             cause_thunks = self._cause_thunks(cause) if _may_depend_on_graph(error.func) else []
             node.exc = build.place(build.operate("make_exception", deferred_error, *cause_thunks), node.exc)
         return node
 
     def _cause_thunks(self, cause: gast.expr | None) -> list[gast.expr]:
-        return [] if cause is None or deferral_obstacle(cause) else [self.context.mark(build.thunk(cause))]
+        return [] if cause is None or deferral_obstacle(cause) else [self.context.mark_generated(build.thunk(cause))]
 
 
 def _may_depend_on_graph(error: gast.expr | None) -> bool:

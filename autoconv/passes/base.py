@@ -67,7 +67,7 @@ class Context:
             self._namers[id(function)] = function, self.namer.for_function()
         return self._namers[id(function)][1]
 
-    def mark(self, node: Any) -> Any:
+    def mark_generated(self, node: Any) -> Any:
         """Register a node as made by a pass."""
         self.generated[id(node)] = node
         return node

@@ -22,7 +22,7 @@ def declare_cells(uses: NameUses) -> list[Any]:
     The list is empty if no inner function writes one of its names.
     """
     cells = tuple(sorted((uses.shared & uses.bound) - uses.declared))
-    mark = uses.context.mark
+    mark = uses.context.mark_generated
     return [gast.Expr(build.operate("local_cells", mark(build.thunk(build.loads(cells)))))] if cells else []
 
 

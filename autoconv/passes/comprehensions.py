@@ -61,7 +61,8 @@ class Comprehensions(FunctionPass):
         names, into = self._parameters(clause.target)
         keywords = {} if isinstance(clause.target, gast.Name) else {"into": build.constant(into)}
         bodies = (element, *clause.ifs)
-        functions = [self.context.mark(build.place(gast.Lambda(build.arguments(names), body), body)) for body in bodies]
+        lambdas = [build.place(gast.Lambda(build.arguments(names), body), body) for body in bodies]
+        functions = list(map(self.context.mark_generated, lambdas))
         return build.place(build.operate(operator, clause.iter, *functions, **keywords), clause.iter)
 
     def _parameters(self, target: Any) -> tuple[list[str], str]:

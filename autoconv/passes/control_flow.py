@@ -175,7 +175,7 @@ class _Regions:
         names = (*region.cells, *(name for name in region.round_locals if name in written_names))
         if not names:
             return []
-        return [self.context.mark(build.thunk(build.loads(names))), build.strings(region.cells)]
+        return [self.context.mark_generated(build.thunk(build.loads(names))), build.strings(region.cells)]
 
     def _keep_statement_form(self, node: Any) -> list[Any]:
         reason = self.context.statement_forms.get(id(node), (node, ""))[1]
@@ -215,7 +215,7 @@ class _Regions:
             leading_arguments = [node.test, function_names[0], else_function]
             operator = "if_stmt"
         else:
-            tests = [self.context.mark(build.thunk(arm.test)) for arm in arms]
+            tests = [self.context.mark_generated(build.thunk(arm.test)) for arm in arms]
             leading_arguments = [gast.Tuple(tests, gast.Load()), gast.Tuple(function_names, gast.Load()), else_function]
             operator = "switch_stmt"
         return [*statements, *self._operator_statements(operator, leading_arguments, region)]
@@ -275,7 +275,7 @@ class _Regions:
         statements[start:start] = declare_cells(uses)
         function = build.function(name, parameters, statements)
         self.context.region_writes[id(function)] = function, uses.outer_names
-        return self.context.mark(function)
+        return self.context.mark_generated(function)
 
     def _is_unread_exit(self, statement: Any, region: Region) -> bool:
         """Return whether a statement only sets an exit code that is dead after the region."""
@@ -312,7 +312,7 @@ class _Regions:
 
     def _accessors(self, cells: tuple[str, ...]) -> tuple[Any, list[Any]]:
         """Make functions that read and write the cells of a region, for its operator."""
-        shared_name, mark = self.context.namer.shared_name, self.context.mark
+        shared_name, mark = self.context.namer.shared_name, self.context.mark_generated
         getter, setter, values = shared_name("get_state"), shared_name("set_state"), shared_name("values_")
         write = build.assign(build.stores(cells), build.name(values))
         functions = [

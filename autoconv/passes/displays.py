@@ -70,7 +70,7 @@ class Displays(FunctionPass):
         return build.place(build.operate("new_dict", *keys_and_values), node)
 
     def visit_For(self, node: Any) -> Any:
-        """Leave a display that is only iterated over or searched: nothing can change it."""
+        """Leave a display that is only iterated over; assign a target with a star at the start of the body."""
         node.target = self.visit(node.target)
         node.iter = self._visit_iterable(node.iter)
         if _has_starred_item(node.target):
@@ -114,7 +114,7 @@ class Displays(FunctionPass):
             node.args = [self.visit(node.args[0]), self._visit_iterable(node.args[1])]
             return node
         node = self.visit_children(node)
-        for argument in node.args:  # the items are passed one by one
+        for argument in node.args:  # a call passes the items of a starred argument one by one, which needs no copy
             if isinstance(argument, gast.Starred) and build.is_operation(argument.value, "spread"):
                 argument.value = argument.value.args[0]
         return node

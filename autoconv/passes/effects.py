@@ -58,13 +58,13 @@ class Effects(FunctionPass, statements_only=True):
                 names = {argument.id for argument in statement.value.args[:2]}
                 for inner in function.body:
                     if isinstance(inner, gast.FunctionDef) and inner.name in names:
-                        self.context.mark(inner)
+                        self.context.mark_generated(inner)
                 return True
         return False
 
     def _journal_call(self, node: Any, names: list[str]) -> list[Any]:
         """Make the call that journals the outer names which the function may write."""
-        mark, namer = self.context.mark, self.context.namer
+        mark, namer = self.context.mark_generated, self.context.namer
         getter, setter, values = (namer.shared_name(stem) for stem in ("get_state", "set_state", "values_"))
         declarations = [
             kind(declared_names)

@@ -1,6 +1,6 @@
 """Lower break, continue, return and loop else to exit codes.
-A region that may be left early sets a code, and the code after it is guarded by it. Where one arm of an if exits, the
-tail moves into the other arm instead.
+A region that may be left early sets an exit code; the statements after it run only if that code is NORMAL. Where one
+arm of an if exits, the statements after the if move into the other arm instead.
 
     def f(xs):
         for x in xs:
@@ -79,11 +79,11 @@ class FunctionExits:
         self.elif_chain_ids: set[int] = set()
 
     def lower(self, function: Any) -> Any:
-        """Lower the exits of the function in place; register its statement forms and its tries recorded in rounds."""
+        """Lower the function's exits in place; register the staged tries and the statements that keep their form."""
         if not is_lowered(function):
             split_deep_tries(function, self.exit_analysis, self._wrap_as_region)
         reasons, return_reason = reasons_to_keep_form(function, self.exit_analysis)
-        self.kept_forms, self.keeps_early_finals = reasons, bool(return_reason)
+        self.kept_forms, self.keeps_exits_in_finally = reasons, bool(return_reason)
         for key, reason in reasons.items():
             self.context.statement_forms[key] = function, reason
         tries = [] if is_lowered(function) else staged_tries(function, self.exit_analysis, reasons, return_reason)
@@ -147,13 +147,13 @@ class FunctionExits:
                 guard = None
             index += 1 + moved_count
             if ends_block and exits:
-                break  # dead code after Python's own exits stays: a yield in it makes the function a generator
+                break  # without exits of ours, dead code stays: a yield in it makes the function a generator
         return result, pending
 
     def _guard_with(self, code: ExitCode, body: list[Any], like: Any) -> Any:
         code.is_read = self.has_guards = True
         test = build.operate("no_exit", build.name(code.name))
-        return self.context.mark(build.place(gast.If(test, body, []), like))
+        return self.context.mark_generated(build.place(gast.If(test, body, []), like))
 
     def _lower_statement(
         self, node: Any, rest: list[Any], place: BlockPlace
@@ -181,7 +181,7 @@ class FunctionExits:
         if isinstance(node, (gast.With, gast.AsyncWith)):
             lowered, pending = self._lower_with(node, place)
             return lowered, pending, 0, not exits.falls_through and not pending
-        elif isinstance(node, TRIES) and self.exit_analysis.leaves_in_finally(node) and not self.keeps_early_finals:
+        elif isinstance(node, TRIES) and self.exit_analysis.leaves_in_finally(node) and not self.keeps_exits_in_finally:
             lowered, pending = self._lower_finally_with_exit(node, place.nested())
             return lowered, pending, 0, not exits.falls_through and not pending
         elif isinstance(node, TRIES):
@@ -220,13 +220,13 @@ class FunctionExits:
     ) -> tuple[list[Any], frozenset[str], int, bool]:
         """Lower an if; where only one arm falls through, a short tail of the block moves to the end of that arm."""
         arms_fall_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
-        elif_count = 0 if node.orelse else self._elif_arm_count(rest, place.depth)
-        moved_count = elif_count or (len(rest) if self._can_move_tail(rest, place.depth) else 0)
+        elif_length = 0 if node.orelse else self._elif_tail_length(rest, place.depth)
+        moved_count = elif_length or (len(rest) if self._can_move_tail(rest, place.depth) else 0)
         if arms_fall_through[0] == arms_fall_through[1]:
             moved_count = 0
         inner_place = place.nested()
         if moved_count:
-            inner_place = inner_place._replace(depth=place.depth + (0 if elif_count else 1))
+            inner_place = inner_place._replace(depth=place.depth + (0 if elif_length else 1))
             if arms_fall_through[0]:
                 node.body = [*node.body, *rest[:moved_count]]
             else:
@@ -242,10 +242,10 @@ class FunctionExits:
             return [node, build.place(gast.Return(value), node)], _NO_EXITS, moved_count, True
         return [node], pending, moved_count, never_falls_through
 
-    def _elif_arm_count(self, rest: list[Any], depth: int) -> int:
-        """Return how many statements of the tail become elif arms of the if before it.
+    def _elif_tail_length(self, rest: list[Any], depth: int) -> int:
+        """Return how many statements of the tail move into the `else` of the if before it, as its elif arms.
 
-        These are the ifs at its start, or the whole tail if the last of those ifs absorbs the statements after it.
+        These are the ifs at its start, or the whole tail if the last of those ifs takes in the statements after it.
         """
         for position, statement in enumerate(rest):
             if not isinstance(statement, gast.If):
@@ -288,7 +288,7 @@ class FunctionExits:
             code.is_read = True
             leaves_loop = build.operate("exits_loop", build.name(code.name))
             check = gast.If(leaves_loop, [gast.Break()], [])
-            node.body.append(self.context.mark(build.place(check, node)))
+            node.body.append(self.context.mark_generated(build.place(check, node)))
             before.append(build.place(self._assign_code(code, "NORMAL"), node))
         if code.is_read:
             node.body.insert(0, build.place(self._assign_code(code, "NORMAL"), node))
@@ -312,7 +312,7 @@ class FunctionExits:
         body, pending = self.lower_block(node.orelse, place.nested())
         code.is_read = self.has_guards = True
         is_exhausted = build.operate("is_exhausted", build.name(code.name))
-        return [self.context.mark(build.place(gast.If(is_exhausted, body, []), node))], pending
+        return [self.context.mark_generated(build.place(gast.If(is_exhausted, body, []), node))], pending
 
     def _lower_with(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         """Lower a with statement. Its body gets a code of its own, copied to the outer code at its end.
@@ -352,18 +352,18 @@ class FunctionExits:
         code.is_read = self.has_guards = True
         pending = self._lower_try(node, place, place._replace(code=code))
         no_exit = build.operate("no_exit", build.name(code.name))
-        reraise = self.context.mark(gast.If(no_exit, [gast.Raise(None, None)], []))
+        reraise = self.context.mark_generated(gast.If(no_exit, [gast.Raise(None, None)], []))
         outer_try = gast.Try([node], [gast.ExceptHandler(build.name("BaseException"), None, [reraise])], [], [])
         self.context.staged_tries[id(outer_try)] = outer_try
         copy_to_outer = build.assign(place.code.name, build.name(code.name))
         place.code.writes.append(copy_to_outer)
-        discard_body_exit = self.context.mark(gast.If(copy_tree(no_exit), [gast.Pass()], [copy_to_outer]))
+        discard_body_exit = self.context.mark_generated(gast.If(copy_tree(no_exit), [gast.Pass()], [copy_to_outer]))
         statements = self._assign_code(code, "NORMAL"), outer_try, discard_body_exit
         return [build.place(statement, node) for statement in statements], pending
 
     def _wrap_as_region(self, node: Any) -> Any:
         """Wrap a statement as a region, which the pass `control_flow` turns into a function."""
-        return self.context.mark(build.place(gast.If(build.constant(True), [node], []), node))
+        return self.context.mark_generated(build.place(gast.If(build.constant(True), [node], []), node))
 
     def _lower_try(self, node: Any, place: BlockPlace, final_place: BlockPlace) -> frozenset[str]:
         """Lower a try statement; `final_place` is the place of its finally clause."""

@@ -88,7 +88,7 @@ class Groups(FunctionPass, statements_only=True):
 
     def _if_not_none(self, name: str, body: list[Any], orelse: list[Any] | None = None) -> Any:
         test = gast.Compare(build.name(name), [gast.IsNot()], [build.constant(None)])
-        return self.context.mark(gast.If(test, body, orelse or []))
+        return self.context.mark_generated(gast.If(test, body, orelse or []))
 
 
 def _catch_all(name: Any, body: list[Any]) -> Any:

@@ -71,7 +71,7 @@ class Lineariser:
         condition = lineariser.linearise(build.place(joined_test, node))
         lineariser._emit(self._make_if(condition, decision_statements, []))
         loop = gast.For(generator.target, iterable, lineariser.statements, [], None)
-        loop = self.context.mark(build.place(loop, node))
+        loop = self.context.mark_generated(build.place(loop, node))
         body = [build.assign(result_name, build.constant(not is_any)), loop]
         is_builtin = build.operate("is_builtin", build.name(node.func.id), build.constant(node.func.id))
         self._emit(self._make_if(is_builtin, body, [call_of_other_function]))
@@ -100,7 +100,7 @@ class Lineariser:
         return lineariser.statements
 
     def _make_if(self, test: Any, body: list[Any], orelse: list[Any]) -> Any:
-        return self.context.mark(build.place(gast.If(test, body, orelse), self.place))
+        return self.context.mark_generated(build.place(gast.If(test, body, orelse), self.place))
 
     def _linearise_operands(self, node: Any) -> Any:
         """Evaluate operands before the last one with a walrus into temporaries, to preserve the order."""

@@ -95,7 +95,7 @@ class Logic(FunctionPass):
         return self._names_by_function[id(function)][1]
 
     def _thunk(self, value: Any) -> Any:
-        return self.context.mark(build.thunk(value))
+        return self.context.mark_generated(build.thunk(value))
 
     def _wrap_operands(self, kind: str, node: Any, reason: str) -> Any:
         """Keep the operator, and wrap the operands whose truth it tests in `ag__.operand`."""

@@ -80,7 +80,7 @@ class Matches(FunctionPass, statements_only=True):
         return statements
 
     def _make_if(self, test: Any, body: list[Any], orelse: list[Any], case: Any) -> Any:
-        return self.context.mark(build.place(gast.If(test, body, orelse), case.pattern))
+        return self.context.mark_generated(build.place(gast.If(test, body, orelse), case.pattern))
 
 
 class _PatternConditions:

@@ -99,7 +99,8 @@ class Normalise(FunctionPass):
         head = build.place(gast.Compare(build.name(names[0]), operators[:1], [middle]), node)
         tail = self._split_chain(node, build.name(names[1]), operators[1:], comparators[1:])
         conjunction = build.place(gast.BoolOp(gast.And(), [head, tail]), node)
-        function = self.context.mark(build.place(gast.Lambda(build.arguments(list(names)), conjunction), node))
+        conjunction_lambda = gast.Lambda(build.arguments(list(names)), conjunction)
+        function = self.context.mark_generated(build.place(conjunction_lambda, node))
         return build.place(build.operate("let", function, left, comparators[0]), node)
 
     def visit_Try(self, node: Any) -> Any:
@@ -110,7 +111,7 @@ class Normalise(FunctionPass):
         initialisation = build.assign(flag_name, build.constant(False))
         node.body.append(build.place(build.assign(flag_name, build.constant(True)), node.body[-1]))
         else_statement = gast.If(build.name(flag_name), node.orelse, [])
-        self.context.mark(else_statement)
+        self.context.mark_generated(else_statement)
         final_statements, node.finalbody, node.orelse = node.finalbody, [], []
         statements = [build.place(initialisation, node), node, build.place(else_statement, node)]
         if not final_statements:
@@ -171,7 +172,7 @@ class Normalise(FunctionPass):
         """Rewrite `o.x[i] += v` to one operator: a tensor in `o.x` is replaced, any other value mutated."""
         attribute = build.constant(mangle(target.value.attr, self.class_name))
         function = build.operator(INPLACE[type(node.op)])
-        value = self.context.mark(build.thunk(node.value))
+        value = self.context.mark_generated(build.thunk(node.value))
         holder = target.value.value
         return gast.Expr(
             build.operate("augment_item_of", holder, attribute, index_expression(target.slice), function, value)
@@ -251,10 +252,11 @@ class Normalise(FunctionPass):
             flag_name = self.namer.fresh("ended_")
             initialisation = build.assign(flag_name, build.constant(False))
             else_statements = [initialisation, gast.If(build.name(flag_name), node.orelse, [])]
-            else_statements = [self.context.mark(build.place(statement, node)) for statement in else_statements]
+            placed_statements = [build.place(statement, node) for statement in else_statements]
+            else_statements = list(map(self.context.mark_generated, placed_statements))
             exit_statements = [build.assign(flag_name, build.constant(True)), exit_statements[-1]]
         negated_test = build.place(gast.UnaryOp(gast.Not(), node.test), node)
-        guard = self.context.mark(build.place(gast.If(negated_test, exit_statements, []), node))
+        guard = self.context.mark_generated(build.place(gast.If(negated_test, exit_statements, []), node))
         node.test = build.place(build.constant(True), node)
         node.body = [*self._as_list(self._hoist_walruses(guard, "test")), *node.body]
         node.orelse = []

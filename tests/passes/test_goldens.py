@@ -73,7 +73,7 @@ def only_pass(text: str, name: str) -> str:
             and node.func.attr != "call"
         ):
             for argument in node.args:
-                context.mark(argument)
+                context.mark_generated(argument)
     skipped = frozenset(NAMES) - {name} - NEEDS.get(name, set())
     with deep_recursion():
         return unparse(to_ast(run_passes(tree, context, skip=skipped))).strip("\n") + "\n"

@@ -1,6 +1,6 @@
 """Sliding windows over images: the padding, and the image elements under each element of the window.
 
-Sizes known only at run time are symbolic numbers. The ends of slices are then relative to the image's.
+Sizes known only at run time are symbolic numbers. Slices then end relative to the end of the image.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Part = tuple[tuple[int, ...], Tensor]  # the position in the window, and the ima
 
 
 class Windows:
-    """Windows of `kernel_sides` elements along each dimension of `image` between the first and the last.
+    """Windows of `kernel_sides` elements along the sides of `image`: its dimensions but the first and the last.
 
     The elements are `dilations` apart, and windows move by `strides`. `padding` is "VALID", "SAME" (one more after than
     before if the number is odd) or (before, after) for each dimension of the image. `window_counts` has the number of
@@ -95,7 +95,7 @@ class Windows:
             excess = (dynamic_side + (step - 1)) // step * step - dynamic_side  # how far whole steps exceed the side
             if extent >= step:
                 padding_count = excess + (extent - step)
-            else:  # max(excess + extent - step, 0) as a sum, which keeps its symbolic facts
+            else:  # max(excess + extent - step, 0); bounds of sizes follow from a sum
                 padding_count = sum((excess + (step - j)) // step for j in range(step - extent + 1, step))
         before = padding_count // 2
         return before, padding_count - before

@@ -34,7 +34,7 @@ _PYTHON_TYPES: dict[str, type] = {"b": bool, "i": int, "f": float}
 
 
 class _NoEntry(Exception):
-    """There is no entry for calls of this form: they go through the binding in Python."""
+    """There is no entry for calls of this form: Python binds their arguments."""
 
 
 def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | None:
@@ -74,7 +74,7 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
             if not check():
                 return NotImplemented
         arguments = []
-        for read_argument, call_argument in zip(varying_readers, call_arguments):  # noqa: B905 - as many
+        for read_argument, call_argument in zip(varying_readers, call_arguments):  # noqa: B905 - their numbers are equal
             argument = read_argument(call_argument)
             if argument is None:
                 return NotImplemented
@@ -169,7 +169,7 @@ def _guard_checks(guard: Guard) -> list[Callable[[], bool]]:
         address = None if expected is None else id(expected)
         result.append(lambda word=word, address=address: word.value == address)  # type: ignore[misc]
     if guard.empty_dict is not None:
-        result.append(lambda empty=guard.empty_dict: not empty)  # type: ignore[misc]
+        result.append(lambda contents=guard.empty_dict: not contents)  # type: ignore[misc]
     return result
 
 

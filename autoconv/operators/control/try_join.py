@@ -1,4 +1,7 @@
-"""Join the ends of a body and its handlers: record the `try` node and the variables after it."""
+"""Join the ends of a body and its handlers: record the `try` node and the variables after it.
+
+A round records the body and its handlers once; rounds are repeated where containers have to be in the graph.
+"""
 
 from __future__ import annotations
 
@@ -42,25 +45,25 @@ def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) 
     outer_journal = parent.journal
     arms = [recorder.normal_end, *recorder.handler_ends]
     locations, columns = _collect_columns(recorder, arms)
-    titles = [location.name for location in (*recorder.cells, *locations)]
+    names = [location.name for location in (*recorder.cells, *locations)]
     with recording(parent):
-        if _move_before_statement(recorder, node_before, arms, columns, titles, locations, rounds_journal):
+        if _move_before_statement(recorder, node_before, arms, columns, names, locations, rounds_journal):
             return False
-        layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+        layouts = [_join_column(column, arms, name) for column, name in zip(columns, names, strict=True)]
         rounds_journal.merge_into(outer_journal)
         regions_of_arms = [arm.region for arm in arms]
         earlier_positions = find_shared_identities(columns, regions_of_arms)
         no_values = [NEVER] * len(arms)
-        unshared_columns = [no_values if n in earlier_positions else column for n, column in enumerate(columns)]
+        columns_without_repeats = [no_values if n in earlier_positions else column for n, column in enumerate(columns)]
         layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]
-        layouts = mark_shared(layouts, unshared_columns, regions_of_arms)
+        layouts = mark_shared(layouts, columns_without_repeats, regions_of_arms)
         try:
-            shared_lists = emit_outputs(arms, unshared_columns, layouts)
+            emitted_outputs = emit_outputs(arms, columns_without_repeats, layouts)
         except UnmovedError as unmoved:
             undo_rounds(recorder, node_before, rounds_journal)
             box(unmoved.container)
             return False
-        types = shared_lists.types(layouts)
+        types = emitted_outputs.types(layouts)
         if parent.contract.python_exceptions:
             _record_tracebacks(recorder)
         if recorder.handler_count:
@@ -72,9 +75,9 @@ def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) 
         graphs: list[Graph] = [region.graph for region in regions]
         parent.trace.catches_errors = True
         node = parent.record("try", captures, {}, regions=graphs, types=types, node_name="try")
-        values = shared_lists.rebuild(layouts, node.results, parent)
+        values = emitted_outputs.rebuild(layouts, node.results, parent)
         # The position of the output that holds each result.
-        output_positions = [earlier_positions.get(position, position) for position in range(len(titles))]
+        output_positions = [earlier_positions.get(position, position) for position in range(len(names))]
         values, layouts = ([parts[i] for i in output_positions] for parts in (values, layouts))
         _write_results(recorder.cells, locations, values, layouts)
         if all(arm.diverges for arm in arms):  # the code that follows is unreachable
@@ -83,7 +86,10 @@ def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) 
 
 
 def _collect_columns(recorder: Any, arms: Sequence[Any]) -> tuple[list[Location], list[list[Any]]]:
-    """Return the locations other than variables that arms change, and the values of variables and locations by arm."""
+    """Return the locations that arms change and that are no variables, and the columns of variables, then of locations.
+
+    A column has the values of one variable or location, one for each arm.
+    """
     keys = {cell.key for cell in recorder.cells}
     locations = [location for location in recorder.locations.values() if location.key not in keys]
     columns = [[_as_undefined(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(recorder.cells)]
@@ -107,13 +113,13 @@ def _write_results(
 
 
 def _move_before_statement(
-    recorder: Any, node_before: Node | None, arms: Any, columns: Any, titles: Any, locations: Any,
+    recorder: Any, node_before: Node | None, arms: Any, columns: Any, names: Any, locations: Any,
     rounds_journal: Journal,
 ) -> bool:
     """Move containers whose state a tensor decides into the graph, and return whether there were any."""
     outer_journal, recorder.parent.journal = recorder.parent.journal, Journal()
     try:
-        has_moved = _move_containers(recorder, arms, columns, titles, locations)
+        has_moved = _move_containers(recorder, arms, columns, names, locations)
     finally:
         journal, recorder.parent.journal = recorder.parent.journal, outer_journal
     if not has_moved:
@@ -127,19 +133,19 @@ def _move_before_statement(
     return True
 
 
-def _move_containers(recorder: Any, arms: Any, columns: Any, titles: Any, locations: Any) -> bool:
+def _move_containers(recorder: Any, arms: Any, columns: Any, names: Any, locations: Any) -> bool:
     """Move containers after the rounds, and return whether there were any."""
     values_by_arm = list(zip(*columns, strict=True))
     pairs = zip(arms, values_by_arm, strict=bool(values_by_arm))
     moved_flags = [move_shared(recorder.parent, arm, arm_values) for arm, arm_values in pairs]
-    layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+    layouts = [_join_column(column, arms, name) for column, name in zip(columns, names, strict=True)]
     refuse_changed_copies(recorder.parent, locations)
     moved_flags.append(move_parts_of_exceptions(recorder.parent, [recorder.body, *arms]))
-    columns_by_name = dict(zip(titles, columns[: len(recorder.cells)], strict=False))
+    columns_by_name = dict(zip(names, columns[: len(recorder.cells)], strict=False))
     moved_flags.append(move_parts_of_tuples(recorder.parent, columns_by_name))
     has_moved = any(moved_flags) or move_into_graph(recorder.parent, columns, layouts, locations, len(recorder.cells))
     for location in locations if recorder.parent.contract.keeps_identity else ():
-        # A body that always raises has no end that would carry its change of a list, which the handlers observe.
+        # No end of a body that always raises records its change of a list, which the handlers observe.
         if _has_changed_before_raising(recorder, location) and not is_moved(location.owner):
             materialise(location.owner)
             has_moved = True
@@ -164,8 +170,8 @@ def _join_handlers(recorder: Any, types: Sequence[Any]) -> None:
     reraise_region.journal = Journal(reraise_region)
     with recording(reraise_region):
         # An outer handler must find the variables as the body left them.
-        stored_locations = [stores.locations(reraise_region) for stores in reraise_region.trace.stores]
-        recorder.restore({location.key for locations in stored_locations for location in locations})
+        written_locations = [listener.locations(reraise_region) for listener in reraise_region.trace.stores]
+        recorder.restore({location.key for locations in written_locations for location in locations})
         reraise_region.record("object_raise", [reraise_region.lift(recorder.error.value_in_graph)], {"again": True})
         placeholders = [reraise_region.record("absent", [], {"type": leaf}) for leaf in types]
         reraise_region.graph.outputs = [node.results[0] for node in placeholders]
@@ -222,14 +228,14 @@ def _escapes_through(graph: Graph, node: Node, value: Value) -> bool:
 _READING_FUNCTIONS = frozenset({"str", "repr", "format", "type", "isinstance"})
 
 
-def _join_column(column: Sequence[Any], arms: Sequence[RecordedBody], title: str) -> Layout:
+def _join_column(column: Sequence[Any], arms: Sequence[RecordedBody], name: str) -> Layout:
     region = arms[0].region
     if region.contract.keeps_identity and is_alias_of_outer(column, region.parent):
         return Leaf(ObjectType(), as_object)
     joined: Layout = NEVER
     for value, arm in zip(column, arms, strict=True):
         layout = NEVER if value is NEVER else layout_of(value, arm.region)
-        joined = join_layouts(joined, layout, title, arm.region.contract)
+        joined = join_layouts(joined, layout, name, arm.region.contract)
     return joined
 
 

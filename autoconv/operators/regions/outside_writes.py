@@ -1,4 +1,4 @@
-"""Values of several kinds that a trace leaves in lists, dicts, attributes and globals from before it, under `function`.
+"""Variants that a trace under `function` leaves in lists, dicts, attributes and globals that existed before it.
 
 Code outside of a trace cannot select one of the values, since only the graph has the tag.
 """
@@ -24,7 +24,7 @@ def record_outside_write(region: Region, location: Location, value: object) -> N
 def check_outside_writes(trace: Trace) -> None:
     """Reduce variants in locations from before the trace to their tensor; raise StagingError where one has none.
 
-    A later use of one of these tensors is refused with its name.
+    These tensors have no value after the trace: a use of one raises an error that names it.
     """
     recorded_writes = list(trace.outside_writes.values())
     trace.outside_writes.clear()

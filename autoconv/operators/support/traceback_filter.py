@@ -1,6 +1,7 @@
 """Wrappers that remove an operator's own frames from the tracebacks of errors passing through it.
 
-Each takes exactly the operator's arguments, since Python calls such a function faster than one with `*args`.
+The functions that they return take exactly the operator's arguments, except that of `hide_frames`: Python calls such a
+function faster than one with `*args`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads and writes of rows and elements by index arrays: gather, scatter, one_hot, select.
+"""Reads and writes of rows and elements by index arrays: gather, ungather, gather_nd, scatter_nd.
 
 Indices out of range raise InvalidArgumentError; negative ones are out of range, as in TensorFlow.
 """
@@ -229,7 +229,8 @@ def _combine_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims:
         for update in np.reshape(updates, (-1, *result.shape)):
             result[...] = update if ufunc is None else ufunc(result, update)
     elif ufunc is None:
-        result[index] = updates if np.ndim(updates) else np.asarray(updates)[()]  # a string, not its array
+        # NumPy would store a string's array of no dimensions itself.
+        result[index] = updates if np.ndim(updates) else np.asarray(updates)[()]
     else:
         ufunc.at(result, index, updates)
     return result

@@ -38,7 +38,7 @@ ARRAY_MUTATORS = frozenset(
     {"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort"}
 )
 _IN_PLACE = frozenset(record.in_place for record in BINARY)
-# Besides in-place operators on other operands than numbers or text.
+# Functions that change their first operand; in-place operators do so too, unless it is a number or text.
 _MUTATING_FUNCTIONS = frozenset({"setitem", "delitem", "next"})
 ITERATOR_MAKERS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys of FUNCTIONS in `objects.py`
 HEAP_MUTATORS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
@@ -47,7 +47,7 @@ _ATTRIBUTE_DELETERS = (object.__delattr__, type.__delattr__, BaseException.__del
 _ORDERED_CLASSES = (collections.OrderedDict, collections.Counter)
 _PLAIN_FACTORIES = (None, int, float, complex, str, list, tuple, dict, set, frozenset)  # factories without user code
 _MISSING = object()
-_ITEMS_PER_WRITE = 32  # items of a list per written item, below which the list is logged as a whole
+_ITEMS_PER_WRITE = 32  # a list or dict of at most so many items for each logged write is logged as a whole
 _MAX_ENTRIES = 100_000  # logged changes, of a few hundred bytes each
 
 
@@ -102,10 +102,11 @@ def with_undo(
 ) -> Callable[..., Any]:
     """Wrap `run` to undo its changes if it raises one of `UNDONE_ERRORS`.
 
-    `save(*arguments)` returns the log's first entries, which restore states whose changes are not logged.
-
     The error then has `_autoconv_undone`, and `_autoconv_printed`, the number of printed characters. All other
-    errors leave the earlier changes, as in Python. With `is_strict`, an irreversible change raises NotInGraphError.
+    errors leave the earlier changes, as in Python.
+
+    `save(*arguments)` returns the log's first entries, which restore states whose changes are not logged. With
+    `is_strict`, an irreversible change raises NotInGraphError.
     """
 
     def run_with_log(*arguments: Any) -> Any:
@@ -141,7 +142,7 @@ def write_output(text: str) -> None:
 
 
 def changes(function: str) -> bool:
-    """Return whether an operator or builtin of `objects.py` may change its first operand, a container or iterator."""
+    """Return whether a function of `objects.py` other than an in-place operator may change its first operand."""
     return function in _MUTATING_FUNCTIONS or changes_whole_list(function)
 
 
@@ -183,8 +184,8 @@ def attribute_needs_no_log(owner: Any, name: str) -> bool:
     return log is None or log.is_lost or (id(owner), name) in log.logged_keys
 
 
-def item_writes_need_no_log(owner: Any) -> bool:
-    """Return whether writes to items of a list or dict need no logging; many writes log the whole object."""
+def count_item_write(owner: Any) -> bool:
+    """Count a write to an item, and return whether it needs no logging; many writes log the whole list or dict."""
     log = ACTIVE.log
     if log is None or log.is_lost or id(owner) in log.logged_keys:
         return True

@@ -126,7 +126,7 @@ class Kinds:
         if cell.kind == OTHER:
             self._ban_lists_of(cell, kind_before)
 
-    def raise_kind_of(self, value: Value, kind: Kind) -> None:
+    def widen_kind_of(self, value: Value, kind: Kind) -> None:
         self.raise_kind(self.cell(value), kind)
 
     def unify(self, first: Cell, second: Cell) -> None:
@@ -274,7 +274,7 @@ class Kinds:
     def _escape(self, value: Value) -> None:
         """Raise the kind of an escaping object to OTHER."""
         if isinstance(value.type, ObjectType):
-            self.raise_kind_of(value, OTHER)
+            self.widen_kind_of(value, OTHER)
 
     def _propagate_through_regions(self, node: Node) -> None:
         if node.op.traits.control:

@@ -253,8 +253,8 @@ def _unpack_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(value)
     if kind != PAIR or node.attributes["count"] != 2 or node.attributes.get("star", -1) >= 0:
         return None if kind is None else False
-    kinds.raise_kind_of(node.results[0], INT)
-    kinds.raise_kind_of(node.results[1], _yielded_kind(kinds, value))
+    kinds.widen_kind_of(node.results[0], INT)
+    kinds.widen_kind_of(node.results[1], _yielded_kind(kinds, value))
     return True
 
 

@@ -55,7 +55,7 @@ def _constant_rule(kinds: Kinds, node: Node) -> bool:
         kind = OTHER
     if type(value) is slice and value.step != 0 and all(type(x) in _BOUND_TYPES for x in (value.start, value.stop)):
         kind = SLICE if type(value.step) in _BOUND_TYPES else OTHER
-    kinds.raise_kind_of(node.results[0], kind)
+    kinds.widen_kind_of(node.results[0], kind)
     return kinds.kind(node.results[0]) != OTHER
 
 
@@ -73,7 +73,7 @@ def _write_constant(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_box")
 def _box_rule(kinds: Kinds, node: Node) -> bool:
-    kinds.raise_kind_of(node.results[0], _kind_of_box(node))
+    kinds.widen_kind_of(node.results[0], _kind_of_box(node))
     return is_number(kinds.kind(node.results[0]))
 
 
@@ -177,10 +177,10 @@ def operator_rule(kinds: Kinds, node: Node) -> bool | None:
         return None
     if dtype is not None:
         result = scalar_result(node.attributes["function"], dtype)
-        kinds.raise_kind_of(node.results[0], result or OTHER)
+        kinds.widen_kind_of(node.results[0], result or OTHER)
         return result is not None and kinds.kind(node.results[0]) != OTHER
     kind, is_refused = _result_kind(kinds, node, name, input_kinds)
-    kinds.raise_kind_of(node.results[0], OTHER if is_refused else kind)
+    kinds.widen_kind_of(node.results[0], OTHER if is_refused else kind)
     return not is_refused and kinds.kind(node.results[0]) != OTHER
 
 
@@ -220,7 +220,7 @@ def _rounding_rule(kinds: Kinds, node: Node) -> bool | None:
     is_round = node.attributes["function"] == "round"
     if is_round and kind == FLOAT and node in kinds.late_nodes:
         return False
-    kinds.raise_kind_of(node.results[0], FLOAT if kind == FLOAT and not is_round else INT)
+    kinds.widen_kind_of(node.results[0], FLOAT if kind == FLOAT and not is_round else INT)
     return kinds.kind(node.results[0]) != OTHER
 
 
@@ -247,7 +247,7 @@ def _extremum_rule(kinds: Kinds, node: Node) -> bool | None:
         return None
     if len(set(input_kinds)) != 1:
         return False
-    kinds.raise_kind_of(node.results[0], input_kinds[0])
+    kinds.widen_kind_of(node.results[0], input_kinds[0])
     return kinds.kind(node.results[0]) != OTHER
 
 
@@ -255,7 +255,7 @@ def _reduction_rule(kinds: Kinds, node: Node) -> bool | None:
     item_kind = kinds.content(node.inputs[0]).kind
     if item_kind is None:
         return None
-    kinds.raise_kind_of(node.results[0], item_kind)
+    kinds.widen_kind_of(node.results[0], item_kind)
     return is_number(item_kind) and kinds.kind(node.results[0]) != OTHER
 
 
@@ -303,7 +303,7 @@ def _math_rule(kinds: Kinds, node: Node) -> bool | None:
     if None in input_kinds:
         return None
     (kind,) = OPS["python_math"].result_types(input_kinds, {"function": _math_name(node)})  # type: ignore[arg-type]
-    kinds.raise_kind_of(node.results[0], OTHER if kind == INT and node in kinds.late_nodes else kind)  # type: ignore[arg-type]
+    kinds.widen_kind_of(node.results[0], OTHER if kind == INT and node in kinds.late_nodes else kind)  # type: ignore[arg-type]
     return kinds.kind(node.results[0]) != OTHER
 
 

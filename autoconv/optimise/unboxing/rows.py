@@ -33,7 +33,7 @@ def _mark_list_of_same_rows(kinds: Kinds, node: Node, value: Value) -> bool:
 @nested_rule("object_apply.getitem")
 def _getitem_rule(kinds: Kinds, node: Node) -> bool | None:
     if kinds.number_kind(node.inputs[1]) == SLICE and kinds.is_nested_list(node.inputs[0]):
-        return False  # a Python list takes a slice object, which a SLICE is not
+        return False  # it stays a Python list, which needs a slice object: a SLICE is unboxed
     is_supported = _is_nested_list_with_index(kinds, node)
     return _mark_row_result(kinds, node) if is_supported else is_supported
 
@@ -52,7 +52,7 @@ def _setitem_rule(kinds: Kinds, node: Node) -> bool | None:
     is_supported = _is_nested_list_with_index(kinds, node) if len(node.inputs) == 3 else False
     if is_supported:
         kinds.add_item(node.inputs[0], node.inputs[2])
-        kinds.raise_kind_of(node.results[0], OTHER)
+        kinds.widen_kind_of(node.results[0], OTHER)
     return is_supported
 
 
@@ -61,7 +61,7 @@ def _append_rule(kinds: Kinds, node: Node) -> bool | None:
     if len(node.inputs) != 2 or not kinds.is_nested_list(node.inputs[0]):
         return False
     kinds.add_item(*node.inputs)
-    kinds.raise_kind_of(node.results[0], OTHER)
+    kinds.widen_kind_of(node.results[0], OTHER)
     return True
 
 
@@ -76,7 +76,7 @@ def _change_rule(kinds: Kinds, node: Node) -> bool | None:
         return False
     is_supported = _is_nested_list_with_index(kinds, node) if len(node.inputs) == 2 else True
     if is_supported:
-        kinds.raise_kind_of(node.results[0], OTHER)
+        kinds.widen_kind_of(node.results[0], OTHER)
     return is_supported
 
 

@@ -38,7 +38,7 @@ def is_list_operation(kinds: Kinds, node: Node, operand_count: int = 1) -> bool 
 
 def set_result_kind(kinds: Kinds, node: Node, kind: Kind) -> bool:
     """Raise the kind of the result; return True, as a rule that supports the node."""
-    kinds.raise_kind_of(node.results[0], kind)
+    kinds.widen_kind_of(node.results[0], kind)
     return True
 
 
@@ -92,7 +92,7 @@ def _range_rule(kinds: Kinds, node: Node) -> bool | None:
         return None
     if len(input_kinds) == 3 and not (constant_of(node.inputs[2]) or 0):
         return False
-    kinds.raise_kind_of(node.results[0], RANGE)
+    kinds.widen_kind_of(node.results[0], RANGE)
     return kinds.kind(node.results[0]) == RANGE
 
 
@@ -115,7 +115,7 @@ def _slice_object_rule(kinds: Kinds, node: Node) -> bool | None:
         return None
     if not is_none(node.inputs[2]) and not constant_of(node.inputs[2]):
         return False  # a step of 0 raises its own error
-    kinds.raise_kind_of(node.results[0], SLICE)
+    kinds.widen_kind_of(node.results[0], SLICE)
     return kinds.kind(node.results[0]) == SLICE
 
 

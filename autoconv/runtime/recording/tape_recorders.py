@@ -42,8 +42,9 @@ class Recorder:
 
     `orders` is how often the recorded ops may be differentiated: more than once where a gradient may be taken while
     recording goes on. `watches_variables`: trainable variables are watched when read; `variables` holds them by the
-    identity of their storage. `has_lost_values`: a followed value was converted to a Python number or array.
-    `recompute_every` is the checkpoint interval for the backward pass through loops of functions.
+    identity of their storage. `has_lost_values`: a followed value was converted to a Python number or
+    array, or no recorded op read a substitute, which the function then used in another way. With `recompute_every`, the
+    backward pass keeps the state of every so many iterations of a compiled function's loop and recomputes the others.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Recorder:
         self._substitutes: dict[int, tuple[Any, Any]] = {}
         self._unread_substitutes: set[int] = set()  # substitutes that no recorded op has read yet
         self._watched_in_graph: list[Value] = []
-        self.graph_values: dict[Value, bool] = {}  # whether values of graphs being recorded depend on watched ones
+        self.graph_values: dict[Value, bool] = {}  # a cache: whether values of graphs depend on watched ones
 
     def substitute(self, array: TensorLike, tensor: TensorLike) -> None:
         """Follow `tensor` in place of `array`, for a function called with the array."""

@@ -63,7 +63,7 @@ class Pickling:
         if hasattr(self, "python_function"):  # an object of this process's own script
             return
         function, options = state
-        _ = importlib.import_module("autoconv").function  # loads what only the public names import
+        _ = importlib.import_module("autoconv").function  # imports the modules that are loaded with the public names
         self.__init__(unpack(function) if isinstance(function, Source) else function, *options)  # type: ignore[misc]
 
 
@@ -82,7 +82,7 @@ _MAX_DEPTH = 8  # of functions that call one another, by source
 
 
 def _source_of_script(function: Any) -> Source | None:
-    """Return a function of the main script as data, with small globals alone; None if its source cannot be found."""
+    """Return a function of the main script as data, with its small globals; None if its source cannot be found."""
     if not isinstance(function, types.FunctionType):
         return None
     try:
@@ -128,7 +128,7 @@ def pack(function: types.FunctionType, replace: Callable[[Any], Any] | None = No
     result.attributes = dict(function.__dict__)
     result.defaults, result.keyword_defaults = function.__defaults__, function.__kwdefaults__
     result.cells = tuple(_cell_content(cell, replace) for cell in function.__closure__ or ())
-    if module in _MAIN or not _has_globals(module, function):
+    if module in _MAIN or not _owns_globals_of(module, function):
         used_names = sorted(set(iterate_names(code)) & function.__globals__.keys())
         result.globals_used = {name: replace(function.__globals__[name]) for name in used_names}
     return result
@@ -171,8 +171,9 @@ def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _nested_codes(constant)
 
 
-def _has_globals(module: str, function: Callable[..., Any]) -> bool:
-    return vars(sys.modules.get(module, types)) is function.__globals__  # type: ignore[attr-defined]
+def _owns_globals_of(module_name: str, function: Callable[..., Any]) -> bool:
+    module = sys.modules.get(module_name)
+    return module is not None and vars(module) is function.__globals__  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,7 +253,7 @@ class WriteMonitor:
 
     def _is_cell_of_trace(self, location: Location) -> bool:
         """Return whether the location is a cell of a function that the traced code itself called."""
-        return len(location.key) == 1 and not self.guards.existed_before(location.key)
+        return len(location.key) == 1 and not self.guards.is_watched(location.key)
 
 
 _MUTABLE_TYPES = (list, dict, set)

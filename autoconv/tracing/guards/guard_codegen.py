@@ -44,11 +44,11 @@ _IMMUTABLE_TYPES = (
 )  # fmt: skip
 _FINGERPRINTED_TYPES = (list, tuple, dict, set, frozenset, range, functools.partial, np.ndarray, np.generic)
 
-Place = tuple[Any, str | None]
+Binding = tuple[Any, str | None]
 
 
 def generate_checker(
-    checks: Iterable[tuple[str, Callable[[], Any], Any, Place | None]], fingerprints: Callable[[], Fingerprints]
+    checks: Iterable[tuple[str, Callable[[], Any], Any, Binding | None]], fingerprints: Callable[[], Fingerprints]
 ) -> Callable[[], bool] | None:
     """Return a function that returns true only while all values are unchanged in the sense of fingerprints.
 
@@ -56,8 +56,8 @@ def generate_checker(
     """
     check_writer = _CheckWriter(fingerprints)
     try:
-        for _, read, _, place in checks:
-            check_writer.compare(read(), check_writer.read_expression(read, place))
+        for _, read, _, binding in checks:
+            check_writer.compare(read(), check_writer.read_expression(read, binding))
     except (TooLong, Unguardable):
         return None
     check_writer.release_containers()
@@ -79,11 +79,11 @@ class _CheckWriter:
         """Release the visited containers: the comparisons of classes refer to this writer."""
         self._visited.clear()
 
-    def read_expression(self, read: Callable[[], Any], place: Place | None) -> str:
+    def read_expression(self, read: Callable[[], Any], binding: Binding | None) -> str:
         """Return the expression that reads a value again."""
-        if place is None:
+        if binding is None:
             return f"{self.writer.constant(read)}()"
-        container, key = place
+        container, key = binding
         constant = self.writer.constant(container)
         if read() is MISSING:
             return f"{self.writer.constant(read)}()"

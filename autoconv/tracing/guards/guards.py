@@ -30,18 +30,17 @@ from autoconv.tracing.guards.fingerprints import (
     is_large,
     is_user_module,
 )
-from autoconv.tracing.guards.guard_codegen import generate_checker
+from autoconv.tracing.guards.guard_codegen import Binding, generate_checker
 from autoconv.tracing.guards.hooked_objects import refuse_hooked_names, refuse_hooked_objects
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 
 _SEARCH_DEPTH = 6  # depth to which objects and lists are searched for possible inputs
 _MAX_SEARCHED_ITEMS = 256  # items of a list that is searched
-_CHECKER_ATTEMPTS = (2, 4, 8)  # numbers of successive comparisons of fingerprints at which a checker is written
+_CHECKER_ATTEMPTS = (2, 4, 8)  # comparisons of fingerprints in a row at which a checker is written
 _INPUT_TYPES = (np.ndarray, int, float)  # kinds of values that become inputs if they change from call to call
 
 _WITHOUT_LOCATIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
 
-Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure cell and None
 
 
 @dataclass(eq=False)
@@ -57,18 +56,18 @@ class Guards:
     runs_plain: bool = False
     function: Any = None  # the traced function, if it is one of Python's
     input_keys: frozenset[Any] = frozenset()
-    restart_with_inputs: Callable[[list[journal.Location]], Any] = list
+    restart_with_inputs: Callable[[list[journal.Location]], Any] = lambda locations: None
     on_class_read: Callable[[type, bool], Any] = lambda kind, is_outside: None
-    compared_classes: set[type] = field(default_factory=set)  # of values that are read
-    object_classes: set[type] = field(default_factory=set)  # those with instances outside the trace
-    # A name, the function that reads its value, the fingerprint, and the place of the name.
-    checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
+    compared_classes: set[type] = field(default_factory=set)  # classes of the values that are read
+    object_classes: set[type] = field(default_factory=set)  # classes with instances outside the trace
+    # A name, the function that reads its value, the fingerprint, and the name's binding.
+    checks: list[tuple[str, Callable[[], Any], Any, Binding | None]] = field(default_factory=list)
     unguarded: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
     _keys: set[Any] = field(default_factory=set)
-    # The same without a fingerprint so far; the values of `_unexamined` have not been searched either.
-    _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
+    # As `checks`, but without fingerprints so far; the values of `_unexamined` have not been searched either.
+    _pending: list[tuple[str, Callable[[], Any], Binding | None]] = field(default_factory=list)
     _unexamined: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
     _locations: list[journal.Location] = field(default_factory=list)
     _included_guards: list[Any] = field(default_factory=list)
@@ -79,7 +78,7 @@ class Guards:
     reached_values: list[Any] = field(default_factory=list)  # the values reachable from the names at the trace's end
     _files: set[str] = field(default_factory=set)
     _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # names whose values are modules
-    _searched_module_attributes: frozenset[str] = frozenset()  # those by which `_modules` were searched
+    _searched_module_attributes: frozenset[str] = frozenset()  # names of attributes at the last search of `_modules`
     reads: AttributeReads | None = None  # the attributes that count; None: all
     _checker: Callable[[], bool] | None = None  # the generated checker
     _fingerprint_checks: int = 0  # consecutive checks that needed fingerprints
@@ -87,11 +86,10 @@ class Guards:
     def __post_init__(self) -> None:
         self.reads = AttributeReads() if self.runs_plain else None
 
-    def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
+    def add_function(self, function: types.FunctionType, only_written: frozenset[str] = frozenset()) -> None:
         """Guard the globals and closure cells that a function reads.
 
-        `changed` are names that it only writes: their binding, or the content of their list or dict, does not affect
-        the trace.
+        `only_written` are names whose binding, or the content of whose list or dict, does not affect the trace.
         """
         code = function.__code__
         key = code, id(function.__globals__), id(function.__closure__)
@@ -108,27 +106,27 @@ class Guards:
         if self.runs_plain:
             _refuse_name_readers(code_names.globals, function)
         for name in sorted(code_names.globals):
-            if not (name in changed and self._is_only_written(function.__globals__.get(name))):
+            if not (name in only_written and self._has_write_only_methods(function.__globals__.get(name))):
                 self._add(name, function.__globals__, names)
         for name in sorted(code_names.modules):
             self._watch(name, functools.partial(sys.modules.get, name, journal.MISSING), (name,))
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            if name in changed and self._is_only_written(_cell_content(cell)):
+            if name in only_written and self._has_write_only_methods(_cell_content(cell)):
                 continue
             if name not in ("ag__", "__class__"):
                 self._locations.append(journal.cell_location(cell, name))
                 self._watch(name, functools.partial(_cell_content, cell), (id(cell),), (cell, None))
 
-    def _is_only_written(self, value: Any) -> bool:
-        """Return whether methods such as `append` only write to the value: their effect does not depend on it."""
+    def _has_write_only_methods(self, value: Any) -> bool:
+        """Return whether the effect of the value's methods such as `append` does not depend on its contents."""
         return not self.runs_plain and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
 
     def include(self, other: Guards) -> None:
         """Guard the reads of another trace that becomes part of this one."""
-        for name, read, _, place in other.checks:
+        for name, read, _, binding in other.checks:
             if (id(other), name, id(read)) not in self._keys:
                 self._keys.add((id(other), name, id(read)))
-                self._pending.append((name, read, place))
+                self._pending.append((name, read, binding))
         if self.reads is not None:
             self.reads = None if other.reads is None else self.reads.include(other.reads)
         self.unguarded += [text for text in other.unguarded if not self.runs_plain and text not in self.unguarded]
@@ -156,13 +154,13 @@ class Guards:
                 read = functools.partial(getattr, value, attribute, journal.MISSING)
                 self._watch(f"{name}.{attribute}", read, (id(value), attribute))
 
-    def _watch(self, name: str, read: Callable[[], Any], key: tuple[Any, ...], place: Place | None = None) -> None:
+    def _watch(self, name: str, read: Callable[[], Any], key: tuple[Any, ...], binding: Binding | None = None) -> None:
         if key in self._keys:
             return
         self._keys.add(key)
         if key in self.input_keys:
             return
-        self._pending.append((name, read, place))
+        self._pending.append((name, read, binding))
         self._unexamined += [(name, read)] if self.runs_plain else []
 
     def release(self) -> None:
@@ -175,24 +173,24 @@ class Guards:
         The call runs plain if it reads a value that cannot be guarded, such as an iterator, which it would advance.
         """
         module_attributes = self.reads.module_names if self.reads is not None else frozenset()
-        module_reads = self._modules if module_attributes != self._searched_module_attributes else []
+        modules_to_search = self._modules if module_attributes != self._searched_module_attributes else []
         self._searched_module_attributes = module_attributes
         self._modules = self._modules + [
             (name, read) for name, read in self._unexamined if isinstance(read(), types.ModuleType)
         ]
-        has_searched_inputs, reads = False, None
-        for name, read in [*self._unexamined, *module_reads]:
+        has_searched_inputs, attribute_reads = False, None
+        for name, read in [*self._unexamined, *modules_to_search]:
             fingerprints = Fingerprints(self.input_keys, module_attributes=module_attributes)
             try:
                 fingerprints.of(read(), name)
             except Unguardable as description:
-                if not has_searched_inputs:  # once: nothing of the program runs in between
+                if not has_searched_inputs:  # once, as no code of the program runs in between
                     locations = (location for location in self.locations() if location.key not in self.input_keys)
                     inputs = [location for location in locations if has_to_be_input(location.read())]
                     if inputs:
                         self.restart_with_inputs(inputs)
-                    has_searched_inputs, reads = True, self.current_reads()
-                if self._may_be_read(read(), reads):
+                    has_searched_inputs, attribute_reads = True, self.current_reads()
+                if self._may_be_read(read(), attribute_reads):
                     raise RunPlain(f"{description} is read, and a change of it would not be noticed") from None
                 fingerprints = Fingerprints(self.input_keys, strict=False, module_attributes=module_attributes)
                 fingerprints.of(read())
@@ -215,7 +213,7 @@ class Guards:
         return reads
 
     def _may_be_read(self, value: Any, reads: AttributeReads | None) -> bool:
-        """Return whether a part without a guard may be read: not an attribute that no function names, such as a log."""
+        """Return whether code may read a part without a guard; no code reads an attribute that no function names."""
         if reads is None:
             return True
         try:
@@ -224,8 +222,8 @@ class Guards:
             return True
         return False
 
-    def existed_before(self, key: Any) -> bool:
-        """Return whether a name with that key existed before the trace."""
+    def is_watched(self, key: Any) -> bool:
+        """Return whether the name with that key is watched; such a name existed before the trace."""
         return key in self._keys
 
     def locations(self) -> Iterator[journal.Location]:
@@ -258,10 +256,10 @@ class Guards:
             self.unnamed_frozensets = any(type(value) is frozenset for value in reached) and any(
                 not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
             )
-        for name, read, place in self._pending:
+        for name, read, binding in self._pending:
             fingerprints = Fingerprints(self.input_keys, self.runs_plain, self.unguarded, self.arrays, self.reads)
             try:
-                self.checks.append((name, read, fingerprints.of(read(), name), place))
+                self.checks.append((name, read, fingerprints.of(read(), name), binding))
             except Unguardable as description:
                 self.unguarded.append(str(description))
         self._pending.clear()
@@ -270,8 +268,8 @@ class Guards:
     def restore_arrays(self) -> bool:
         """Undo in-place changes that tracing made to arrays of one element; return whether there were any.
 
-        `x += 1` changes such arrays, which are taken for numbers where they decide a branch (see
-        `analysis.numbers.possibly_aliased_names`).
+        The analysis takes a name that decides a branch for a number. It therefore does not see that `x += 1` changes
+        an array of one element in place (see `analysis.numbers.possibly_aliased_names`).
         """
         changed_arrays = [(a, before) for a, before in self._one_element_arrays if a.tobytes() != before.tobytes()]
         for array, before in changed_arrays:
@@ -281,16 +279,17 @@ class Guards:
 
     def changed_inputs(self) -> Iterator[tuple[journal.Location, Any]]:
         """Iterate over the names and attributes whose arrays and numbers changed, as locations with new values."""
-        for name, read, expected, place in self.checks:
+        for name, read, expected, binding in self.checks:
             value = read()
-            if place is None or not isinstance(value, _INPUT_TYPES):
+            if binding is None or not isinstance(value, _INPUT_TYPES):
                 yield from self._changed_parts(value, expected, MAX_DEPTH)
             elif self._differs(value, expected):
-                owner, key = place
+                owner, key = binding
                 yield (journal.cell_location(owner, name) if not key else journal.global_location(owner, key)), value
 
     def _changed_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[journal.Location, Any]]:
         """Iterate as `changed_inputs` over the parts of an object or a list; `expected` is its former fingerprint."""
+        # A fingerprint is the class, the parts' fingerprints and, for an object, a third item.
         parts = [*raw_items(value)] if isinstance(value, (list, tuple)) else []
         if parts and expected[0] is type(value) and len(expected[1]) == len(parts):
             for position, (part, before) in enumerate(zip(parts, expected[1], strict=True)):
@@ -311,7 +310,7 @@ class Guards:
                 yield from self._changed_parts(part, before, depth - 1)
 
     def _differs(self, value: Any, expected: Any) -> bool:
-        """Return whether the value changed, but not its kind."""
+        """Return whether the value may have changed, but not its class; large arrays are not compared."""
         if isinstance(value, np.ndarray):
             return expected[0] is np.ndarray and (is_large(value) or self._fingerprints().of(value) != expected)
         return expected[0] is type(value) and self._fingerprints().of(value) != expected
@@ -322,9 +321,9 @@ class Guards:
     def refresh(self) -> None:
         """Take the fingerprints of the current values once more."""
         self._checker, self._fingerprint_checks = None, 0
-        for position, (name, read, _, place) in enumerate(self.checks):
+        for position, (name, read, _, binding) in enumerate(self.checks):
             with contextlib.suppress(Unguardable):  # if it cannot be guarded, it counts as changed
-                self.checks[position] = name, read, self._fingerprints().of(read()), place
+                self.checks[position] = name, read, self._fingerprints().of(read()), binding
 
     def find_change(self) -> str:
         """Return the name of the first value that changed, "" if none did."""

@@ -1,4 +1,4 @@
-"""Escape analysis of tensor lists that are used as stacks, with pushes, pops and one live version at a time.
+"""Find the tensor lists that can be stacks: only pushed and popped, with one live version at a time.
 
 Such a list is one growing buffer, an array of bytes: the number of elements, the capacity, the address of the elements,
 and the elements. The tape that a loop keeps for its backward pass is of this kind. A list that is a parameter or an
@@ -18,8 +18,8 @@ from autoconv.graph.types import ListType
 HEADER_BYTES = 32  # bytes before the first element
 INITIAL_CAPACITY = 16  # capacity of a new stack, in elements
 INITIAL_BYTES_LIMIT = 1 << 16  # limit of that capacity in bytes
-LEARNED_BYTES_LIMIT = 1 << 26  # limit in bytes of an initial capacity that repeats that of earlier stacks of the type
-SMALL_STACK_BYTES = 1 << 20  # a full stack of at most so many bytes grows by half
+LEARNED_BYTES_LIMIT = 1 << 26  # a new stack begins with the capacity that earlier ones reached, up to so many bytes
+SMALL_STACK_BYTES = 1 << 20  # a full stack of at most so many bytes grows by half, a larger one by an eighth
 
 _EMPTY, _PUSH, _POP = "list_empty", "list_push", "list_pop"
 

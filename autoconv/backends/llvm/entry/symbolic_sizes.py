@@ -50,9 +50,10 @@ class ArgumentDimensions:
         self._bind(dimensions_address, sizes)
 
     def bind_memory(self, argument: str, type_: Any) -> None:
-        """Load and check the open dimensions of an array in memory, after a check of its other properties."""
+        """Load and check the open dimensions of an argument of an ArrayType, whose other properties were checked."""
         if any(isinstance(size, Symbol) for size in type_.shape):
             address = self._out.gep("i8", argument, abi.DIMENSIONS)
+            # 0 for an unknown size, which is skipped as a constant is.
             sizes = [register_of(size) if isinstance(size, Symbol) else size or 0 for size in type_.shape]
             self._bind(self._out.load("ptr", address), sizes)
 

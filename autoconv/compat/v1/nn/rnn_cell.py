@@ -116,9 +116,9 @@ class GRUCell(RNNCell):
         self._kernel_initializer, self._bias_initializer = kernel_initializer, bias_initializer
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
-        size, kernel_initializer, gate_bias = self.output_size, self._kernel_initializer, self._bias_initializer
-        gate_bias = gate_bias or ones_initializer()
-        gates = self._linear(concat([inputs, state], 1), 2 * size, kernel_initializer, gate_bias, "gates")
+        size, kernel_initializer = self.output_size, self._kernel_initializer
+        gate_bias_initializer = self._bias_initializer or ones_initializer()
+        gates = self._linear(concat([inputs, state], 1), 2 * size, kernel_initializer, gate_bias_initializer, "gates")
         reset, update = split(math.sigmoid(gates), 2, 1)
         candidate_inputs = concat([inputs, reset * state], 1)
         candidate = self._activation(
@@ -241,7 +241,7 @@ class DropoutWrapper(RNNCell):
 
 
 class ResidualWrapper(RNNCell):
-    """A cell that adds its inputs to its outputs; with `residual_fn`, that is a function of both.
+    """A cell whose output is the sum of the inputs and another cell's outputs, or `residual_fn(inputs, outputs)`.
 
     >>> cell = autoconv.compat.v1.nn.rnn_cell.GRUCell(4)
     >>> autoconv.compat.v1.nn.rnn_cell.ResidualWrapper(cell).state_size

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.runtime.objects import OTHER, class_mask
 from autoconv.ops.python.undo_log import (
     appends_need_no_log,
     attribute_needs_no_log,
-    item_writes_need_no_log,
+    count_item_write,
     owner_needs_no_log,
 )
 
@@ -29,7 +29,7 @@ _CONTAINERS = class_mask("list", "dict", "set")
 
 def write_item(op: Operation) -> None:
     """Lower `x[i] = y`."""
-    _write_with_barrier(op, lambda: op.call("object_set_item", *op.operands()), item_writes_need_no_log)
+    _write_with_barrier(op, lambda: op.call("object_set_item", *op.operands()), count_item_write)
 
 
 def write_attribute(op: Operation, *operands: str) -> None:
@@ -53,7 +53,7 @@ def write_method(op: Operation, other_classes: int) -> None:
 def _write_with_barrier(op: Operation, write: Callable[[], str], is_settled: Callable[[Any], bool]) -> None:
     """Write natively if the cell holds the owner; else the kernel writes, and the cell gets the owner if settled."""
     out, owner = op.out, op.operands()[0]
-    cell = _cell_of_items(op.body, owner) if is_settled is item_writes_need_no_log else _new_site_cell(op.body)
+    cell = _cell_of_items(op.body, owner) if is_settled is count_item_write else _new_site_cell(op.body)
     is_same_owner = out.is_same(owner, out.load("ptr", cell))
     result = out.where(is_same_owner, write, OTHER)
 

@@ -147,7 +147,7 @@ def _power_by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
     return functions.exp(b, real, imag)
 
 
-def prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
+def reduce_prod_rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Multiply along axes, as NumPy does: up to 8 elements in order; more by multiplying one half by the other."""
     ((xr, xi),) = operands
     shape, axis_attribute = sizes(xr.type), node.attributes.get("axis")
@@ -190,4 +190,4 @@ def _multiply_along_axis(b: GraphBuilder, x: Parts, axis: int, size: int) -> Par
     return x
 
 
-__all__ = ["fused_product", "plain_product", "power", "prod", "product", "quotient"]
+__all__ = ["fused_product", "plain_product", "power", "product", "quotient", "reduce_prod_rule"]

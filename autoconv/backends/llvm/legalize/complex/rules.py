@@ -1,4 +1,4 @@
-"""Rules for `split`: ops on complex numbers, in terms of their real and imaginary parts.
+"""The rules that `split.py` applies: ops on complex numbers, in terms of their real and imaginary parts.
 
 A rule takes `(b, node, operands)`, a complex operand as the pair of its parts. It returns a pair, a value, a list of
 such for several results, or None to leave the node to the op's kernel. Products and quotients are NumPy's: a product of
@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.backends.llvm.analysis.representation import is_ranked_complex, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.complex import elementary as functions
-from autoconv.backends.llvm.legalize.complex.arithmetic import fused_product, power, prod, product, quotient
+from autoconv.backends.llvm.legalize.complex.arithmetic import fused_product, power, product, quotient, reduce_prod_rule
 from autoconv.backends.llvm.legalize.complex.python_numbers import PYTHON
 from autoconv.backends.llvm.legalize.complex.reductions import REDUCTIONS
 from autoconv.backends.llvm.legalize.shaped_builder import broadcast, dimensions
@@ -59,7 +59,7 @@ def _cast(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _is_nonzero(b: GraphBuilder, x: Any) -> Any:
-    """Return whether a complex operand is not 0; the op itself tests real operands."""
+    """Return whether a complex operand is not 0, and a real operand as it is: the op tests that itself."""
     return b.logical_or(b.not_equal(x[0], 0.0), b.not_equal(x[1], 0.0)) if isinstance(x, tuple) else x
 
 
@@ -90,8 +90,8 @@ def _part_rule(name: str) -> Rule:
     return rule
 
 
-def _function_rule(rule: Callable[..., Parts]) -> Rule:
-    return lambda b, node, x: rule(b, *x[0])
+def _function_rule(function: Callable[..., Parts]) -> Rule:
+    return lambda b, node, x: function(b, *x[0])
 
 
 def _sigmoid(b: GraphBuilder, node: Node, operands: Any) -> Any:
@@ -154,7 +154,7 @@ def _linear_rule(name: str) -> Rule:
         attributes = _real_attributes(node)
         for index in range(2):
             parts = [x[index] if isinstance(x, tuple) else x for x in operands]
-            if index and _has_real_values(node):
+            if index and _mixes_real_and_complex(node):
                 return None
             result_of_part = getattr(b, name)(*parts, **attributes)
             results_by_part.append(result_of_part if isinstance(result_of_part, tuple) else (result_of_part,))
@@ -174,8 +174,8 @@ def _real_attributes(node: Node) -> dict[str, Any]:
     return result
 
 
-def _has_real_values(node: Node) -> bool:
-    """Return whether a real operand is combined with the complex one, so that the imaginary part must not use it."""
+def _mixes_real_and_complex(node: Node) -> bool:
+    """Return whether a real operand gives elements of the result, which the imaginary part must not take as well."""
     name = node.op.name
     if name == "pad":
         return bool(node.attributes.get("constant_values", 0)) or len(node.inputs) > 1
@@ -241,19 +241,19 @@ def _constant(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Cut or zero-pad to the length; for an odd length, append the mirror image and transform as complex numbers."""
+    """Cut or zero-pad the spectrum to size // 2 + 1; for an odd size, append its mirror image."""
     ((xr, xi),), (*batch_shape, size) = operands, sizes(node.results[0].type)
-    length = sizes(xr.type)[-1]
-    if not is_known((size, length)):
+    given_size = sizes(xr.type)[-1]
+    if not is_known((size, given_size)):
         return None
     spectrum_size = size // 2 + 1
-    if size < 1 or (length == spectrum_size and size % 2 == 0):
+    if size < 1 or (given_size == spectrum_size and size % 2 == 0):
         return None
-    if length > spectrum_size:
+    if given_size > spectrum_size:
         spec = (Rest(), Slice(None, spectrum_size, None))
         xr, xi = b.get_item(xr, spec=spec), b.get_item(xi, spec=spec)
-    elif length < spectrum_size:
-        paddings = (*[(0, 0)] * len(batch_shape), (0, spectrum_size - length))
+    elif given_size < spectrum_size:
+        paddings = (*[(0, 0)] * len(batch_shape), (0, spectrum_size - given_size))
         xr, xi = (b.pad(part, paddings=paddings, mode="CONSTANT", constant_values=0) for part in (xr, xi))
     norm = node.attributes.get("norm", "backward")
     if size % 2 == 0:
@@ -272,8 +272,8 @@ RULES: dict[str, Rule] = {
     **ELEMENTWISE, **{name: _linear_rule(name) for name in _LINEAR_OPS}, "zeros_like": _fill_rule(0),
     "ones_like": _fill_rule(1), "size": _apply_to_real_part, "shape": _apply_to_real_part,
     "rank": _apply_to_real_part, "dimension": _apply_to_real_part,
-    "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": prod,
-    "numpy_prod": prod, **PYTHON, **REDUCTIONS,
+    "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant,
+    "reduce_prod": reduce_prod_rule, "numpy_prod": reduce_prod_rule, **PYTHON, **REDUCTIONS,
 }  # fmt: skip
 
 # Ops whose rules take arrays of computed sizes.
@@ -309,7 +309,8 @@ def _write_rule(name: str) -> Rule:
     return rule
 
 
-def _allocate_parts(b: GraphBuilder, node: Node, operands: Any) -> Any:
+def _allocate(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Allocate an array; a fill other than 0 is stored part by part."""
     fill = node.attributes.get("fill")
     result = b.array_new(*operands, **{**node.attributes, "fill": None if fill else fill})
     if fill:
@@ -321,7 +322,7 @@ def _allocate_parts(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 MEMORY_RULES: dict[str, Rule] = {
     "array_load": _load, "array_store": _write_rule("array_store"), "array_set": _write_rule("array_set"),
-    "array_new": _allocate_parts,
+    "array_new": _allocate,
 }  # fmt: skip
 
 __all__ = ["MEMORY_RULES", "COMPUTED_SIZE_OPS", "RULES", "Parts"]
