@@ -1,4 +1,4 @@
-"""Graphs of deep models: what is written for them grows as they do, and no depth is an error."""
+"""Graphs of many layers or sizes: what is written for them grows as they do, and no depth is an error."""
 
 import sys
 
@@ -32,7 +32,18 @@ def training_step(layers):
     return step, weights
 
 
-def written_characters(layers, monkeypatch):
+def sums_of_parts(count):
+    """Return a function with so many sizes that it computes: of the parts above each number."""
+
+    @autoconv.function
+    def sums(x):
+        return [autoconv.reduce_sum(autoconv.boolean_mask(x, x > number) * 2.0) for number in range(count)]
+
+    return sums
+
+
+def written_characters(function, monkeypatch):
+    """Return the length of all texts of native code that a call writes."""
     lengths = []
 
     def record_and_prepare(texts):
@@ -40,14 +51,18 @@ def written_characters(layers, monkeypatch):
         engine.prepare_object_files(texts)
 
     monkeypatch.setattr(llvm, "prepare_object_files", record_and_prepare)
-    step, _ = training_step(layers)
-    step(np.ones((32, 8), np.float32))
+    function(np.ones((32, 8), np.float32))
     return sum(lengths)
 
 
 def test_the_text_of_a_graph_does_not_grow_as_the_square_of_its_layers(monkeypatch):
-    short, long = (written_characters(layers, monkeypatch) for layers in (100, 250))
+    short, long = (written_characters(training_step(layers)[0], monkeypatch) for layers in (100, 250))
     assert short > 0 and long < 2.5**2 * short
+
+
+def test_the_text_of_a_graph_does_not_grow_as_the_square_of_its_sizes(monkeypatch):
+    few, many = (written_characters(sums_of_parts(count), monkeypatch) for count in (20, 80))
+    assert few > 0 and many < 5 * few
 
 
 def test_the_depth_of_a_graph_is_no_depth_of_recursion():

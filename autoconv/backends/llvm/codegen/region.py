@@ -314,7 +314,7 @@ class Region(KernelCalls):
                 else:
                     self.set(value, self.new_array(value.type) if buffer is None else Object("", memory=buffer))
                 arguments.append(f"ptr {self.data(value)}")
-        return cells, [*arguments, *(f"i64 {size}" for size in self.body.module.sizes)]
+        return cells, [*arguments, *(f"i64 {size}" for size in writer.sizes)]
 
     def call_kernel_if(self, node: Node, condition: str) -> None:
         """Call the op's kernel if the i1 `condition` holds; it raises, or its results replace those of native code."""

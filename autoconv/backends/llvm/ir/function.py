@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -15,6 +16,7 @@ from autoconv.backends.llvm.ir.signature import Function, Signature
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.linear_form import Atom, LinearForm, Range
 
+_SIZE_REGISTER = re.compile(r"%size\.[\w.$-]+")  # registers of open sizes
 # Trip count above which LLVM may not unroll a loop: the remainder after the vectorised loop would be most of the
 # code, and of the compile time.
 _MAX_UNROLLED_TRIPS = 15
@@ -251,6 +253,13 @@ class FunctionText(Builder):
             self.branch_back(head, FULLY_UNROLLED if in_registers else LONG_LOOP)
             self._has_hints = True
         self.begin(done)
+
+    def drop_unused_sizes(self, registers: Sequence[str]) -> tuple[str, ...]:
+        """Remove the parameters of open sizes that no line uses; return the registers of the others."""
+        used_registers = set(_SIZE_REGISTER.findall("\n".join([*self._allocas, *self._lines])))
+        unused = set(registers) - used_registers
+        self.signature.parameters = [p for p in self.signature.parameters if p.name not in unused]
+        return tuple(register for register in registers if register not in unused)
 
     def finish(self, stem: str = "") -> str:
         """Add the function to the module and return its name, which begins with `stem` if the signature has none."""

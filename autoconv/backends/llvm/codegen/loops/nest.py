@@ -16,6 +16,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.loops.bounds_checks import checked_views
 from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter
 from autoconv.backends.llvm.codegen.loops.open_loop import write_open_loop
+from autoconv.backends.llvm.codegen.loops.padding import fill_padding
 from autoconv.backends.llvm.codegen.loops.reductions import (
     MemoryReduction,
     ReductionWriter,
@@ -36,7 +37,6 @@ from autoconv.backends.llvm.ir.index_arith import (
     maximum,
     minimum,
     plus,
-    product,
     record_counter_range,
 )
 from autoconv.backends.llvm.ir.metadata import QUICK
@@ -65,8 +65,8 @@ class LoopNestWriter:
     """A writer of the native function of one plan item.
 
     `arguments` are the values that the function takes, in order: pointers of arrays, and numbers. The checked indices
-    of views follow as i64, then pointers to the results. With `split`, the function runs one part of the loops. It then
-    also takes the number of the part, and the first and last index of the divided dimension.
+    of views follow as i64, then pointers to the results, and open `sizes`. With `split`, the function runs one part of
+    the loops. It then also takes the number of the part, and the first and last index of the divided dimension.
 
     The fast code of element rules may be too inexact for rare elements. If `has_rare`, the function returns whether
     there were any, and the careful function of name `careful_name`, whose rules call the C library, has to run instead.
@@ -151,7 +151,9 @@ class LoopNestWriter:
         total_cells = [self.out.alloca(f"[{split.parts} x {reduction.total_type}]") for reduction in partial_reductions]
         other_writers = [writer for writer in writers if writer not in partial_reductions]
         self._write_prologue(other_writers)
-        arguments = [*parameters, *(f"ptr {cell}" for cell in total_cells)]
+        unused_parameters = {f"i64 {size}" for size in self._module.sizes if size not in self.sizes}
+        arguments = [parameter for parameter in parameters if parameter not in unused_parameters]
+        arguments += [f"ptr {cell}" for cell in total_cells]
         part_count: Position = split.parts
         if split.step is None:
             bounds = write_split_bounds(split, self.out)
@@ -164,19 +166,27 @@ class LoopNestWriter:
         for writer in other_writers:
             writer.write_after_loops()
         self.out.line(f"ret i1 {rare_flag}")
+        self._choose_sizes(has_rare)
         return self.out.finish("kernel"), has_rare
 
     def _begin_function(self, parameters: Sequence[str], is_careful: bool, has_loops: bool = True) -> None:
         attribute = "noinline" if has_loops and not is_careful else QUICK  # careful code runs rarely
         self.out = FunctionText(self._module, Signature("i1", parameters, f"nounwind {attribute}"))
         self.b = LoopWriter(self.out, is_careful, self.element)
+        self._is_careful = is_careful
         self._element_cache: dict[Any, Element] = {}
 
     def _finish_function(self, stem: str) -> tuple[str, bool]:
         """Write the return of the flag for rare elements; return as `_write_function`."""
         flag = self.b.rare_flag
         self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
+        self._choose_sizes(flag is not None)
         return self.out.finish(stem), flag is not None
+
+    def _choose_sizes(self, has_rare: bool) -> None:
+        """Set `sizes`: all open sizes if a careful version takes the same arguments, otherwise those that are used."""
+        takes_all = has_rare or self._is_careful
+        self.sizes = self._module.sizes if takes_all else self.out.drop_unused_sizes(self._module.sizes)
 
     def _reduction_writers(self) -> list[ReductionWriter]:
         writers: list[ReductionWriter] = []
@@ -195,7 +205,7 @@ class LoopNestWriter:
             reduction.write_before_loops()
         for node in self._item.nodes:
             if self._plan.classes[node] == "place":
-                self._fill_padding(node)
+                fill_padding(self.b, node, self.stores[node.results[0]])
 
     def _write_loops(self, reductions: Sequence[ReductionWriter]) -> None:
         for reduction in reductions:
@@ -218,31 +228,6 @@ class LoopNestWriter:
                 self._write_body((index,), reductions)
 
         loop_in_strips(out, reductions, (), bounds, None, write)
-
-    def _fill_padding(self, node: Node) -> None:
-        """Fill the padding around the elements that the loops store, from the outermost dimension to the innermost."""
-        type_: Any = node.results[0].type
-        shape, pointer = sizes(type_), self.stores[node.results[0]]
-        constant = self.b.constant(node.attributes.get("constant_values", 0), type_.dtype)
-
-        def fill(base_offset: Position, start: Position, stop: Position) -> None:
-            if start != stop:
-                with self.out.loop(str(start), str(stop)) as i:
-                    store(self.b, constant, pointer, plus(self.out, base_offset, i))
-
-        def fill_around(base_offset: Position, depth: int) -> None:
-            if depth == len(shape):
-                return
-            out, stride = self.out, element_count(self.out, shape[depth + 1 :])
-            before, after = (write_dimension(out, amount) for amount in node.attributes["paddings"][depth])
-            end = plus(out, shape[depth], product(out, after, -1))
-            fill(base_offset, 0, product(out, before, stride))
-            fill(base_offset, product(out, end, stride), product(out, shape[depth], stride))
-            if any(map(any, node.attributes["paddings"][depth + 1 :])):
-                with self.out.loop(str(before), str(end)) as i:
-                    fill_around(plus(out, base_offset, product(out, i, stride)), depth + 1)
-
-        fill_around(0, 0)
 
     def _write_dimension_loop(self, index: Index, shape: Sequence[int], reductions: Sequence[ReductionWriter]) -> None:
         depth, split_dimension = len(index), self._split.dimension if self._split is not None else None
