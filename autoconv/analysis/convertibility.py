@@ -18,7 +18,7 @@ _REGION_KINDS = (gast.If, *LOOPS)
 
 
 def reasons_to_keep_form(function: gast.AST, escapes: ExitAnalysis) -> tuple[dict[int, str], str]:
-    """Return why statements keep their form, by `id` of the statement, and why returns do ("" if they need not)."""
+    """Return why statements keep their form, by `id` of the statement, and why returns do, "" if they need not."""
     return_reason = frame_pin(function)
     collector = _ReasonCollector(escapes, first_frame_call(function), bool(return_reason))
     collector.visit_block(function.body, None, return_reason)
@@ -55,7 +55,10 @@ class _StagedTries:
         self.statements: list[gast.AST] = []
 
     def visit_block(self, statements: Sequence[gast.AST], is_in_kept_form: bool, depth: int) -> None:
-        """Visit statements. `is_in_kept_form`: an enclosing statement keeps its form; `depth`: of enclosing blocks."""
+        """Visit statements; `depth` counts the enclosing blocks.
+
+        `is_in_kept_form`: whether an enclosing statement keeps its form.
+        """
         for node in statements:
             if isinstance(node, _REGION_KINDS):
                 is_kept = id(node) in self.reasons
@@ -68,7 +71,7 @@ class _StagedTries:
                 exits = self.escapes.statement_exits(node).escapes
                 exits_kept_form = exits and (is_in_kept_form or self.return_reason)
                 if self.collector.pin_of(node) or exits_kept_form or inner_depth > _MAX_DEPTH:
-                    inner_in_kept_form, inner_depth = True, depth + 2  # try and finally
+                    inner_in_kept_form, inner_depth = True, depth + 2  # one for the try, one for a finally around it
                 else:
                     self.statements.append(node)
             elif blocks_of(node):
@@ -77,12 +80,12 @@ class _StagedTries:
                 self.visit_block(part, inner_in_kept_form, inner_depth)
 
 
-# Largest nesting of blocks that rounds may reach; Python's limit is 20.
+# Largest nesting of blocks that rounds may reach; Python's own limit is 20 blocks.
 _MAX_DEPTH = 16
 
 
 def rounds_depth(node: gast.AST, escapes: ExitAnalysis) -> int:
-    """Return the nesting depth of the blocks that the rounds of a statement need."""
+    """Return by how many blocks the loop over the rounds of a statement nests more deeply than the statement."""
     if isinstance(node, gast.With):
         return 3 * len(node.items)
     final_depth = 5 if escapes.leaves_in_finally(node) else 0
@@ -136,7 +139,8 @@ class _ReasonCollector:
         self._pins: dict[int, tuple[gast.AST, str]] = {}
 
     def visit_block(self, statements: Sequence[gast.AST], loop_reason: str | None, return_reason: str) -> None:
-        later_reason = ""  # why a later statement cannot move into a region; after an early exit it would have to
+        # Why a later statement cannot move into a region, as it would after a statement with an early exit.
+        later_reason = ""
         for statement in reversed(statements):
             reason_count = len(self.reasons)
             self.visit_statement(statement, loop_reason, return_reason, later_reason)

@@ -32,10 +32,10 @@ class ExitAnalysis:
     def block_exits(self, statements: Sequence[gast.AST]) -> Exits:
         """Return the exits of a block, including those of unreachable statements: Python compiles these as well."""
         exits = [self.statement_exits(statement) for statement in statements]
-        return Exits(_NO_EXITS.union(*(ways.escapes for ways in exits)), all(ways.falls_through for ways in exits))
+        return Exits(_NO_EXITS.union(*(e.escapes for e in exits)), all(e.falls_through for e in exits))
 
     def falls_through(self, statements: Sequence[gast.AST]) -> bool:
-        """Return whether the statements can complete normally; the last one usually decides, and is checked first."""
+        """Return whether the statements can complete normally; the last one is checked first, as it usually decides."""
         return all(self.statement_exits(statement).falls_through for statement in reversed(statements))
 
     def leaves_in_finally(self, node: gast.AST) -> bool:
@@ -43,7 +43,7 @@ class ExitAnalysis:
         return isinstance(node, TRIES) and bool(self.block_exits(node.finalbody).escapes)
 
     def runs_cleanup(self, statements: Sequence[gast.AST]) -> bool:
-        """Return whether an exit from the statements runs a finally clause or a context manager's exit."""
+        """Return whether an early exit from the statements runs a finally clause or a context manager's `__exit__`."""
         for node in statements:
             if not self.statement_exits(node).escapes or isinstance(node, LOOPS):
                 continue

@@ -2,7 +2,7 @@
 
 For a statement, `exposed` are the names it may read before writing them (upward-exposed uses), `killed` those it
 surely writes, and `modified` those it may write; `falls_through` is whether the next statement is reachable.
-The names live before a statement are exposed + (live after - killed). For a loop the fixed point of that equation
+The names live before a statement are `exposed | (live after - killed)`. For a loop the fixed point of that equation
 has a closed form.
 """
 
@@ -217,9 +217,9 @@ def _join(arms: list[Activity]) -> Activity:
     """Join alternative arms: unions, but killed is the intersection over the arms that fall through."""
     falling_through = [arm for arm in arms if arm.falls_through] or arms
     return Activity(
-        frozenset().union(*(a.exposed for a in arms)),
-        falling_through[0].killed.intersection(*(a.killed for a in falling_through)),
-        frozenset().union(*(a.modified for a in arms)),
+        frozenset().union(*(arm.exposed for arm in arms)),
+        falling_through[0].killed.intersection(*(arm.killed for arm in falling_through)),
+        frozenset().union(*(arm.modified for arm in arms)),
         falling_through[0].falls_through,
     )
 

@@ -1,6 +1,6 @@
-"""Syntactic type inference: expressions that cannot be tuples, lists, sets or objects.
+"""Syntactic type inference: which expressions and names may be containers, sets, text or aliased arrays.
 
-Conservative: a name may hold anything unless every assignment to it in the function excludes that.
+Conservative: an expression may be of a kind unless its syntax, or each assignment to the name, excludes that kind.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ def has_complex_constant(node: Any) -> bool:
 
 
 def _has_parts(node: Any, numbers: Container[str]) -> bool:
+    """Decide `may_have_parts` for operators, constants and displays."""
     if isinstance(node, gast.BinOp):
         if not isinstance(node.op, (gast.Add, gast.Mult)):
             return False
@@ -63,7 +64,7 @@ def _may_satisfy(predicate: Callable[[Any, Container[str]], bool], node: Any, ex
 def number_names(function: Any) -> set[str]:
     """Return the names to which a function assigns only scalars, such as counters."""
     other_names = set(parameter_names(function.args))
-    copies_by_name: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
+    copies_by_name: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that get its value
     candidates: set[str] = set()
     handled_target_ids: set[int] = set()
     for node in _body_nodes(function):
@@ -112,13 +113,14 @@ _SET_OPERATORS = (gast.BitOr, gast.BitAnd, gast.BitXor, gast.Sub)
 
 
 def may_be_sets(node: Any, non_sets: Container[str] = ()) -> bool:
-    """Return whether both operands of an operator may be sets; `non_sets` are the function's `non_set_names`."""
+    """Return whether a BinOp is `|`, `&`, `^` or `-` of possible sets; `non_sets`: the function's `non_set_names`."""
     if not isinstance(node.op, _SET_OPERATORS):
         return False
     return all(_may_satisfy(_may_be_set, operand, non_sets) for operand in (node.left, node.right))
 
 
 def _may_be_set(node: Any, non_sets: Container[str]) -> bool:
+    """Decide for operators, items and displays whether their value may be a set."""
     if isinstance(node, gast.BinOp):
         return may_be_sets(node, non_sets)
     if isinstance(node, gast.Subscript):  # a value indexed by several numbers or slices is an array or a sequence
@@ -233,13 +235,13 @@ def possibly_aliased_names(function: Any) -> set[str]:
     possibly_aliased = set(parameter_names(function.args))
     copies_by_name: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
     bound_names: set[str] = set()
-    handled_target_ids: set[int] = set()
+    handled_target_ids: set[int] = set()  # targets whose assignment has been examined
     for node in nodes:
         bound_names.update(bindings(node))
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             possibly_aliased.update(node.names)
         elif isinstance(node, gast.Assign):
-            for target, value in [pair for assigned in node.targets for pair in _pairs(assigned, node.value)]:
+            for target, value in [pair for full_target in node.targets for pair in _pairs(full_target, node.value)]:
                 if not isinstance(target, gast.Name):
                     continue
                 handled_target_ids.add(id(target))

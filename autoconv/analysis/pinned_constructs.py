@@ -39,7 +39,7 @@ def pinning_construct(node: gast.AST) -> str:
 
 
 def frame_call(node: gast.AST) -> str:
-    """Return "locals()" for such a call, and so on for the other functions that inspect their frame; "" for others."""
+    """Return `"locals()"` for a call of `locals`, and likewise for the other FRAME_NAMES; "" for other nodes."""
     if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_NAMES:
         return f"{node.func.id}()"
     return ""

@@ -1,6 +1,6 @@
 """The state of each region of a function: its inputs, its outputs, and the cells that it accesses.
 
-Computed from liveness and definite assignment; a name is state if a region may modify it and it is live afterwards.
+They follow from liveness and definite assignment: a name is state if a region may modify it and it is live afterwards.
 Definite assignment is a forward analysis. Its facts are sets of names: a statement adds the names that it surely writes
 and removes those that it may delete. Conservative: a name counts as unassigned if some path leaves it so.
 """
@@ -22,7 +22,7 @@ from autoconv.syntax.tree import INLINED_COMPREHENSIONS, inner_parts, walk, walk
 class Region(NamedTuple):
     """The names through which one region exchanges values with the code around it.
 
-    `inputs` and `outputs` are explicit state (the same for a loop); `cells` are names that other functions see too.
+    `inputs` and `outputs` are explicit state, and equal for a loop; `cells` are names that other functions use as well.
     `exit` is the name of the exit code in a loop's state, "" if there is no early exit. `round_locals` are names that
     the rounds of a try change and that nothing reads after them.
     """
@@ -87,14 +87,17 @@ def unsure_reads(function: Any, scope: Scope) -> set[int]:
 
 
 class _AllIds(dict[int, Any]):
-    """Forms for a planner that contain every id, so that no region becomes a function of its own."""
+    """The argument `kept_forms` of a planner for code as written: it contains every id, so nothing becomes a region."""
 
     def __contains__(self, _: object) -> bool:
         return True
 
 
 class DefinedNames(NamedTuple):
-    """The names that are surely assigned at a point: `always`, or `without_exit`, where no exit code is set."""
+    """The names that are surely assigned at a point of the program.
+
+    `always`: on all paths to the point; `without_exit`: on those paths on which no exit code has been set.
+    """
 
     always: frozenset[str]
     without_exit: frozenset[str]
@@ -130,7 +133,7 @@ class _Planner:
         self.plan = RegionPlan()
         self.deletes_names = deletes_names
         self.region_depth = 0  # number of surrounding region functions
-        # Names that regions assign and do not return; they must stay local outside of them.
+        # Names that regions assign and do not return; the surrounding function needs an assignment to keep them local.
         self.region_locals = NOTHING
         self.live_at_jump_target = NOTHING  # live at the target of a break or continue that keeps its form
         self.names_needing_values: set[str] = set()
@@ -162,17 +165,17 @@ class _Planner:
             defined = defined.minus(self._deleted_names(node))
         if isinstance(node, gast.If):
             self._note_reads(node.test, defined)
-            inner_live = live
+            live_after_arms = live
             if is_region:
                 region = self._if_region(node, live, live_on_raise)
                 self._record_region(node, region, defined)
-                inner_live = frozenset(region.outputs)
+                live_after_arms = frozenset(region.outputs)
             self.region_depth += is_region
             body_defined = defined
             if build.is_operation(node.test, "no_exit"):
                 body_defined = DefinedNames(defined.without_exit, defined.without_exit)
-            self.visit_block(node.body, inner_live, live_on_raise, body_defined)
-            self.visit_block(node.orelse, inner_live, live_on_raise, defined)
+            self.visit_block(node.body, live_after_arms, live_on_raise, body_defined)
+            self.visit_block(node.orelse, live_after_arms, live_on_raise, defined)
             self.region_depth -= is_region
         elif isinstance(node, LOOPS):
             self._visit_loop(node, live, live_on_raise, defined, is_region)

@@ -29,7 +29,7 @@ class Scope:
         return self.bound - self.globals - self.nonlocals
 
 
-# Free names of scopes, by id. Lives as long as one query, since trees change between queries.
+# By id of a scope: its free names. Such a cache exists for one query only, since trees change between queries.
 _FreeNamesById = dict[int, set[str]]
 
 
@@ -70,8 +70,8 @@ def _scope_of(function: gast.AST, inlined: Container[int], cache: _FreeNamesById
 
 
 def parameter_names(arguments: gast.arguments) -> list[str]:
-    result = [a.id for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    result += [a.id for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    result = [parameter.id for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    result += [parameter.id for parameter in (arguments.vararg, arguments.kwarg) if parameter is not None]
     return result
 
 
@@ -111,7 +111,7 @@ _RELEVANT_KINDS = BINDING_KINDS | {gast.Global, gast.Nonlocal, gast.ClassDef, *F
 
 
 def free_names(scope: gast.AST) -> set[str]:
-    """Return the names that a nested scope reads or rebinds but does not bind."""
+    """Return the names that a nested scope reads, or rebinds by `nonlocal`, and that belong to an outer scope."""
     return _free_names(scope, {})
 
 

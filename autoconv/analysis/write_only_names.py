@@ -16,19 +16,19 @@ def write_only_names(function: ast.AST) -> frozenset[str]:
 
     `seen.append(x)` and `seen[k] = x`, as statements, are mutations; any other use is a read.
     """
-    mutated_uses = set(map(id, _mutated_uses(function)))
+    mutating_use_ids = set(map(id, _mutating_uses(function)))
     written_names: set[str] = set()
     names_read: set[str] = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Name):
-            is_write = id(node) in mutated_uses or not isinstance(node.ctx, ast.Load)
+            is_write = id(node) in mutating_use_ids or not isinstance(node.ctx, ast.Load)
             (written_names if is_write else names_read).add(node.id)
         elif isinstance(node, ast.AugAssign):  # the target is both read and written
             names_read |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
     return frozenset(written_names - names_read)
 
 
-def _mutated_uses(function: ast.AST) -> Iterator[ast.Name]:
+def _mutating_uses(function: ast.AST) -> Iterator[ast.Name]:
     """Yield the uses of names whose value a statement mutates without reading it."""
     for node in ast.walk(function):
         holder: ast.AST | None = None

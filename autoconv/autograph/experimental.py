@@ -1,4 +1,4 @@
-"""Names of `tf.autograph.experimental`: features, `do_not_convert`, options of loops."""
+"""Public names of `tf.autograph.experimental`: features, `do_not_convert`, options of loops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.tracing.views.autograph import do_not_convert
 
 
 class Feature(enum.Enum):
-    """Parts of conversion that could be requested one by one; all of them are always on.
+    """Parts of conversion that TensorFlow lets one request one by one; here all of them are always on.
 
     >>> autoconv.autograph.experimental.Feature.ALL.name
     'ALL'
@@ -56,7 +56,7 @@ def set_loop_options(
     np.int32(3)
     """
     region = current_region()
-    # Only under `function`, whose contract has no Python numbers.
+    # `contract.python_numbers` is False under `function` only.
     if maximum_iterations is not None and region is not None and not region.contract.python_numbers:
         region.max_iterations = maximum_iterations
 

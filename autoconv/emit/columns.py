@@ -32,7 +32,7 @@ _PENDING_MODULES: dict[str, list[tuple[CodeType, str]]] = {}
 def register_columns(code: CodeType, emitted_code: CodeType, line_reader: LineReader) -> None:
     """Register the code compiled from emitted text, which has columns, for its copy with the user's lines.
 
-    The same holds for the code nested in both.
+    Do the same for the code nested in both.
     """
     _EMITTED_BY_ID[id(code)] = code, emitted_code, line_reader
     nested_code, nested_emitted_code = _nested_code(code), _nested_code(emitted_code)
@@ -64,7 +64,10 @@ def instruction_columns(code: CodeType, instruction_offset: int, line: int) -> t
 
 
 def match_columns(emitted_text: str, start: int, end: int, source: str) -> tuple[int, int] | None:
-    """Return the part of a source line that corresponds to a part of an emitted line."""
+    """Return the columns (start, end) of a source line that correspond to those of its emitted line.
+
+    Columns are 0-based. The result is None where the corresponding words are not contiguous in the source line.
+    """
     if not (emitted_text.isascii() and source.isascii()):
         return None
     source_words = list(_WORD.finditer(source.rstrip()))
@@ -72,11 +75,12 @@ def match_columns(emitted_text: str, start: int, end: int, source: str) -> tuple
     if not positions:
         return None
     first, last = min(positions), max(positions)
-    if any(source_words[position].group() not in _SEPARATORS for position in set(range(first, last)) - positions):
+    unmatched_positions = set(range(first, last)) - positions
+    if any(source_words[position].group() not in _SEPARATORS for position in unmatched_positions):
         return None
     words = source_words[first : last + 1]
     while _unmatched_bracket(words) >= 0 and len(words) < len(source_words) - first:
-        # For `ag__.get_item(x, i)` the words `x[i` match, and the source closes them by its own bracket.
+        # `ag__.get_item(x, i)` matches the words `x[i` of the source; the bracket that closes them is added.
         next_word = source_words[first + len(words)]
         if _PAIRS.get(words[_unmatched_bracket(words)].group()) != next_word.group():
             break

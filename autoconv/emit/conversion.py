@@ -47,7 +47,8 @@ class Construct:
 
     `form` is the emitted form: "functional" (a region with explicit state), "operator" (and, or, not …), "statement" or
     "plain" (unchanged). A "statement" stays one, but its test goes through an operator, as in a region with a yield.
-    `stages`: whether it becomes part of a graph if its test or iterable is a tensor; if not, `reason` gives the cause.
+    `stages`: whether the construct becomes part of a graph if its test or iterable is a tensor; if not, `reason` has
+    the cause.
     """
 
     kind: str
@@ -60,11 +61,12 @@ class Construct:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The result of a conversion.
+    """The result of converting a module.
 
     `text`: the converted module. `origins[k]`: the source line of output line k+1, 0 if there is none.
 
-    `generated`: the names of region functions, which are parts of the user's functions.
+    `functions`: the qualified names of its functions. `generated`: the names of the region functions, which are parts
+    of the user's functions.
     """
 
     text: str

@@ -26,8 +26,9 @@ from autoconv.forks import CONVERSION, new_lock
 
 OPERATORS = "ag__"
 
-# (file, to_consumer) -> (converted code, the names that it only mutates). The file is in the key since codes of two
-# files are equal if the functions and their lines are the same.
+# (file, to_consumer) -> (converted code, the names that it only mutates). `to_consumer`: whether a generator function
+# was converted to pass its values to a consumer. Code objects of two files compare equal if the functions and their
+# lines are the same, so the file is in the key.
 _ConversionsByFile = dict[tuple[str, bool], tuple[types.CodeType, frozenset[str]]]
 _CONVERSIONS: weakref.WeakKeyDictionary[types.CodeType, _ConversionsByFile] = weakref.WeakKeyDictionary()
 # By id, not by equality: where there is nothing to convert, the converted code equals the original.
@@ -35,7 +36,7 @@ _CONVERTED_CODES: weakref.WeakValueDictionary[int, types.CodeType] = weakref.Wea
 _CLASS_NAMES: dict[int, str] = {}  # by id: the qualified names of classes in the code of their class statements
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # by file name: its lines and their digest
 _LOCK = new_lock(order=CONVERSION)
-BEFORE_CONVERSION: list[Callable[[], object]] = []  # called before new code is converted, since it takes a while
+BEFORE_CONVERSION: list[Callable[[], object]] = []  # called before a conversion, which may take long
 _UNCONVERTED: weakref.WeakSet[types.CodeType] = weakref.WeakSet()  # codes that `note_unconverted` has handled
 
 
@@ -51,7 +52,7 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
 
 
 def note_unconverted(function: types.FunctionType) -> None:
-    """Call BEFORE_CONVERSION for a function that runs unconverted, if no earlier process had it."""
+    """Call BEFORE_CONVERSION for a function that runs unconverted, if no earlier process has run the function."""
     code = function.__code__
     if not BEFORE_CONVERSION or code in _UNCONVERTED:
         return
@@ -126,7 +127,7 @@ def _converted_code(function: types.FunctionType, to_consumer: bool) -> types.Co
 
 
 def _load_or_convert(function: types.FunctionType, to_consumer: bool) -> tuple[types.CodeType, frozenset[str]]:
-    # A log of the passes needs them to run.
+    # For a log of the passes, they have to run: nothing is loaded.
     key = None if "passes" in SETTINGS.logs else _cache_key(function, to_consumer)
     cached_code = None if key is None else _load_code(key)
     if cached_code is not None:

@@ -20,14 +20,15 @@ def converter_key() -> str:
 
     gast is located without importing it.
     """
-    states = [sys.version, *(_folder_state(Path(PACKAGE) / folder) for folder in _FOLDERS)]
+    fingerprints = [sys.version, *(_folder_fingerprint(Path(PACKAGE) / folder) for folder in _FOLDERS)]
     spec = importlib.util.find_spec("gast")
     if spec is not None and spec.origin:
-        states.append(_folder_state(Path(spec.origin).parent))
-    return hashlib.sha256("\0".join(states).encode()).hexdigest()
+        fingerprints.append(_folder_fingerprint(Path(spec.origin).parent))
+    return hashlib.sha256("\0".join(fingerprints).encode()).hexdigest()
 
 
-def _folder_state(folder: Path) -> str:
+def _folder_fingerprint(folder: Path) -> str:
+    """Return the names, sizes and modification times of a folder's Python files as text."""
     with os.scandir(folder) as entries:
         files = sorted((entry.name, entry.stat()) for entry in entries if entry.name.endswith(".py"))
     return "\n".join(f"{name}:{status.st_size}:{status.st_mtime_ns}" for name, status in files)

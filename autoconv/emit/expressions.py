@@ -77,7 +77,7 @@ def _escape(character: str) -> str:
     return character
 
 
-# Expressions. Each printer takes `level`, the lowest precedence that needs no parentheses at its position.
+# Expressions. Each printer takes `level`: an expression of a lower precedence gets parentheses at that position.
 
 
 def expression_text(node: Any, level: int = 0) -> str:
@@ -156,6 +156,7 @@ def _dict(node: ast.Dict, level: int) -> str:
 
 
 def _comprehension(opening: str, closing: str) -> Callable[[Any, int], str]:
+    """Return the printer of a comprehension between these brackets."""
     def comprehension(node: Any, level: int) -> str:
         is_dict = isinstance(node, ast.DictComp)
         text = f"{expression_text(node.key)}: {expression_text(node.value)}" if is_dict else expression_text(node.elt)
@@ -216,11 +217,11 @@ def _yield(node: ast.Yield, level: int) -> str:
 
 
 def _formatted_string(node: ast.JoinedStr, level: int) -> str:
-    """Print an f-string, if possible with a quote that does not occur inside it, so that any Python reads it."""
+    """Print an f-string, if possible with a quote that does not occur in it, as Python before 3.12 needs it."""
     pieces = list(_formatted_pieces(node.values))
     body = "".join([text for text, _ in pieces])
     code = "".join([text for text, is_literal in pieces if not is_literal])
-    # `u'' f'…'` parses to an f-string whose first text has the kind "u".
+    # An f-string whose first text has the kind "u" was written `u'' f'…'`.
     prefix = "u'' " if node.values and getattr(node.values[0], "kind", None) else ""
     if not _ALLOWS_NESTED_QUOTES and "\\" in code:
         return prefix + _portable_formatted_string(node)

@@ -42,7 +42,7 @@ def convert_code(function: types.FunctionType, to_consumer: bool = False) -> tup
     factory_content: Any = definition
     function_expression: ast.expr = ast.Name(definition.name, ast.Load())
     if class_name:
-        class_name = f"_______{class_name}"  # mangles private names in the same way; the class's own name stays free
+        class_name = f"_______{class_name}"  # mangles private names as the user's class does, and binds another name
         factory_content = ast.ClassDef(class_name, [], [], [definition], [])
         if "type_params" in ast.ClassDef._fields:
             factory_content.type_params = []
@@ -121,7 +121,9 @@ def rewrite_definition(function: types.FunctionType, to_consumer: bool = False) 
     definition.decorator_list = []
     arguments = definition.args
     arguments.defaults = [ast.copy_location(ast.Constant(None), definition) for _ in arguments.defaults]
-    arguments.kw_defaults = [d and ast.copy_location(ast.Constant(None), definition) for d in arguments.kw_defaults]
+    arguments.kw_defaults = [
+        default and ast.copy_location(ast.Constant(None), definition) for default in arguments.kw_defaults
+    ]
     for argument in ast.walk(arguments):
         if isinstance(argument, ast.arg):
             argument.annotation = None

@@ -1,4 +1,4 @@
-"""Turn generator functions into functions that pass each value to a consumer, as graph loops over them need.
+"""Turn generator functions into functions that pass each value to a consumer, as graph loops over generators need.
 
 def count(n):
     for i in range(n):
@@ -23,8 +23,8 @@ from autoconv.syntax.tree import Transformer, contains, walk, walk_scope
 
 _YIELDS = (gast.Yield, gast.YieldFrom)
 _ASYNCHRONOUS = (gast.AsyncWith, gast.AsyncFor)
-# Restrictions that a yield in a try or with passes to the consumer: the body of the graph's loop may not raise there,
-# or may neither raise nor end the loop.
+# Restrictions that a yield in a try or with passes to the consumer, which is the body of a graph's loop: "tried" means
+# that the body may not raise there, "kept" that it may neither raise nor end the loop.
 _MAY_NOT_RAISE, _MUST_CONTINUE = "tried", "kept"
 # Exceptions by which a clause may catch GeneratorExit.
 _CLOSING_EXCEPTIONS = ("BaseException", "BaseExceptionGroup", "GeneratorExit")
@@ -70,6 +70,7 @@ def _is_super(node: Any) -> bool:
 
 
 def _can_push(definition: Any) -> bool:
+    """Return whether a function is a generator function whose yields can all become calls of a consumer."""
     if not isinstance(definition, gast.FunctionDef):
         return False
     nodes = [node for statement in definition.body for node in walk_scope(statement)]
@@ -164,7 +165,10 @@ class _ConsumerCalls(Transformer):
         return result
 
     def _call_and_exit_check(self, value: Any, statement: Any) -> list[Any]:
-        """Return a call, and an if on its result: an `if take_(i):` alone in an else would be printed as an elif."""
+        """Return the assignment of a call's result, and an if on it.
+
+        They are two statements, since an `if take_(i):` alone in an else would be printed as an elif.
+        """
         restriction = [build.constant(self.restriction)] if self.restriction else []
         call = build.call(build.name(self.name), value, *restriction)
         enough_name = self.context.namer.shared_name("enough_")

@@ -14,7 +14,7 @@ _IMPORT_FUNCTIONS = {"import_module", "__import__", "find_spec", "LazyModule"}
 def rename_imports(
     tree: ast.AST, renames: Mapping[str, str], nodes: ModuleType = ast, resolver: str | None = None
 ) -> bool:
-    """Replace packages in a tree of `ast` or `gast` (`nodes`), by the longest prefix that is renamed.
+    """Replace packages in a tree of the module `nodes` (`ast` or `gast`), by the longest prefix that is renamed.
 
     Before, with `tensorflow` renamed to `autoconv`:
 
@@ -33,7 +33,7 @@ def rename_imports(
     Return whether anything was replaced.
     """
     has_changed = False
-    for node in list(ast.walk(tree)):  # accepts nodes of ast and of gast
+    for node in list(ast.walk(tree)):  # also walks trees of gast
         if isinstance(node, nodes.Import):
             names = [new_alias for alias in node.names for new_alias in _renamed_aliases(alias, renames, nodes)]
             has_changed |= names != node.names

@@ -26,8 +26,8 @@ def compile_with_origins(
     """Compile converted `text` under the user's `filename` and line numbers.
 
     `origins[k]` is the line of the user's file for line k+1 of `text`, 0 if there is none: such a line counts as the
-    one before it. What a statement of `text` and the one of `source` on its line have in common, such as a condition,
-    gets the positions of the source. The rest has no columns, so that a traceback never has carets under the wrong
+    one before it. Expressions that a statement of `text` has in common with the statement of `source` on its line
+    get the positions of the source. All others have no columns, so that a traceback never has carets under the wrong
     words. Functions named in `generated` get the name of the enclosing function.
     """
     tree = ast.parse(text, filename)
@@ -87,27 +87,27 @@ def _fill_gaps(origins: Sequence[int]) -> list[int]:
 
 
 def _find_common_parts(tree: ast.AST, user_lines: list[int], source: str) -> list[tuple[ast.AST, ast.AST]]:
-    """Return the nodes of the tree that stand for nodes of the source, with these."""
+    """Return pairs of a node of the tree and the node of the source that it stands for."""
     originals: dict[tuple[type, int], list[ast.AST]] = {}
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, _WITH_BODIES):
             originals.setdefault((type(node), _line_of(node)), []).append(node)
-    found: list[tuple[ast.AST, ast.AST]] = []
+    common_parts: list[tuple[ast.AST, ast.AST]] = []
     for node in ast.walk(tree):
         if isinstance(node, _WITH_BODIES):
             line = user_lines[min(_line_of(node), len(user_lines)) - 1]
             for original in originals.get((type(node), line), ()):
                 pairs = [_pair(*parts) for parts in zip(_parts(node), _parts(original), strict=False)]
-                found += [pair for pairs_of_part in pairs for pair in pairs_of_part]
+                common_parts += [pair for pairs_of_part in pairs for pair in pairs_of_part]
                 if all(pairs) and len(pairs) == len(list(_parts(original))):
-                    found.append((node, original))
-    return found
+                    common_parts.append((node, original))
+    return common_parts
 
 
 def _pair(node: Any, original: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
-    """Return the pairs of nodes of two equal expressions; also if operators of this package are called on parts of one.
+    """Return pairs of nodes of two expressions that are equal, except for calls of operators around parts of `node`.
 
-    The result is empty if the two differ otherwise.
+    The result is empty if the expressions differ in another way.
     """
     if ast.dump(node) == ast.dump(original):
         return list(zip(ast.walk(node), ast.walk(original), strict=True))
@@ -127,7 +127,7 @@ def _pair(node: Any, original: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
 
 
 def _names(node: ast.AST) -> list[Any]:
-    """Return the names and constants that a node holds itself."""
+    """Return the names and constants in the fields of a node, without those of its children."""
     return [value for _, value in ast.iter_fields(node) if not isinstance(value, (ast.AST, list))]
 
 

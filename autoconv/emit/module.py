@@ -92,7 +92,7 @@ def _convert_and_print(
         return outcome
     context, tree = outcome
     comments = dict(own_line_comments(source)) if options.comments else {}
-    if tree.body and not tree.body[0].lineno:  # line 0 is that of the inserted header
+    if tree.body and not tree.body[0].lineno:  # the inserted header has line 0
         comments = _move_first_lines_up(comments, source)
     for diagnostic in diagnostics:
         note = f"# autoconv left this function as it is: {diagnostic.message} (line {diagnostic.place.line})"
@@ -108,7 +108,7 @@ def _convert_and_print(
         text,
         origins,
         tuple(diagnostics),
-        tuple(sorted(constructs, key=lambda c: (c.place.line, c.place.column))),
+        tuple(sorted(constructs, key=lambda construct: (construct.place.line, construct.place.column))),
         tuple(name for name, _ in qualified_functions(tree)),
         tuple(context.namer.generated_names),
     )
@@ -156,9 +156,9 @@ def _move_first_lines_up(comments: Mapping[int, tuple[str, ...]], source: str) -
     """Move a `#!` line and an encoding declaration to line 0, above everything."""
     result = dict(comments)
     lines = [line.strip() for line in source.removeprefix("\ufeff").split("\n", 2)[:2]]
-    matches = [k for k, line in enumerate(lines) if _FIRST_LINE_COMMENT.match(line) and all(lines[:k])]
+    matching_indices = [k for k, line in enumerate(lines) if _FIRST_LINE_COMMENT.match(line) and all(lines[:k])]
     first_line = next(iter(comments), 0)
-    moved_lines = lines[: matches[-1] + 1] if matches else []
+    moved_lines = lines[: matching_indices[-1] + 1] if matching_indices else []
     if moved_lines and tuple(moved_lines) == comments.get(first_line, ())[: len(moved_lines)]:
         result[0], result[first_line] = tuple(moved_lines), comments[first_line][len(moved_lines) :]
     return result
@@ -252,7 +252,7 @@ def qualified_functions(tree: Any) -> list[tuple[str, Any]]:
 
 def _functions_in(body: list[Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for node in body:
-        kind = type(node).__name__
+        kind = type(node).__name__  # of nodes of ast and of gast
         if kind in ("FunctionDef", "AsyncFunctionDef"):
             yield prefix + node.name, node
         elif kind == "ClassDef":
@@ -265,6 +265,7 @@ def _functions_in(body: list[Any], prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _check_option_names(tree: ast.Module, filename: str, options: Options) -> None:
+    """Raise TargetError for a name in the options that is no function or class of the module."""
     names = {name for name, _ in qualified_functions(tree)}
     classes = {name.rpartition(".")[0] for name in names} | {
         node.name for node in tree.body if isinstance(node, ast.ClassDef)

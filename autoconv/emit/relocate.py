@@ -14,7 +14,7 @@ from typing import Any
 
 from autoconv.errors import REGION_SUFFIX
 
-_NO_COLUMNS, _NO_LOCATION = 13, 15  # kinds of entries of a line table
+_NO_COLUMNS, _NO_LOCATION = 13, 15  # kinds of entries of CPython's line table
 # (line, column, last line, end column) of the body of a lambda.
 Extent = tuple[int | None, int | None, int | None, int | None]
 
@@ -52,8 +52,9 @@ def rename_regions(
     """Give the generated functions nested in `code` its own name, so that tracebacks show the user's functions.
 
     Functions and classes of the user in `code` get the qualified names that they have in the user's program.
-    `lambda_extents` has those of the bodies of the user's lambdas; other lambdas are generated. With None, all lambdas
-    are the user's. `compiled_qualname` is the qualified name with which `code` was compiled, if it has another now.
+    `lambda_extents` has the extents of the bodies of the user's lambdas; other lambdas are generated. With None, all
+    lambdas are the user's. `compiled_qualname` is the qualified name that `code` had when it was compiled, "" if it
+    still has that name.
     """
     constants: list[Any] = []
     name = code.co_qualname.removesuffix(REGION_SUFFIX)
@@ -83,7 +84,7 @@ def _qualify(code: types.CodeType, name: str) -> types.CodeType:
 
 
 def is_class_body(code: types.CodeType) -> bool:
-    """Return whether it is the code of a class statement, or of a module."""
+    """Return whether `code` is that of a class statement, or of a module."""
     return not code.co_flags & inspect.CO_OPTIMIZED
 
 
@@ -118,7 +119,7 @@ def decode_lines(text: str) -> list[int]:
 
 
 def _line_table(first_line: int, lines: Sequence[int]) -> bytes:
-    """Encode entries of up to eight code units: the difference of lines and no columns, or no position at all."""
+    """Return a line table for the lines of all code units, where 0 means no position; entries have no columns."""
     table = bytearray()
     previous_line = first_line
     for line, length in _runs_of_lines(lines):
@@ -132,6 +133,7 @@ def _line_table(first_line: int, lines: Sequence[int]) -> bytes:
 
 
 def _runs_of_lines(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield (line, number of code units) for runs of one line, of at most eight units, as an entry holds."""
     start = 0
     while start < len(lines):
         end = start + 1
@@ -142,6 +144,7 @@ def _runs_of_lines(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _signed_varint(value: int) -> bytes:
+    """Encode an integer by six bits a byte, lowest first; the lowest bit of all is the sign."""
     number = (-value << 1) | 1 if value < 0 else value << 1
     encoding = bytearray()
     while number >= 64:

@@ -19,7 +19,7 @@ from typing import Any
 
 _MAX_LINES = 200  # lines of a function that is examined; longer ones are converted
 _MISSING = object()  # marker for a missing value
-# The statements of functions, since a trace calls many a function often.
+# By code: the statements of its function, parsed once, since a trace may call a function many times.
 _BODIES: weakref.WeakKeyDictionary[types.CodeType, list[ast.stmt]] = weakref.WeakKeyDictionary()
 
 
@@ -39,7 +39,7 @@ def is_unchanged(function: types.FunctionType, allows_package_calls: bool) -> bo
 
 
 def _body_statements(code: types.CodeType, namespace: dict[str, Any]) -> list[ast.stmt]:
-    """Return the statements of the function; none if its text is not found or too long."""
+    """Return the statements of the function; the list is empty if its text is not found or too long."""
     last_line = max((end for _, end, _, _ in code.co_positions() if end is not None), default=0)
     if last_line - code.co_firstlineno > _MAX_LINES:
         return []

@@ -44,8 +44,8 @@ class Printed:
 def print_tree(tree: ast.AST, comments: Mapping[int, Sequence[str]] | None = None) -> Printed:
     """Print `tree`, with `comments[line]` above the first printed statement of that source line.
 
-    Comments are `# ...` lines without indentation. Those of a decorated definition belong to the line
-    of its first decorator. Comments of lines that no printed statement came from are left out.
+    Comments are `# ...` lines without indentation. Those of a decorated definition belong to the line of its
+    first decorator. Comments of lines that no printed statement came from are left out.
     """
     printer = _Printer(comments or {})
     printer.print_root(tree)
@@ -61,6 +61,7 @@ class _Printer(Unparser):  # type: ignore[misc]
     """Printer of statements: one method for each kind of node, named as in `astunparse`."""
 
     def __init__(self, comments: Mapping[int, Sequence[str]]) -> None:
+        """Prepare to print; `_margin` is the line break with the indentation, `_line` the current source line."""
         # The inherited constructor prints at once and to a file, so it is not called.
         self.future_imports: list[str] = []
         self._comments = dict(comments)
@@ -237,9 +238,9 @@ class _Printer(Unparser):  # type: ignore[misc]
         value = node.value
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             text = ("u" if value.kind else "") + triple_quoted(value.value)
-            last = (getattr(node, "end_lineno", 0) or sys.maxsize) if self._line else 0
+            last_line = (getattr(node, "end_lineno", 0) or sys.maxsize) if self._line else 0
             self._parts.append(self._margin + text)
-            self._origins.extend(min(self._line + k, last) for k in range(text.count("\n") + 1))
+            self._origins.extend(min(self._line + k, last_line) for k in range(text.count("\n") + 1))
         else:
             self.fill(bare_text(value, *YIELDS))
 

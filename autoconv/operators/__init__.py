@@ -104,7 +104,7 @@ from autoconv.operators.values.items import (
 from autoconv.operators.values.membership import in_, not_in
 from autoconv.runtime.recording.activity import register_listener
 
-# Operators with a cheaper version for use while this thread records nothing: it runs the function as written.
+# `call`, `bitand`, `bitor`, `bitxor` and `sub` have cheaper versions, which apply while no thread traces.
 _QUIET_OPERATORS = {_name: hide_frames_2(getattr(_set_operators, _name)) for _name in _set_operators.PYTHON_FUNCTIONS}
 _TRACED = {"call": call, **_QUIET_OPERATORS}
 _UNTRACED = {"call": call_untraced, **_set_operators.PYTHON_FUNCTIONS}
@@ -112,10 +112,11 @@ bitand, bitor, bitxor, sub = map(_set_operators.PYTHON_FUNCTIONS.__getitem__, ("
 untraced: object = True
 
 
-def _set_untraced(now: object) -> None:
+def _set_untraced(new_flag: object) -> None:
+    """Set `untraced`: True while no thread traces, else an object whose truth each thread has for itself."""
     global untraced
-    untraced = now
-    globals().update(_UNTRACED if now is True else _TRACED)
+    untraced = new_flag
+    globals().update(_UNTRACED if new_flag is True else _TRACED)
 
 
 register_listener(_set_untraced)
@@ -241,7 +242,7 @@ __all__ = [
 ]  # fmt: skip
 
 # Operators that may raise on plain values, by the wrapper that removes their frames from the traceback.
-_QUIET = {
+_NAMES_BY_WRAPPER = {
     hide_frames_1: "class_of ld ld_outer ld_inlined not_",
     hide_frames_2: "eq ne lt le gt ge get_item del_item del_attr in_ not_in iadd isub imul iand ior ixor",
     hide_frames_3: "if_exp set_item set_item_in set_attr",
@@ -250,5 +251,5 @@ _QUIET = {
     hide_frames_of_loop: "while_stmt for_stmt",
     hide_frames: "make_exception list_of set_of dict_of generator assertion set_item_of augment_item_of",
 }
-for _quiet, _names in _QUIET.items():
-    globals().update({_name: _quiet(globals()[_name]) for _name in _names.split()})
+for _wrapper, _names in _NAMES_BY_WRAPPER.items():
+    globals().update({_name: _wrapper(globals()[_name]) for _name in _names.split()})

@@ -15,7 +15,7 @@ from autoconv.syntax.tree import FUNCTIONS, RewrittenStatements, Transformer, Un
 
 
 class Note(NamedTuple):
-    """The form that one control-flow construct of the source was given (see emit.conversion.Construct)."""
+    """The emitted form of one control-flow construct; `emit.conversion.Construct` documents the fields."""
 
     kind: str
     place: Place
@@ -28,13 +28,14 @@ class Note(NamedTuple):
 class Context:
     """State of one conversion: the file, the user's lines, fresh names, and notes.
 
-    `only` and `excluded` are qualified names of functions to convert (None for all) and to leave. The dicts have ids of
-    nodes as keys, and the node in each value, so that it lives. `generated` holds nodes that passes made in the shape
-    of user code, so that later passes can tell them apart. `exit_names` are the variables of exit codes and return
-    values. `statement_forms` has the reason why an if or loop stays a statement. `staged_tries` are the try and with
-    statements recorded in rounds; `region_writes` has the outer names that a region function writes. `outer_names` are
-    names of an outer function, converted separately, that may be unassigned. `at_run_time`: a single function is
-    converted while the program runs, with `ag__` as a free variable.
+    `only`: the qualified names of the functions to convert, None for all. `excluded`: those to leave as they are.
+    The keys of the dicts are ids of nodes; each value contains its node, which keeps the node alive and its id unique.
+    `generated`: the nodes that passes made, to tell them apart from user code of the same shape. `exit_names`: the
+    variables of exit codes and return values. `statement_forms`: for each if or loop that stays a statement, the
+    reason. `staged_tries`: the try and with statements that are recorded in rounds. `region_writes`: for each region
+    function, the outer names that it writes. `records_notes`: False inside the untraced copy of a function, which has
+    no notes. `outer_names`: names of an outer function, converted separately, that may be unassigned. `at_run_time`:
+    True if a single function is converted while the program runs, with `ag__` as a free variable.
     """
 
     def __init__(
@@ -106,8 +107,9 @@ _ENTERED_KINDS = (*FUNCTIONS, gast.ClassDef, gast.Module, UntracedStatements, Re
 class FunctionPass(Transformer):
     """Base of passes that rewrite functions; modules and class bodies run once, at import, and stay as they are.
 
-    `function` is the qualified name of the function being rewritten, `class_name` the innermost class around it (for
-    private names). Subclasses define `visit_Kind` methods, and override `rewrite_function` for work on the whole.
+    `path` has the names of the enclosing classes and functions. `function` is the qualified name of the function being
+    rewritten, `class_name` the innermost class around it (for private names). Subclasses define a method `visit_Kind`
+    for each kind of node, and override `rewrite_function` to rewrite a whole function.
     """
 
     def __init__(self, context: Context) -> None:
@@ -178,12 +180,12 @@ class FunctionPass(Transformer):
         """Rewrite defaults and decorators, which belong to the enclosing scope."""
         arguments = node.args
         arguments.defaults = self.visit_list(arguments.defaults)
-        arguments.kw_defaults = [d and self.visit(d) for d in arguments.kw_defaults]
+        arguments.kw_defaults = [default and self.visit(default) for default in arguments.kw_defaults]
         if hasattr(node, "decorator_list"):
             node.decorator_list = self.visit_list(node.decorator_list)
 
     def visit_UntracedStatements(self, node: Any) -> Any:
-        """Rewrite only functions inside, without notes: they are made for the traced copy."""
+        """Rewrite only the functions in it, without notes, which are made for the traced copy."""
         in_function, records_notes = self.in_function, self.context.records_notes
         self.in_function = self.context.records_notes = False
         node.statements = self.visit_list(node.statements)

@@ -38,18 +38,12 @@ class Calls(FunctionPass):
         self.visit_children(node)
         if isinstance(function, gast.Name) and function.id in FRAME_CALLS:
             lists_names = function.id in _NAME_LISTING_BUILTINS and not node.args and not node.keywords
+            if lists_names and self.context.at_run_time:
+                return build.wrap("users_names", node)
             if lists_names or function.id != "dir":  # `dir` of an argument is a call like any other
-                return build.wrap("users_names", node) if lists_names and self.context.at_run_time else node
-        if (  # pdb stops in the frame that calls it
-            isinstance(function, gast.Attribute)
-            and isinstance(function.value, gast.Name)
-            and (
-                function.value.id == build.OPERATORS
-                or (function.value.id, function.attr) == ("pdb", "set_trace")
-            )
-        ):
-            return node
-        node.func = build.wrap("call", node.func)
+                return node
+        if not _is_called_directly(function):
+            node.func = build.wrap("call", node.func)
         return node
 
     def visit_Attribute(self, node: Any) -> Any:
@@ -67,10 +61,10 @@ class Calls(FunctionPass):
         return self.visit_children(node)
 
     def visit_ClassDef(self, node: Any) -> Any:
-        before = announcement(node) if self.in_function and not self._after_announcement else None
+        statement_before = announcement(node) if self.in_function and not self._after_announcement else None
         self._after_announcement = False
         class_statement = super().visit_ClassDef(node)
-        return class_statement if before is None else [build.place(before, node), class_statement]
+        return class_statement if statement_before is None else [build.place(statement_before, node), class_statement]
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """Leave decorators, which are applied unconverted."""
@@ -81,3 +75,10 @@ class Calls(FunctionPass):
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef
+
+
+def _is_called_directly(function: Any) -> bool:
+    """Return whether a called expression is an operator, or `pdb.set_trace`, which stops in the frame that calls it."""
+    if not isinstance(function, gast.Attribute) or not isinstance(function.value, gast.Name):
+        return False
+    return function.value.id == build.OPERATORS or (function.value.id, function.attr) == ("pdb", "set_trace")

@@ -17,9 +17,9 @@ from autoconv.syntax.tree import walk, walk_scope
 
 
 def declare_cells(uses: NameUses) -> list[Any]:
-    """Return the statement `ag__.local_cells(lambda: (x, y))` for a function whose regions are functions already.
+    """Return, as a list, the statement `ag__.local_cells(lambda: (x, y))` for a function whose regions are functions.
 
-    The list is empty if no inner function writes one of its names.
+    The list is empty if no inner function writes a local name of the function.
     """
     cells = tuple(sorted((uses.shared & uses.bound) - uses.declared))
     mark = uses.context.mark_generated

@@ -1,7 +1,8 @@
 """Announce what a class statement in a function calls implicitly: bases, metaclass, decorators, and code of its body.
 
-class Point(Base):          # is announced by  ag__.class_statement(Base)
-    registry.append(1)      # with this statement, by  ag__.class_statement(): no list, as it may call anything
+class Point(Base): ...      # is announced by  ag__.class_statement(Base)
+class Point(Base):          # is announced by  ag__.class_statement(): its body may call anything
+    registry.append(1)
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ _CALL_FREE_KINDS = (
 
 
 def announcement(node: Any) -> gast.Expr | None:
-    """Return the statement to insert before a class statement; None if that calls nothing."""
+    """Return the statement to insert before a class statement; None if the class statement calls nothing."""
     callees: list[Any] = [*node.bases, *(keyword.value for keyword in node.keywords), *node.decorator_list]
     only_binds = _collect_callees_of_body(node.body, callees)
-    roots = list(map(_innermost_callee, callees))
-    if not roots and only_binds:
+    innermost_callees = list(map(_innermost_callee, callees))
+    if not innermost_callees and only_binds:
         return None
-    can_be_listed = only_binds and all(isinstance(root, gast.Name) or _is_dotted_name(root) for root in roots)
-    return gast.Expr(build.operate("class_statement", *(copy_tree(roots) if can_be_listed else ())))
+    can_be_listed = only_binds and all(map(_is_dotted_name, innermost_callees))
+    return gast.Expr(build.operate("class_statement", *(copy_tree(innermost_callees) if can_be_listed else ())))
 
 
 def _innermost_callee(node: Any) -> Any:
@@ -39,6 +40,7 @@ def _innermost_callee(node: Any) -> Any:
 
 
 def _is_dotted_name(node: Any) -> bool:
+    """Return whether an expression is a name or a chain of attributes of one: `a`, `a.b.c`."""
     while isinstance(node, gast.Attribute):
         node = node.value
     return isinstance(node, gast.Name)
@@ -48,7 +50,7 @@ def _collect_callees_of_body(body: list[Any], callees: list[Any]) -> bool:
     """Return whether a class body only binds names; append its callees to `callees`."""
     for statement in body:
         if isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef)):
-            callees += [part for part in statement.decorator_list if not _is_builtin_decorator(part)]
+            callees += [decorator for decorator in statement.decorator_list if not _is_builtin_decorator(decorator)]
         elif isinstance(statement, gast.Assign):
             if not all(isinstance(target, gast.Name) for target in statement.targets):
                 return False
@@ -77,7 +79,7 @@ def _is_constant_statement(statement: Any) -> bool:
 
 
 def _collect_callees_of_expression(node: Any, callees: list[Any]) -> bool:
-    """Return whether an expression runs no code but that of calls; append their callees to `callees`."""
+    """Return whether an expression runs no other code than that of its calls; append their callees to `callees`."""
     if isinstance(node, gast.Lambda):
         return True
     if isinstance(node, gast.Call):

@@ -22,7 +22,8 @@ from autoconv.passes.calls import FRAME_CALLS
 from autoconv.syntax import build
 from autoconv.syntax.tree import COMPREHENSIONS, inner_parts, walk
 
-_KINDS = {
+# For each kind of node: its name in notes, and its operator.
+_NAMES_AND_OPERATORS = {
     gast.ListComp: ("list comprehension", "list_of"),
     gast.SetComp: ("set comprehension", "set_of"),
     gast.DictComp: ("dict comprehension", "dict_of"),
@@ -40,7 +41,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 class Comprehensions(FunctionPass):
     def visit_ListComp(self, node: Any) -> Any:
-        kind, operator = _KINDS[type(node)]
+        kind, operator = _NAMES_AND_OPERATORS[type(node)]
         reason = self._reason_to_keep(node)
         self.visit_children(node)
         if reason:
@@ -56,7 +57,8 @@ class Comprehensions(FunctionPass):
     def _operator_call(self, operator: str, clause: Any, element: Any) -> Any:
         """Make `ag__.operator(iterable, lambda target: element, lambda target: condition, into='the target')`.
 
-        Its span is that of the iterable, where Python reports that it is not iterable.
+        `into` is absent if the target is a single name. The span of the call is that of the iterable, where Python
+        reports that it is not iterable.
         """
         names, into = self._parameters(clause.target)
         keywords = {} if isinstance(clause.target, gast.Name) else {"into": build.constant(into)}
@@ -66,9 +68,9 @@ class Comprehensions(FunctionPass):
         return build.place(build.operate(operator, clause.iter, *functions, **keywords), clause.iter)
 
     def _parameters(self, target: Any) -> tuple[list[str], str]:
-        """Return the names that a target binds, one for each position in it, and the target as text.
+        """Return the names that a target binds, one for each position in the target, and the target as source text.
 
-        Of a repeated name (`_, _`) only the last occurrence keeps it, as the parameters of a lambda must differ.
+        Earlier occurrences of a repeated name (`_, _`) get fresh names, as the parameters of a lambda must differ.
         """
         bound_names = [node.id for node in _target_names(target)]
         last_positions = {name: position for position, name in enumerate(bound_names)}
@@ -89,7 +91,7 @@ class Comprehensions(FunctionPass):
         return node if isinstance(node, gast.GeneratorExp) else build.wrap("new", node)
 
     def visit_Call(self, node: Any) -> Any:
-        """Leave a comprehension whose form an earlier run of the pass kept."""
+        """Leave a comprehension alone if an earlier run of the pass kept its form."""
         if build.is_operation(node, "new") and isinstance(node.args[0], COMPREHENSIONS):
             comprehension = self.visit(node.args[0])
             if build.is_operation(comprehension, "new"):
@@ -147,6 +149,7 @@ def _is_plain_target(target: Any) -> bool:
 
 
 def _target_names(target: Any) -> Iterator[Any]:
+    """Yield the nodes of the names that a target binds, in order."""
     if isinstance(target, gast.Name):
         yield target
     for child in getattr(target, "elts", ()) or ([target.value] if isinstance(target, gast.Starred) else ()):

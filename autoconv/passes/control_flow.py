@@ -114,60 +114,62 @@ class _Regions:
         if isinstance(first, gast.Assign) and build.is_operation(first.value, "watch"):
             return
         watch_name = self.namer.fresh("try_")
-        clause = "a with" if isinstance(node, gast.With) else "an except clause" if node.handlers else "a finally"
-        description = build.constant(clause)
-        start = build.assign(watch_name, build.operate("watch", description))
+        reason = "a with" if isinstance(node, gast.With) else "an except clause" if node.handlers else "a finally"
+        start = build.assign(watch_name, build.operate("watch", build.constant(reason)))
         stop = gast.Expr(build.operate("check_watched", build.name(watch_name)))
         leaves_early = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
         ending = [] if leaves_early else [build.place(stop, node.body[-1])]
         node.body = [build.place(start, first), *WatchedExits(watch_name).visit_list(node.body), *ending]
 
     def _rewrite_try_in_rounds(self, node: Any, region: Region) -> list[Any]:
-        """Put the statement into a loop over rounds; one with handlers and a finally becomes two statements."""
+        """Put the statement into a loop over its rounds; one with handlers and a finally becomes two nested statements.
+
+        The variable `recorder` is the loop's target, the recorder of the try in the current round.
+        """
         if node.finalbody and node.handlers:
             try_ = build.place(gast.Try(node.body, node.handlers, [], []), node)
             node.body, node.handlers = [build.place(s, node) for s in self._rewrite_try_in_rounds(try_, region)], []
-        trial = self.namer.fresh("try_")
-        node.body = [build.place(self._report_event(trial, "begin"), node.body[0]), *node.body]
+        recorder = self.namer.fresh("try_")
+        node.body = [build.place(self._report_event(recorder, "begin"), node.body[0]), *node.body]
         if node.finalbody:
-            node.finalbody = [build.place(self._report_event(trial, "end"), node.finalbody[0]), *node.finalbody]
+            node.finalbody = [build.place(self._report_event(recorder, "end"), node.finalbody[0]), *node.finalbody]
         for number, handler in enumerate(node.handlers):
             caught_types = handler.type or build.name("BaseException")
-            clause = build.operate("caught_classes", build.name(trial), build.constant(number), caught_types)
+            clause = build.operate("caught_classes", build.name(recorder), build.constant(number), caught_types)
             handler.type = build.place(clause, handler.type or handler)
             if handler.name is not None:
                 name = handler.name if isinstance(handler.name, str) else handler.name.id
                 store = build.assign(name, build.operate("exception", build.name(name)))
                 handler.body = [build.place(store, handler), *handler.body]
         accesses = self._accesses_of_rounds(region, node)
-        attempts = build.operate("attempts", build.constant(len(node.handlers)), *accesses)
-        return [self._loop_over_rounds(trial, attempts, node)]
+        rounds = build.operate("attempts", build.constant(len(node.handlers)), *accesses)
+        return [self._loop_over_rounds(recorder, rounds, node)]
 
     def _rewrite_with_in_rounds(self, node: Any, region: Region) -> list[Any]:
-        """Put a with statement into rounds, like a try; each manager gets a statement of its own."""
+        """Put a with statement into a loop over its rounds, like a try; each manager gets a statement of its own."""
         if len(node.items) > 1:
             inner_with = build.place(gast.With(node.items[1:], node.body, None), node)
             node.body = [build.place(s, node) for s in self._rewrite_with_in_rounds(inner_with, region)]
             node.items = node.items[:1]
-        trial, manager = self.namer.fresh("with_"), self.namer.fresh("manager_")
+        recorder, manager = self.namer.fresh("with_"), self.namer.fresh("manager_")
         item = node.items[0]
         expression = item.context_expr
         manager_expression = expression.args[0] if build.is_operation(expression, "context") else expression
         enter = build.place(build.assign(manager, manager_expression), expression)
-        managed_trial = build.operate("managed_context", build.name(trial), build.name(manager))
-        item.context_expr = build.place(managed_trial, item.context_expr)
-        node.body = [build.place(self._report_event(trial, "begin"), node.body[0]), *node.body]
-        trials = build.operate("with_attempts", build.name(manager), *self._accesses_of_rounds(region, node))
-        return [enter, self._loop_over_rounds(trial, trials, node)]
+        managed_context = build.operate("managed_context", build.name(recorder), build.name(manager))
+        item.context_expr = build.place(managed_context, item.context_expr)
+        node.body = [build.place(self._report_event(recorder, "begin"), node.body[0]), *node.body]
+        rounds = build.operate("with_attempts", build.name(manager), *self._accesses_of_rounds(region, node))
+        return [enter, self._loop_over_rounds(recorder, rounds, node)]
 
-    def _loop_over_rounds(self, trial: str, attempts: Any, statement: Any) -> Any:
-        clause = build.operate("unwinding_classes", build.name(trial))
+    def _loop_over_rounds(self, recorder: str, rounds: Any, statement: Any) -> Any:
+        clause = build.operate("unwinding_classes", build.name(recorder))
         guarded_try = gast.Try([statement], [gast.ExceptHandler(clause, None, [gast.Pass()])], [], [])
-        return gast.For(build.store(trial), attempts, [guarded_try], [], None)
+        return gast.For(build.store(recorder), rounds, [guarded_try], [], None)
 
-    def _report_event(self, trial: str, event: str) -> Any:
-        """Return the statement that marks, for the recorder of a try, where its code begins or ends."""
-        return gast.Expr(build.operate(event, build.name(trial)))
+    def _report_event(self, recorder: str, event: str) -> Any:
+        """Return the statement that tells the recorder of a try that the code of its body begins or ends."""
+        return gast.Expr(build.operate(event, build.name(recorder)))
 
     def _accesses_of_rounds(self, region: Region, statement: Any) -> list[Any]:
         """Return the arguments by which the rounds access the variables that the statement changes."""
@@ -261,7 +263,10 @@ class _Regions:
     def _region_function(
         self, name: str, parameters: tuple[str, ...], body: list[Any], region: Region, returns: bool = True
     ) -> Any:
-        """Return a function of a region's statements that returns its outputs; without `returns`, of a loop's test."""
+        """Return a function of a region's statements; with `returns`, it ends by returning the region's outputs.
+
+        Without `returns`, `body` is the return statement of a loop's test.
+        """
         body = self.rewrite_block(_drop_annotations(body, region.cells)) if returns else body
         statements = [*self._declarations(region.cells), *body]
         if len(statements) > 1:
@@ -295,7 +300,7 @@ class _Regions:
     def _operator_statements(
         self, operator: str, leading_arguments: list[Any], region: Region, **keywords: Any
     ) -> list[Any]:
-        """Return the call of a region's operator, which assigns the outputs, after the accessors of the cells."""
+        """Return the accessors of the region's cells, then the call of its operator, which assigns the outputs."""
         accessor_functions: list[Any] = []
         arguments = list(leading_arguments)
         if region.inputs or region.outputs:
@@ -311,7 +316,7 @@ class _Regions:
         return [*accessor_functions, gast.Expr(call)]
 
     def _accessors(self, cells: tuple[str, ...]) -> tuple[Any, list[Any]]:
-        """Make functions that read and write the cells of a region, for its operator."""
+        """Return the argument `cells` of a region's operator, and its functions, which read and write the cells."""
         shared_name, mark = self.context.namer.shared_name, self.context.mark_generated
         getter, setter, values = shared_name("get_state"), shared_name("set_state"), shared_name("values_")
         write = build.assign(build.stores(cells), build.name(values))
@@ -331,11 +336,11 @@ def _observes_exceptions(node: Any) -> bool:
 
 
 def _belongs_to_rounds(node: Any) -> bool:
-    """Return whether a try statement was generated for the rounds of another."""
+    """Return whether a try statement is one of those that `_rewrite_try_in_rounds` generates."""
     types = [handler.type for handler in node.handlers if handler.type is not None]
     first = node.body[0] if node.body else None
-    begins = isinstance(first, gast.Expr) and build.is_operation(first.value, "begin")
-    return begins or any(build.is_operation(kind, "unwinding_classes", "caught_classes") for kind in types)
+    is_staged_body = isinstance(first, gast.Expr) and build.is_operation(first.value, "begin")
+    return is_staged_body or any(build.is_operation(kind, "unwinding_classes", "caught_classes") for kind in types)
 
 
 def _drop_annotations(body: list[Any], cells: tuple[str, ...]) -> list[Any]:

@@ -21,7 +21,7 @@ import gast
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 
-# Expressions whose starred items are known, so that no operator has to spread them.
+# Expressions whose number of items is known in the source, so that no operator has to spread them (`*(a, b)`).
 _KINDS_OF_KNOWN_LENGTH = (gast.List, gast.Tuple, gast.Constant)
 
 
@@ -31,7 +31,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 class Displays(FunctionPass):
     def rewrite_function(self, node: Any) -> Any:
-        """Treat the dict of keyword arguments, which each call makes, as a display, unless it is only passed on."""
+        """Treat the dict of a `**` parameter, which is new in each call, as a display, unless it is only passed on."""
         keyword_parameter = node.args.kwarg
         is_used = keyword_parameter is not None and _is_read(node.body, keyword_parameter.id)
         node = super().rewrite_function(node)
@@ -70,7 +70,7 @@ class Displays(FunctionPass):
         return build.place(build.operate("new_dict", *keys_and_values), node)
 
     def visit_For(self, node: Any) -> Any:
-        """Leave a display that is only iterated over; assign a target with a star at the start of the body."""
+        """Leave a display that is only iterated over; move a target with a star to an assignment in the body."""
         node.target = self.visit(node.target)
         node.iter = self._visit_iterable(node.iter)
         if _has_starred_item(node.target):

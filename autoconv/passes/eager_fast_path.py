@@ -48,7 +48,7 @@ from autoconv.syntax.tree import (
 
 _BRANCHING = (gast.If, gast.With, gast.AsyncWith, gast.Match, *LOOPS, *TRIES)
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
-# Constructs with a branch: costly once rewritten.
+# Constructs that are slower once rewritten, as they branch or may raise.
 _COSTLY_KINDS = (*_BRANCHING, *COMPREHENSIONS, gast.BoolOp, gast.IfExp, gast.NamedExpr, gast.Assert, gast.Raise)
 # Statements that affect the whole function, which is then copied as a whole.
 _FUNCTION_WIDE = (gast.Global, gast.Nonlocal, gast.Delete)
@@ -140,7 +140,10 @@ def _first_costly_index(body: list[Any], start: int) -> int:
 
 
 def _index_after_definitions(body: list[Any], start: int) -> int:
-    """Return the index after the last function that would have its own copy, if only simple statements precede it."""
+    """Return the index after the last function from `start` on that would have its own copy.
+
+    It is `start` if there is none, or if a statement up to there branches or returns.
+    """
     function_indices = [index for index in range(start, len(body)) if _contains_branching_function(body[index])]
     leading = body[start : function_indices[-1] + 1] if function_indices else []
     has_branches = any(isinstance(n, _BRANCHING) for s in leading if not isinstance(s, _DEFINITIONS) for n in walk(s))
@@ -166,7 +169,7 @@ def _needs_operator(node: Any) -> bool:
 
 
 def _contains_branching_function(statement: Any) -> bool:
-    """Return whether a nested function would have a copy too: the text would grow exponentially with the nesting."""
+    """Return whether a nested function would have a copy too, so that text would grow exponentially with nesting."""
     return any(
         isinstance(node, _DEFINITIONS) and any(isinstance(descendant, _BRANCHING) for descendant in walk(node))
         for node in walk(statement)

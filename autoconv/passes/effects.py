@@ -63,7 +63,7 @@ class Effects(FunctionPass, statements_only=True):
         return False
 
     def _journal_call(self, node: Any, names: list[str]) -> list[Any]:
-        """Make the call that journals the outer names which the function may write."""
+        """Return the call that journals the outer names which the function may write, after its accessor functions."""
         mark, namer = self.context.mark_generated, self.context.namer
         getter, setter, values = (namer.shared_name(stem) for stem in ("get_state", "set_state", "values_"))
         declarations = [
@@ -152,7 +152,8 @@ class Effects(FunctionPass, statements_only=True):
             item_writes += self._store(item.value if is_starred else item, build.name(temporary), statement)
         return [build.assign(type(target)(items, gast.Store()), value), *item_writes]
 
-    def _write(self, target: Any, value: Any, original: Any) -> list[Any]:
+    def _write(self, target: Any, value: Any, statement: Any) -> list[Any]:
+        """Return the operator that writes an attribute or item, and the statements before it, placed at `statement`."""
         statements: list[Any] = []
         if not self.order.may_evaluate_after(value, target):
             temporary = self.namer.fresh("value_")
@@ -163,7 +164,7 @@ class Effects(FunctionPass, statements_only=True):
             write: Any = gast.Expr(build.operate("set_attr", target.value, attribute, value))
         else:
             write = self._write_item(target, value)
-        return [build.place(statement, original) for statement in (*statements, write)]
+        return [build.place(new_statement, statement) for new_statement in (*statements, write)]
 
     def _write_item(self, target: Any, value: Any) -> Any:
         """Rewrite `x[i][j] = v` with its whole path, so that a tensor at any point of it can be replaced."""
@@ -192,7 +193,7 @@ def index_expression(index: Any) -> Any:
 
 
 class _EvaluationOrder:
-    """Decisions on the evaluation order of one function's assignments.
+    """Decide whether assignments of one function may be evaluated in another order.
 
     Python evaluates the value before the target; a call of an operator evaluates the target first.
     """
@@ -222,7 +223,7 @@ class _EvaluationOrder:
         return not (is_private or self.namer.has_made(name)) and any(isinstance(n, gast.Call) for n in nodes)
 
     def _is_fixed(self, part: Any, assigned_names: set[str]) -> bool:
-        """Return whether the expression cannot fail, and has the same value whatever code runs before it."""
+        """Return whether the expression cannot fail, and its value does not depend on code that runs before it."""
         for node in walk(part):
             if isinstance(node, gast.Name):
                 unsure_read_ids, rebound_names = self._name_facts()
@@ -242,8 +243,8 @@ class _EvaluationOrder:
             if self.function is None:
                 return set(), set()
             nonlocal_statements = [n for s in self.function.body for n in walk(s) if isinstance(n, gast.Nonlocal)]
-            rebound_by_inner = {name for statement in nonlocal_statements for name in statement.names}
-            self._cached_name_facts = unsure_reads(self.function, self.scope), rebound_by_inner
+            names_bound_by_inner = {name for statement in nonlocal_statements for name in statement.names}
+            self._cached_name_facts = unsure_reads(self.function, self.scope), names_bound_by_inner
         return self._cached_name_facts
 
 

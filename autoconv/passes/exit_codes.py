@@ -13,7 +13,11 @@ from autoconv.syntax.tree import Transformer, walk_scope
 
 
 class ExitCode:
-    """A variable that encodes how a region was left; `is_read` is set once other code depends on it."""
+    """A variable that encodes how a region was left.
+
+    `is_read`: True once generated code reads the variable. `writes`: the statements that set it, which are removed in
+    the end if nothing reads it.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -28,7 +32,8 @@ class BlockPlace(NamedTuple):
     """Position of a block in its function.
 
     `may_return`: a return may stay a return; `may_break`: a break may stay a break. Other exits in the block set the
-    variable `code`. `depth` is the number of enclosing arms into which the statements after an if were moved.
+    variable `code`. `depth`: the number of enclosing arms that contain statements which were moved there from after
+    their if.
     """
 
     may_return: bool
@@ -37,7 +42,7 @@ class BlockPlace(NamedTuple):
     depth: int = 0
 
     def nested(self) -> BlockPlace:
-        """Return the place of a block in which a return sets the code."""
+        """Return the place of an inner block, in which a return sets the code."""
         return self._replace(may_return=False)
 
 

@@ -48,8 +48,9 @@ from autoconv.passes.exit_codes import (
 from autoconv.syntax import build
 from autoconv.syntax.tree import body_start, copy_tree, walk_statements
 
-# Largest depth to which tails are moved into arms, and largest number of statements in a tail that is moved; others
-# are guarded. Each move indents the tail once more, so the text of a long function would grow faster than the function.
+# A tail consists of the statements of a block after an if. These are the largest depth to which tails are moved into
+# arms, and the largest number of statements in a tail that is moved; the statements of other tails are guarded.
+# Each move indents the tail once more, so the text of a long function would grow faster than the function.
 _MAX_TAIL_DEPTH = 3
 _MAX_TAIL_STATEMENTS = 30
 _CODE_NAMES = {BREAK: "BREAK", CONTINUE: "CONTINUE", RETURN: "RETURN"}
@@ -83,15 +84,17 @@ class FunctionExits:
         if not is_lowered(function):
             split_deep_tries(function, self.exit_analysis, self._wrap_as_region)
         reasons, return_reason = reasons_to_keep_form(function, self.exit_analysis)
-        self.kept_forms, self.keeps_exits_in_finally = reasons, bool(return_reason)
-        for key, reason in reasons.items():
-            self.context.statement_forms[key] = function, reason
+        self.kept_form_reasons, self.keeps_exits_in_finally = reasons, bool(return_reason)
+        for statement_id, reason in reasons.items():
+            self.context.statement_forms[statement_id] = function, reason
         tries = [] if is_lowered(function) else staged_tries(function, self.exit_analysis, reasons, return_reason)
         self.context.staged_tries.update((id(node), node) for node in tries)
         if is_lowered(function) or not self._has_exits(function.body):
             return function
         returns = returns_of(function.body)
-        returns_values = any(r.value is not None and not is_none(r.value) for r in returns)
+        returns_values = any(
+            statement.value is not None and not is_none(statement.value) for statement in returns
+        )
         falls_through = self.exit_analysis.falls_through(function.body)
         self.return_name = self.namer.fresh("retval_") if returns_values else ""
         self.context.exit_names.add(self.return_name)
@@ -106,8 +109,8 @@ class FunctionExits:
         if code.is_read:
             start = body_start(lowered)
             lowered.insert(start, build.place(self._assign_code(code, "NORMAL"), body[0]))
-        unread_writes = {id(w) for c in self.exit_codes if not c.is_read for w in c.writes}
-        function.body = StatementRemover(unread_writes).visit_list(lowered) or [build.place(gast.Pass(), function)]
+        unread_write_ids = {id(write) for code in self.exit_codes if not code.is_read for write in code.writes}
+        function.body = StatementRemover(unread_write_ids).visit_list(lowered) or [build.place(gast.Pass(), function)]
         self._keep_local(local_names - scope_of(function).locals, function)
         return function
 
@@ -122,7 +125,8 @@ class FunctionExits:
     def _has_exits(self, body: list[Any]) -> bool:
         """Return whether there is an early exit besides a return at the end."""
         exiting = [s for s in body if self.exit_analysis.statement_exits(s).escapes or contains_exits(s)]
-        return bool(exiting) and not (len(exiting) == 1 and isinstance(body[-1], gast.Return))
+        only_returns_at_end = len(exiting) == 1 and isinstance(body[-1], gast.Return)
+        return bool(exiting) and not only_returns_at_end
 
     def lower_block(self, statements: list[Any], place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         """Return the lowered statements, and the exits that the code may hold after them."""
@@ -139,15 +143,15 @@ class FunctionExits:
                     guard = []
                     result.append(self._guard_with(place.code, guard, statement))
                 inner_place, target = place.nested(), guard
-            rest = statements[index + 1 :]
-            lowered, exits, moved_count, ends_block = self._lower_statement(statement, rest, inner_place)
+            tail = statements[index + 1 :]
+            lowered, exits, moved_count, ends_block = self._lower_statement(statement, tail, inner_place)
             target.extend(lowered)
             if exits:
                 pending |= exits
                 guard = None
             index += 1 + moved_count
             if ends_block and exits:
-                break  # without exits of ours, dead code stays: a yield in it makes the function a generator
+                break  # where no exit became a code, dead code stays: a yield in it makes the function a generator
         return result, pending
 
     def _guard_with(self, code: ExitCode, body: list[Any], like: Any) -> Any:
@@ -156,11 +160,11 @@ class FunctionExits:
         return self.context.mark_generated(build.place(gast.If(test, body, []), like))
 
     def _lower_statement(
-        self, node: Any, rest: list[Any], place: BlockPlace
+        self, node: Any, tail: list[Any], place: BlockPlace
     ) -> tuple[list[Any], frozenset[str], int, bool]:
-        """Lower a statement, given the statements of its block after it.
+        """Lower a statement; `tail` has the statements of its block after it.
 
-        Return (lowered, pending exits, number of statements of `rest` moved inside, whether nothing can follow).
+        Return (lowered, pending exits, number of statements of `tail` moved inside, whether nothing can follow).
         """
         exits = self.exit_analysis.statement_exits(node)
         if isinstance(node, (gast.Return, gast.Break, gast.Continue)):
@@ -169,8 +173,8 @@ class FunctionExits:
             lowered, pending = self._lower_loop(node, place)
             return lowered, pending, 0, not exits.falls_through
         if isinstance(node, gast.If):
-            if exits.escapes and id(node) not in self.kept_forms:
-                return self._lower_if(node, rest, place)
+            if exits.escapes and id(node) not in self.kept_form_reasons:
+                return self._lower_if(node, tail, place)
             node.body, body_exits = self.lower_block(node.body, self._place_inside(node, place))
             node.orelse, else_exits = self.lower_block(node.orelse, self._place_inside(node, place))
             node.body = node.body or [build.place(gast.Pass(), node)]
@@ -194,7 +198,7 @@ class FunctionExits:
         return [node], pending, 0, not exits.falls_through and not pending
 
     def _place_inside(self, node: Any, place: BlockPlace) -> BlockPlace:
-        return place if id(node) in self.kept_forms else place.nested()
+        return place if id(node) in self.kept_form_reasons else place.nested()
 
     def _lower_exit(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         if isinstance(node, gast.Return):
@@ -216,21 +220,21 @@ class FunctionExits:
         return statement
 
     def _lower_if(
-        self, node: Any, rest: list[Any], place: BlockPlace
+        self, node: Any, tail: list[Any], place: BlockPlace
     ) -> tuple[list[Any], frozenset[str], int, bool]:
         """Lower an if; where only one arm falls through, a short tail of the block moves to the end of that arm."""
         arms_fall_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
-        elif_length = 0 if node.orelse else self._elif_tail_length(rest, place.depth)
-        moved_count = elif_length or (len(rest) if self._can_move_tail(rest, place.depth) else 0)
+        elif_length = 0 if node.orelse else self._elif_tail_length(tail, place.depth)
+        moved_count = elif_length or (len(tail) if self._can_move_tail(tail, place.depth) else 0)
         if arms_fall_through[0] == arms_fall_through[1]:
             moved_count = 0
         inner_place = place.nested()
         if moved_count:
             inner_place = inner_place._replace(depth=place.depth + (0 if elif_length else 1))
             if arms_fall_through[0]:
-                node.body = [*node.body, *rest[:moved_count]]
+                node.body = [*node.body, *tail[:moved_count]]
             else:
-                node.orelse = [*node.orelse, *rest[:moved_count]]
+                node.orelse = [*node.orelse, *tail[:moved_count]]
             arms_fall_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
         node.body, body_exits = self.lower_block(node.body, inner_place)
         node.orelse, else_exits = self.lower_block(node.orelse, inner_place)
@@ -242,20 +246,20 @@ class FunctionExits:
             return [node, build.place(gast.Return(value), node)], _NO_EXITS, moved_count, True
         return [node], pending, moved_count, never_falls_through
 
-    def _elif_tail_length(self, rest: list[Any], depth: int) -> int:
+    def _elif_tail_length(self, tail: list[Any], depth: int) -> int:
         """Return how many statements of the tail move into the `else` of the if before it, as its elif arms.
 
         These are the ifs at its start, or the whole tail if the last of those ifs takes in the statements after it.
         """
-        for position, statement in enumerate(rest):
+        for position, statement in enumerate(tail):
             if not isinstance(statement, gast.If):
                 return position
             arms_fall_through = [self.exit_analysis.falls_through(arm) for arm in (statement.body, statement.orelse)]
-            ends_chain = position == len(rest) - 1 or id(statement) in self.elif_chain_ids
+            ends_chain = position == len(tail) - 1 or id(statement) in self.elif_chain_ids
             one_arm_exits = arms_fall_through[0] != arms_fall_through[1]
-            if ends_chain or (one_arm_exits and self._can_move_tail(rest[position + 1 :], depth)):
-                self.elif_chain_ids.update(id(step) for step in rest[: position + 1])  # each step is examined once
-                return len(rest)
+            if ends_chain or (one_arm_exits and self._can_move_tail(tail[position + 1 :], depth)):
+                self.elif_chain_ids.update(id(step) for step in tail[: position + 1])  # each step is examined once
+                return len(tail)
             if not one_arm_exits:
                 return position
         return 0
@@ -274,7 +278,7 @@ class FunctionExits:
 
     def _lower_loop(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         """Lower a loop: its exits set a code, checked at the end of the body and after the loop."""
-        if id(node) in self.kept_forms:
+        if id(node) in self.kept_form_reasons:
             node.body, _ = self.lower_block(node.body, place._replace(may_break=True))
             node.orelse, pending = self.lower_block(node.orelse, place)
             return [node], pending

@@ -100,6 +100,6 @@ def _append_to(list_name: str, name: str) -> Any:
 
 
 def _raises_its_part(handler: Any) -> bool:
-    """Return whether a clause raises its exception by name, which Python distinguishes from a bare raise."""
+    """Return whether an `except* … as e` clause contains `raise e`, which Python distinguishes from a bare raise."""
     name = handler.name.id if isinstance(handler.name, gast.Name) else handler.name
     return any(isinstance(n, gast.Raise) and isinstance(n.exc, gast.Name) and n.exc.id == name for n in walk(handler))

@@ -49,7 +49,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class InPlaceOperators(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        # As `_names_by_use` returns.
+        # By the id of a function: its node, and the result of `_names_by_use`.
         self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str], set[str]]]] = {}
         self._mentions_frozenset = any("frozenset" in line for line in context.lines)
 

@@ -1,4 +1,4 @@
-"""Lift variables, so that a region's inputs always exist.
+"""Assign variables before the regions that take them, so that a region's inputs always exist.
 Possibly unassigned names start as Undefined, and their reads are checked.
 
     def f(c):
@@ -91,7 +91,10 @@ def user_scope(function: Any, context: Context) -> Scope:
 
 
 class _CheckReads(Transformer):
-    """Check the reads that may find a name undefined, also after `del x`."""
+    """Check the reads that may find a name undefined, also after `del x`.
+
+    `unsure_reads` and `generated` have ids of nodes; `names` are the names whose reads are checked.
+    """
 
     def __init__(
         self, unsure_reads: Container[int], names: set[str], deleted_names: set[str], generated: Container[int]

@@ -17,7 +17,8 @@ _NOT_LINEARISED = (gast.Lambda, *COMPREHENSIONS, gast.Await, gast.Yield, gast.Yi
 class Lineariser:
     """Rewriter of one statement's expressions.
 
-    `linearise(e)` returns the replacement of `e`, to be evaluated after `statements`.
+    `linearise(e)` returns the replacement of `e`, and appends to `statements` what runs before it. New nodes get the
+    position of `place`.
     """
 
     def __init__(self, context: Context, namer: Namer, place: gast.AST) -> None:
@@ -105,13 +106,13 @@ class Lineariser:
     def _linearise_operands(self, node: Any) -> Any:
         """Evaluate operands before the last one with a walrus into temporaries, to preserve the order."""
         parts = [part for part in children(node) if isinstance(part, (gast.expr, gast.keyword))]
-        last_position = max(i for i, part in enumerate(parts) if _has_conditional_walrus(part))
+        last_walrus = max(i for i, part in enumerate(parts) if _has_conditional_walrus(part))
         replacements: dict[int, Any] = {}
-        for i, part in enumerate(parts[: last_position + 1]):
+        for i, part in enumerate(parts[: last_walrus + 1]):
             if isinstance(part, (gast.keyword, gast.Starred)):
-                part.value = self._linearise_operand(part.value, i < last_position)
+                part.value = self._linearise_operand(part.value, i < last_walrus)
             else:
-                replacements[id(part)] = self._linearise_operand(part, i < last_position)
+                replacements[id(part)] = self._linearise_operand(part, i < last_walrus)
         _replace_children(node, replacements)
         return node
 

@@ -31,7 +31,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 def comparison_operator(node: Any, numbers: Container[str] = ()) -> str | None:
-    """Return the operator for a comparison, None if it stays; `numbers` are names that hold no containers."""
+    """Return the operator for a comparison, None if the comparison is kept; `numbers` are names of numbers."""
     result = _ALWAYS_REPLACED.get(type(node.ops[0]))
     operands = (node.left, *node.comparators)
     # The class of `1j == x` depends on the order of the operands, which is unknown to methods of tensors.
@@ -45,7 +45,7 @@ def comparison_operator(node: Any, numbers: Container[str] = ()) -> str | None:
 class Logic(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._names_by_function: dict[int, tuple[Any, set[str]]] = {}  # by function: its names that are numbers
+        self._names_by_function: dict[int, tuple[Any, set[str]]] = {}  # by id: the function, its names of numbers
 
     def visit_BoolOp(self, node: Any) -> Any:
         kind = "and" if isinstance(node.op, gast.And) else "or"

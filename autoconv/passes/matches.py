@@ -49,7 +49,7 @@ class Matches(FunctionPass, statements_only=True):
         return [subject_assignment, *self._lower_cases(node.cases, subject, node)]
 
     def _lower_cases(self, cases: list[Any], subject: str, node: Any) -> list[Any]:
-        """Return the if chain for cases of the variable `subject`; `node` is the match statement."""
+        """Return the if chain that compares the variable `subject` with the cases; `node` is the match statement."""
         if not cases:
             return []
         case, other_cases = cases[0], cases[1:]
@@ -128,13 +128,13 @@ class _PatternConditions:
 
     def _sequence(self, pattern: Any, subject: Any) -> None:
         patterns = pattern.patterns
-        star = next((i for i, item in enumerate(patterns) if isinstance(item, gast.MatchStar)), None)
-        count = build.constant(len(patterns) if star is None else len(patterns) - 1)
-        star_arguments = [] if star is None else [build.constant(True)]
+        star_position = next((i for i, item in enumerate(patterns) if isinstance(item, gast.MatchStar)), None)
+        count = build.constant(len(patterns) if star_position is None else len(patterns) - 1)
+        star_arguments = [] if star_position is None else [build.constant(True)]
         self.tests.append(build.operate("is_sequence", subject, count, *star_arguments))
         subject_again = functools.partial(copy_tree, subject)
         for position, item in enumerate(patterns):
-            if star is not None and position == star:
+            if position == star_position:
                 if item.name is not None:
                     end_offset = position - len(patterns) + 1
                     end = build.constant(end_offset) if end_offset else None
@@ -142,7 +142,8 @@ class _PatternConditions:
                     starred_items = build.call(build.name("list"), part)
                     self.captures.append((_identifier(item.name), starred_items))
                 continue
-            index = position if star is None or position < star else position - len(patterns)
+            is_after_star = star_position is not None and position > star_position
+            index = position - len(patterns) if is_after_star else position
             self.add_pattern(item, gast.Subscript(subject, _index_literal(index), gast.Load()))
 
     def _mapping(self, pattern: Any, subject: Any) -> None:

@@ -152,10 +152,8 @@ class Normalise(FunctionPass):
             target_write: Any = gast.Attribute(make_owner(), target.attr, gast.Store())
         else:
             if is_item_of_attribute:
-                make_owner, attribute = (
-                    self._evaluate_once(target.value.value, setup, "target_", rebound_names),
-                    target.value.attr,
-                )
+                make_owner = self._evaluate_once(target.value.value, setup, "target_", rebound_names)
+                attribute = target.value.attr
                 make_container: Any = lambda: gast.Attribute(make_owner(), attribute, gast.Load())
             elif isinstance(target.value, gast.Subscript) and _can_be_stored_back(target.value):
                 make_container = self._evaluate_item_once(target.value, setup, write_back, rebound_names)
@@ -190,7 +188,10 @@ class Normalise(FunctionPass):
         return _Complement(locals_ - nonlocal_names - walruses)
 
     def _evaluate_once(self, expression: Any, setup: list[Any], stem: str, rebound_names: Container[str]) -> Any:
-        """Return a function that makes reads of `expression`, which is evaluated only once."""
+        """Return a function that makes a new node which reads the value of `expression`.
+
+        Code that evaluates the expression only once is appended to `setup`, unless reading it again is as good.
+        """
         if isinstance(expression, gast.Name) and expression.id not in rebound_names:
             return lambda: build.name(expression.id)
         if isinstance(expression, gast.Constant):
@@ -202,7 +203,7 @@ class Normalise(FunctionPass):
     def _evaluate_item_once(
         self, item: Any, setup: list[Any], write_back: list[Any], rebound_names: Container[str]
     ) -> Any:
-        """Do as `_evaluate_once` for a container in an item `x[i]`, and store a tensor that was replaced back there."""
+        """Do as `_evaluate_once` for a container in an item `x[i]`; `write_back` stores a replaced tensor there."""
         target, changed_name = self.namer.fresh("target_"), self.namer.fresh("changed_")
         item_read = self._evaluate_holder_once(item, setup, rebound_names)
         setup.append(build.assign(target, item_read))
@@ -214,6 +215,7 @@ class Normalise(FunctionPass):
         return lambda: build.name(changed_name)
 
     def _evaluate_holder_once(self, holder: Any, setup: list[Any], rebound_names: Container[str]) -> Any:
+        """Return a read of `a.b[i]` whose owner and indices are evaluated once, in `setup`."""
         if isinstance(holder, gast.Subscript):
             inner = self._evaluate_holder_once(holder.value, setup, rebound_names)
             return gast.Subscript(inner, self._evaluate_index_once(holder.slice, setup, rebound_names)(), gast.Load())
@@ -230,8 +232,8 @@ class Normalise(FunctionPass):
             ]
             return lambda: gast.Slice(*(make and make() for make in makers))
         if isinstance(index, gast.Tuple):
-            items = [self._evaluate_index_once(item, setup, rebound_names) for item in index.elts]
-            return lambda: gast.Tuple([item() for item in items], gast.Load())
+            item_makers = [self._evaluate_index_once(item, setup, rebound_names) for item in index.elts]
+            return lambda: gast.Tuple([make() for make in item_makers], gast.Load())
         return self._evaluate_once(index, setup, "index_", rebound_names)
 
     def visit_For(self, node: Any) -> Any:
@@ -248,7 +250,7 @@ class Normalise(FunctionPass):
             return node
         exit_statements: list[Any] = [*node.orelse, build.place(gast.Break(), node)]
         else_statements: list[Any] = []
-        if has_loop_exit(node.orelse):  # exits of the outer loop
+        if has_loop_exit(node.orelse):  # such a break or continue belongs to the outer loop
             flag_name = self.namer.fresh("ended_")
             initialisation = build.assign(flag_name, build.constant(False))
             else_statements = [initialisation, gast.If(build.name(flag_name), node.orelse, [])]

@@ -18,6 +18,7 @@ from autoconv.passes.effects import index_expression
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk
 
+# NumPy's objects whose subscripts make new arrays.
 _GRIDS = frozenset({"mgrid", "ogrid", "r_", "c_"})
 
 
@@ -34,12 +35,12 @@ class Subscripts(FunctionPass):
 
 
 def _is_grid(node: Any) -> bool:
-    """Return whether subscripts of this object make new arrays: `np.mgrid`."""
+    """Return whether an expression has the name of one of NumPy's objects for grids, as `np.mgrid`."""
     return (node.attr if isinstance(node, gast.Attribute) else getattr(node, "id", "")) in _GRIDS
 
 
 def is_static(index: Any) -> bool:
-    """Return whether an index is built from constants, without any possible tensor; starred items count as well."""
+    """Return whether an index stays plain Python: it consists of constants, or contains a starred item."""
     other_nodes = [
         n for n in walk(index) if not isinstance(n, (gast.Slice, gast.Constant, gast.UnaryOp, gast.Tuple))
     ]

@@ -29,7 +29,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Texts(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str]]]] = {}  # as `_names` returns
+        self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str]]]] = {}  # by id: the function, `_names`
 
     def visit_JoinedStr(self, node: Any) -> Any:
         self.visit_children(node)
@@ -116,15 +116,17 @@ def _is_percent_operation(node: Any) -> bool:
 
 
 def _piece_argument(part: Any) -> Any:
+    """Return the argument of `ag__.text` for a piece of an f-string."""
     if not isinstance(part, gast.FormattedValue):
         return part
     conversion = chr(part.conversion) if part.conversion and part.conversion > 0 else ""
     if part.format_spec is None and not conversion:
         return part.value
-    spec = part.format_spec
-    if spec is None or (isinstance(spec, gast.JoinedStr) and not spec.values):
-        spec = build.constant("")
-    elif isinstance(spec, gast.JoinedStr) and len(spec.values) == 1 and isinstance(spec.values[0], gast.Constant):
-        spec = spec.values[0]
+    format_spec = part.format_spec
+    spec_pieces = format_spec.values if isinstance(format_spec, gast.JoinedStr) else None
+    if format_spec is None or spec_pieces == []:
+        format_spec = build.constant("")
+    elif spec_pieces and len(spec_pieces) == 1 and isinstance(spec_pieces[0], gast.Constant):
+        format_spec = spec_pieces[0]
     conversion_arguments = [build.constant(conversion)] if conversion else []
-    return build.place(build.operate("format_value", part.value, spec, *conversion_arguments), part)
+    return build.place(build.operate("format_value", part.value, format_spec, *conversion_arguments), part)

@@ -2,7 +2,7 @@
 
     return f(x)
     # becomes
-    return ag__.check_watched(mark, f(x))
+    return ag__.check_watched(try_, f(x))
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autoconv.syntax.tree import Transformer
 
 
 class WatchedExits(Transformer):
-    """Insert `check_watched` before the exits of a try body; `watch_name` is the variable that holds its watch."""
+    """Insert `check_watched` before the exits of a try body; `watch_name` has the result of `ag__.watch()`."""
 
     def __init__(self, watch_name: str) -> None:
         self.watch_name = watch_name

@@ -33,11 +33,11 @@ from autoconv.syntax.tree import (
 # Expressions that may be evaluated only once.
 _NOT_REPEATABLE = (gast.Call, gast.Await, gast.Yield, gast.YieldFrom, gast.NamedExpr, *FUNCTIONS, *COMPREHENSIONS)
 # Expressions whose value is a new list, dict or set.
-_CONTAINERS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictComp, gast.SetComp)
+_CONTAINER_DISPLAYS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictComp, gast.SetComp)
 
 
 class PlainWrites(Transformer, statements_only=True):
-    """Rewrite the writes to items in a block of `function`."""
+    """Rewrite the writes to items in a block of `function`; `containers` are its names of new lists, dicts and sets."""
 
     def __init__(self, context: Context, function: Any, namer: Namer) -> None:
         self.context = context
@@ -154,7 +154,7 @@ def _container_names(function: Any, scope: Any) -> set[str]:
     names_by_id = {
         id(target): target.id
         for node in nodes
-        if isinstance(node, gast.Assign) and isinstance(node.value, _CONTAINERS)
+        if isinstance(node, gast.Assign) and isinstance(node.value, _CONTAINER_DISPLAYS)
         for target in node.targets
         if isinstance(target, gast.Name)
     }

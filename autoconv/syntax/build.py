@@ -8,15 +8,17 @@ from typing import Any
 import gast
 
 OPERATORS = "ag__"
-# One node for all contexts of a kind, as in Python's own parser: they are never modified.
+# Trees share one node for each context, as those of Python's own parser do: these nodes are never modified.
 _LOAD, _STORE, _PARAM = gast.Load(), gast.Store(), gast.Param()
 
 
 def name(identifier: str) -> gast.Name:
+    """Make a read of a name."""
     return gast.Name(identifier, _LOAD, None, None)
 
 
 def store(identifier: str) -> gast.Name:
+    """Make a name as the target of an assignment."""
     return gast.Name(identifier, _STORE, None, None)
 
 
@@ -48,7 +50,7 @@ def wrap(attribute: str, node: gast.expr) -> gast.expr:
 
 
 def is_operation(node: gast.AST, *attributes: str) -> bool:
-    """Return whether a node is a call of one of those operators."""
+    """Return whether a node is a call `ag__.attribute(…)` of one of those operators."""
     return isinstance(node, gast.Call) and is_operator(node.func, *attributes)
 
 
@@ -99,7 +101,7 @@ def function(identifier: str, parameters: Sequence[str], body: list[gast.stmt]) 
 
 
 def place(new_node: Any, like: gast.AST) -> Any:
-    """Give `new_node` (a statement or expression), and parts without a position, the position of `like`."""
+    """Return `new_node`; it and its parts get the position of `like`, unless they have one."""
     if hasattr(like, "lineno"):
         _copy_places(new_node, like)
     return new_node

@@ -1,4 +1,4 @@
-"""Find the comments that stand on lines of their own, with the statements they stand above."""
+"""Find the comments on lines of their own, and the statement below each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The most deeply nested node or longest statement of a module, for the error when Python's compiler refuses it."""
+"""Find the deepest node or longest statement of a module, for the error when Python's compiler refuses the module."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _LINE_TOKENS = (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
 
 def longest_statement_line(source: str) -> int:
     """Return the line on which the statement with the most tokens starts, for a text without a tree; 0 if none."""
-    max_count, longest_start, count, start = 0, 0, 0, 0
+    max_token_count, longest_start, token_count, start = 0, 0, 0, 0
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             start = start or token.start[0]
-            count += 1
-            if count > max_count:
-                max_count, longest_start = count, start
+            token_count += 1
+            if token_count > max_token_count:
+                max_token_count, longest_start = token_count, start
             if token.type in _LINE_TOKENS and not _continues(token):
-                count = start = 0
+                token_count = start = 0
     except (tokenize.TokenError, SyntaxError):
         pass
     return longest_start

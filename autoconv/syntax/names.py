@@ -49,7 +49,7 @@ class Namer:
         return name in self._fresh_names
 
     def shared_name(self, stem: str) -> str:
-        """Return the name of a stem for values that are used at once, so that a later use may rebind it."""
+        """Return the one name for a stem, for values that are read before any later statement rebinds the name."""
         if stem not in self._shared_names:
             candidates = (_with_number(stem, number) for number in itertools.count())
             self._shared_names[stem] = next(candidate for candidate in candidates if candidate not in self._user_names)

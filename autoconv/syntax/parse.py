@@ -1,4 +1,4 @@
-"""Parse text to gast trees, and convert those to Python's own. The only caller of gast's parser."""
+"""Parse text to gast trees, and convert gast trees to Python's own. Only this module calls gast's conversions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def compile_text(source: str, filename: str) -> ast.Module | None:
         try:
             tree = ast.parse(source, filename)
             _compile_in_parts(tree, filename)
-        except RecursionError:  # less nesting is allowed in a tree than in a text
+        except RecursionError:  # the compiler allows less nesting in a tree than in a text
             pass
         else:
             return tree
@@ -115,14 +115,14 @@ def to_ast(tree: gast.AST) -> ast.Module:
     return result
 
 
-_FIRST_POSITION = (1, 0, 1, 0)  # position: line, column, end line, end column
+_START_OF_FILE = (1, 0, 1, 0)  # (line, column, end line, end column)
 
 
 class _ConversionRules(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]]):
     """Cache of how each kind of node is converted.
 
-    An entry has the kind to which it is converted, the fields of that kind, and gast's own rule if there is one. For a
-    kind without contents, such as Load and Add, the last part of the entry is its single instance.
+    An entry is (kind of the result, None if there is none; fields of that kind; gast's own rule, None if there is none;
+    instance). The instance is the single one of a kind without contents, such as Load and Add, and None otherwise.
     """
 
     def __init__(self, translator: Any, target_module: ModuleType) -> None:
@@ -171,7 +171,7 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
     conversion_rules: _ConversionRules
 
     def __init__(self) -> None:
-        self._enclosing_position = _FIRST_POSITION
+        self._enclosing_position = _START_OF_FILE
 
     def visit(self, node: Any) -> Any:
         target_kind, fields, rule, singleton = self.conversion_rules[node.__class__]

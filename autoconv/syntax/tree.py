@@ -19,7 +19,7 @@ _FIELDS_WITHOUT_CHILDREN = frozenset({
     "attr", "conversion", "arg", "ctx", "id", "is_async", "kind", "level", "module", "op", "ops", "simple",
     "type_comment",
 })  # fmt: skip
-# Lists with other items than nodes: None for `**x` in a dict and for a parameter without a default, names in a pattern.
+# Fields with lists whose items may also be None (`**x` in a dict, a parameter without a default) or names (a pattern).
 _FIELDS_OF_MIXED_LISTS = frozenset({"keys", "kw_defaults", "kwd_attrs"})
 _KINDS_WITHOUT_CHILDREN = (gast.Constant, gast.Global, gast.Nonlocal, gast.MatchSingleton)
 
@@ -30,8 +30,8 @@ def children(node: gast.AST) -> list[gast.AST]:
     for field in _CHILD_FIELDS_BY_KIND[type(node)]:
         value = getattr(node, field, None)
         if value.__class__ is list:
-            has_others = field in _FIELDS_OF_MIXED_LISTS
-            result += [item for item in value if isinstance(item, gast.AST)] if has_others else value
+            is_mixed = field in _FIELDS_OF_MIXED_LISTS
+            result += [item for item in value if isinstance(item, gast.AST)] if is_mixed else value
         elif isinstance(value, gast.AST):
             result.append(value)
     return result
@@ -106,7 +106,7 @@ def outer_parts(scope: gast.AST) -> list[gast.AST]:
     if isinstance(scope, gast.ClassDef):
         return [*scope.decorator_list, *scope.bases, *scope.keywords]
     result: list[gast.AST] = list(getattr(scope, "decorator_list", ()))
-    result += [d for d in (*scope.args.defaults, *scope.args.kw_defaults) if d is not None]
+    result += [default for default in (*scope.args.defaults, *scope.args.kw_defaults) if default is not None]
     return result
 
 
@@ -140,8 +140,9 @@ def copy_tree(node: Any) -> Any:
 class Transformer:
     """Base of tree rewriters, bottom-up or top-down as each `visit_Kind` method chooses.
 
-    `visit_Kind(node)` returns the replacement of the node; for a statement this may be a list. The children of a node
-    without such a method are rewritten; a method calls `visit_children(node)` to do so. `fields` are the fields that
+    `visit_Kind(node)` returns the replacement of the node; for a statement this may be a list, and None removes it. A
+    node whose kind has no method keeps its place, with its children rewritten; so does `visit_children(node)`, which a
+    method may call. `fields` are the fields that
     are traversed; with `statements_only`, those with expressions are left out.
     """
 

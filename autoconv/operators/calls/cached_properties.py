@@ -27,7 +27,8 @@ class CachedProperty:
         if instance is None or region is None:
             return self.original.__get__(instance, owner)
         name = self.original.attrname
-        if region.parent is not None or name is None:
+        is_conditional = region.parent is not None
+        if is_conditional or name is None:
             raise StagingError(
                 f"the cached property {name!r} of {with_article(type(instance))} is read for the first time under a "
                 "condition on a tensor", current_place(), "a read in front of the branch or loop",

@@ -68,14 +68,14 @@ def call(function: object) -> Any:
 
 
 def call_untraced(function: Callable[..., Any]) -> Any:
-    """Return the callable as `call` does while no thread traces, without looking up the region."""
+    """Return the callable to use in place of `function` while no thread traces; there is no region to look up."""
     return function if function is not WARN else warn
 
 
 def convert_callee(function: Any, region: Any = None) -> Any:
     """Return the callable to run under trace: a graph equivalent, the converted function, or the unchanged one.
 
-    `region.contract.before_call` raises for an unchanged one that must not run under trace.
+    `region.contract.before_call` raises if an unchanged callable must not run under trace.
     """
     if type(function) is Variant:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
@@ -295,7 +295,11 @@ def _make_unconverted_constructor(cls: type, contract: Contract) -> Any:
 
 
 def _construct_by(cls: Any, allocate: Callable[..., Any], init: Any, contract: Contract | None) -> Callable[..., Any]:
-    """Return a constructor that registers new objects with the trace; without a contract, `init` is a generated one."""
+    """Return a constructor that registers new objects with the trace.
+
+    `init` is None for the one of `object`. `contract` is None if `dataclasses` generated `init`, which then runs
+    unconverted.
+    """
     is_generated = init is not None and contract is None
 
     def construct(*args: Any, **kwargs: Any) -> Any:
@@ -357,9 +361,9 @@ def _is_convertible_module(name: str) -> bool:
 
 
 def is_user_code(function: object) -> bool:
-    """Return whether a function or class may be converted: not one of Python's library or `_UNCONVERTED_PACKAGES`."""
+    """Return whether a function or class may be converted: not if Python's library or an unconverted package has it."""
     module = getattr(function, "__module__", None) or ""  # functions of an `exec` may have none
-    if not isinstance(module, str):  # classes of C may have a descriptor for that of their objects
+    if not isinstance(module, str):  # in classes of C, `__module__` may be a descriptor for their instances
         module = "builtins"
     if module == "__main__" or not module:
         return True

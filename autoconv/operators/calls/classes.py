@@ -20,7 +20,7 @@ def class_of(x: object) -> Any:
 
 
 def class_statement(*parts: Any) -> None:
-    """Check a class statement; `parts` are its bases, metaclasses and decorators, none where they are unknown.
+    """Check a class statement; `parts` are its bases, metaclasses and decorators, or empty where these are unknown.
 
     Raises StagingError under `compile` if the statement runs user code, which must run on every call.
     """
@@ -34,6 +34,7 @@ def class_statement(*parts: Any) -> None:
 
 
 def _runs_code(part: object) -> bool:
+    """Return whether a class statement with this base, metaclass or decorator runs code of the user."""
     if not isinstance(part, type):
         return is_user_code(part if isinstance(part, types.FunctionType) else type(part))
     user_bases = [base for base in part.__mro__ if is_user_code(base)]
@@ -45,7 +46,7 @@ _class_of_value = OVERRIDES[type]
 
 
 def _type(*args: Any) -> Any:
-    """`type(x)`, or with three arguments a new class of that name with these bases."""
+    """`type(x)`, or `type(name, bases, namespace)`."""
     if len(args) == 3 and isinstance(args[1], tuple):
         class_statement(*args[1])
     return _class_of_value(*args)

@@ -58,7 +58,7 @@ def collect_set(source: object) -> Any:
 
 
 def _fill_container(empty_container: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
-    """Add the values of `source` to a new container: in a graph loop during a trace, else in Python."""
+    """Return a new container with the values of `source`, filled by a graph loop during a trace, else by Python."""
     region = current_region()
     result = new(empty_container)
 

@@ -61,7 +61,7 @@ class _SpreadElements:
 
 
 def spread_in_set(iterable: object) -> Any:
-    """Return the operand of a star in the display of a set; a set or dict becomes one placeholder, in the graph too."""
+    """Return the operand of a star in the display of a set; a set or dict, also of the graph, gives one placeholder."""
     region = current_region()
     if region is None or not region.contract.objects_in_graph or type(iterable) is Variant:
         return spread(iterable)
@@ -122,7 +122,7 @@ def _concatenate(parts: Any) -> Any:
 
 
 def new_set(*parts: Any) -> Any:
-    """Return a set of these items."""
+    """Return a set of the parts, each an item or a placeholder of several items."""
     region = current_region()
     if region is not None:
         if any(type(part) is _SpreadElements for part in parts):
@@ -157,8 +157,10 @@ def new_dict(*parts: Any) -> Any:
         before, after = parts[: 2 * variant_position + 1], parts[2 * variant_position + 2 :]
         return distribute(lambda mapping: new_dict(*before, mapping, *after), values[variant_position])
     has_spreads = any(key is SPREAD for key in keys)
-    graph_mappings = [v for k, v in zip(keys, values, strict=True) if k is SPREAD and is_in_graph(v)]
-    if graph_mappings or holds_symbols([key for key in keys if key is not SPREAD]):
+    spreads_graph_mapping = any(
+        key is SPREAD and is_in_graph(value) for key, value in zip(keys, values, strict=True)
+    )
+    if spreads_graph_mapping or holds_symbols([key for key in keys if key is not SPREAD]):
         for key in keys:
             if isinstance(key, (list, dict, set)):
                 hash(key)  # raises Python's own error
@@ -206,9 +208,9 @@ def unpack_target(value: object, target: str) -> Any:
 
 
 def _parse_target(target: str) -> tuple[int, int]:
-    """Return the number of names in an assignment target, and the position of the starred name."""
+    """Return the number of names in an assignment target, and the index of the starred name among them."""
     names = [name.strip() for name in target.split(",") if name.strip()]
-    return len(names), next(n for n, name in enumerate(names) if name.startswith("*"))
+    return len(names), next(index for index, name in enumerate(names) if name.startswith("*"))
 
 
 def _unpack_symbolic_list(value: Any, target: str) -> tuple[Any, ...]:

@@ -109,7 +109,7 @@ def lazy_enumerate(iterable: object, start: Any = 0) -> HeldIterator | None:
 
 def lazy_zip(*iterables: Any) -> HeldIterator | None:
     """`zip(*iterables)` of one generator expression and iterables read by position; None for others."""
-    generator_positions = [n for n, iterable in enumerate(iterables) if type(iterable) is GeneratorExpression]
+    generator_positions = [index for index, iterable in enumerate(iterables) if type(iterable) is GeneratorExpression]
     if len(generator_positions) != 1 or current_region() is None:
         return None
     before, after = iterables[: generator_positions[0]], iterables[generator_positions[0] + 1 :]
@@ -120,6 +120,7 @@ def lazy_zip(*iterables: Any) -> HeldIterator | None:
 
 
 def _has_positions(part: object) -> bool:
+    """Return whether the items of an iterable can be read by position."""
     if type(part) is SymbolicObject:
         class_name = getattr(part.value_in_graph.type, "kind", "")
         return class_name in [known_class.__name__ for known_class in _INDEXED_CLASSES]

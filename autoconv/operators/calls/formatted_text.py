@@ -51,7 +51,7 @@ def percent(template: Any, values: object) -> Any:
         return template % values
     if type(values) is Variant:
         return distribute(lambda v: percent(template, v), values)
-    is_number = isinstance(values, SymbolicTensor) and values.weak  # NumPy values may be unpacked
+    is_number = isinstance(values, SymbolicTensor) and values.weak  # a tensor of NumPy's may be a sequence of values
     return apply_object("mod", template, (values,) if is_number else values)
 
 

@@ -43,7 +43,7 @@ _INTEGER = TensorType(int64, (), True)
 
 
 def is_deferred(iterable: object) -> bool:
-    """Return whether an iterable is consumed by a graph loop, as Python cannot, or would record each iteration."""
+    """Return whether a graph loop has to consume an iterable: Python cannot, or would record every iteration."""
     if current_region() is None:
         return False
     if type(iterable) is GeneratorExpression or is_stream(iterable) or items_of(iterable) is not None:
@@ -61,7 +61,7 @@ def _is_deferred_for(function: Callable[..., Any], iterable: object) -> bool:
 
 
 def _consumer(function: Callable[..., Any]) -> Callable[[Any], Any]:
-    """Register the version of a builtin for a single positional argument that is deferred."""
+    """Return a decorator that registers the form of a builtin for a single positional argument that is deferred."""
     previous_override = OVERRIDES.get(function, function)
 
     def register(graph_form: Callable[..., Any]) -> Any:
@@ -81,7 +81,7 @@ def _consumer(function: Callable[..., Any]) -> Callable[[Any], Any]:
     return register
 
 
-# Functions of a range that are a single op.
+# Functions that are a single op when they are applied to a range.
 _RANGE_FUNCTIONS = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
 
 
@@ -122,7 +122,7 @@ def _quantifier(deciding_truth: bool) -> Callable[[Any], Any]:
 
 
 def _nonzero_test(item: object) -> Any:
-    """Compare a typed number with 0 for any() and all(), as for the elements of a tensor."""
+    """Return `item != 0` for a number with a dtype, whose truth any() and all() test; return other items unchanged."""
     tensor = as_tensor(item)
     if tensor is None or tensor.weak or tensor.dtype.is_bool or tensor.type.shape not in ((), None):
         return item
@@ -170,7 +170,7 @@ def _apply_to_staged_list(function: Callable[..., Any], items: Any, kwargs: dict
 
 
 _PREVIOUS_OVERRIDES = {f: OVERRIDES.get(f, f) for f in (tuple, frozenset, dict, sorted, min, max)}
-# Of these, the builtins that keep the classes of numbers if their count is known.
+# Those of these builtins that keep the classes of numbers if the number of items is known.
 _CLASS_PRESERVING = frozenset({tuple, min, max})
 
 for _function in _PREVIOUS_OVERRIDES:
@@ -182,7 +182,7 @@ _consumer(builtins.set)(lambda iterable: collect_set(iterable))
 
 
 def _next(iterator: object, *default: Any) -> Any:
-    """next() of a generator: a loop that is left after its first value."""
+    """`next(iterator)`; for a generator expression, a graph loop that is left after its first value."""
     if type(iterator) is not GeneratorExpression:
         return STATEMENT_OVERRIDES[builtins.next](iterator, *default)
     if iterator.is_generator_call:
@@ -240,9 +240,10 @@ def extend(items: Any, iterable: object) -> None:
 
 
 def wrap_extend(method: Any) -> Callable[..., Any]:
-    """Wrap the method `extend` of a tracked list; a list of symbolic length is appended as a whole, even to itself.
+    """Wrap the method `extend` of a tracked list.
 
-    Items of iterators and elements of vectors are appended one by one: the list may then hold its numbers unboxed.
+    Items of iterators and elements of vectors are appended one by one, so that the list may hold its numbers unboxed. A
+    list of symbolic length is appended as a whole, even to itself.
     """
 
     def run(*args: Any) -> Any:
@@ -288,7 +289,7 @@ _previous_zip = OVERRIDES[builtins.zip]
 
 
 def _zip(*iterables: Any, strict: bool = False) -> Any:
-    """zip() of a staged range with an iterable that has no items by position: a zip object of the graph."""
+    """`zip(*iterables)`; a staged range and an iterable not read by position give a zip object of the graph."""
     zip_loop = None if strict else lazy_zip(*iterables)
     if zip_loop is not None:
         return zip_loop

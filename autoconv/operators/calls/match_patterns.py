@@ -31,7 +31,7 @@ _TEXT_CLASSES = (str, bytes, bytearray)
 
 
 def is_sequence(subject: object, count: int, or_more: bool = False) -> Any:
-    """Return whether a sequence pattern with that many items can match."""
+    """Return whether a sequence pattern with `count` items, or with at least so many (`or_more`), can match."""
     if isinstance(subject, Tensor) and not subject.weak:
         return False
     _require_harmless_reads(subject, ("__len__", "__getitem__", "__iter__"))
@@ -78,12 +78,13 @@ def _require_harmless_reads(subject: object, methods: Iterable[str], attributes:
 
 
 def _has_effects(method: Any) -> bool:
-    """Return whether this is a method of the program's that may do more than read."""
+    """Return whether a method is defined by the program and may do more than read."""
     method = getattr(method, "__autoconv_original__", method)
     return is_user_defined(method) and not only_reads(method)
 
 
 def _computes_with_effects(kind: type, name: str) -> bool:
+    """Return whether reading an attribute of an instance may run code of the program that does more than read."""
     attribute = inspect.getattr_static(kind, name, None)
     if isinstance(attribute, property):
         return _has_effects(attribute.fget)

@@ -76,7 +76,7 @@ def wrap_for_objects(function: Callable[..., Any], otherwise: Any = None) -> Cal
 
 
 def _extreme_of_numbers(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return max or min of numbers of several classes on their arms; NotImplemented for other calls."""
+    """Return max or min of variants whose alternatives are numbers of several classes; else NotImplemented."""
     if function not in (builtins.max, builtins.min) or len(args) < 2 or kwargs:
         return NotImplemented
     return extreme_of_numbers(function, *map(defined_value, args))
@@ -86,7 +86,7 @@ _OWNER_CLASSES = (str, bytes, dict, set, frozenset, list, tuple)  # Python's own
 
 
 def _method_call(function: Callable[..., Any], otherwise: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a method of one of Python's own objects; NotImplemented for one of a tracked container."""
+    """Call or record a method of one of Python's own objects; return NotImplemented if a tracked container owns it."""
     owner: Any = function.__self__  # type: ignore[attr-defined]
     name = function.__name__
     if isinstance(owner, (str, bytes, list)) and len(args) == 1 and is_deferred(args[0]):
@@ -124,7 +124,7 @@ def _convert_callback(value: object) -> Any:
     return convert_callback(value) if isinstance(value, (FunctionType, MethodType, functools.partial)) else value
 
 
-# Functions that call their argument and have no other implementation here.
+# Functions of the standard library that call one of their arguments and that have no version of their own here.
 _HIGHER_ORDER_FUNCTIONS = frozenset({functools.reduce, itertools.accumulate})
 
 # Functions that exhaust an iterator before anything else, so that a list can replace it.

@@ -115,7 +115,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         return _apply_operator(function, operands, attributes)
     if function in _ITERATING_FUNCTIONS:
         items_of_each = [_as_items(operand, function in _ITEM_METHODS) for operand in operands]
-        if any(a is not b for a, b in zip(items_of_each, operands, strict=True)):
+        if any(items is not operand for items, operand in zip(items_of_each, operands, strict=True)):
             return record_without_hook(op, items_of_each, **attributes)
     return NotImplemented
 
@@ -226,6 +226,7 @@ def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str
 def _call_first_method(
     instance: Any, names: Sequence[str], arguments: Sequence[Any], function: str, otherwise: Callable[[], Any]
 ) -> Any:
+    """Call the named methods in order until one does not return NotImplemented; return `otherwise()` if all do."""
     if not names:
         return otherwise()
     try_next = lambda: _call_first_method(instance, names[1:], arguments, function, otherwise)
@@ -250,6 +251,7 @@ def apply_to_second_operand(function: str, instance: Any, other: object) -> Any:
 
 
 def _truth_or_bool(value: object) -> Any:
+    """Return the truth of a value: a tensor if the value is known only at run time, else a Python bool."""
     value = condition_value(value)
     return truth(value) if is_staged(value) else bool(value)
 

@@ -68,7 +68,7 @@ def _iter(x: Any, *sentinel: Any) -> Any:
 
 
 def _next(iterator: Any, *default: Any) -> Any:
-    """next(iterator); the contract refuses a pre-existing iterator, whose one item would serve all calls."""
+    """`next(iterator)`; the contract may refuse an iterator from outside, as one item would serve all later calls."""
     if is_object(iterator):
         return apply_object("next", iterator, *default)
     if type(iterator) is HeldIterator and iterator.is_resumable:

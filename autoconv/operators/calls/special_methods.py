@@ -36,7 +36,8 @@ _KNOWN_RESULT_NAMES = "str repr format hash index int float complex bytes trunc 
 _METHODS_WITH_KNOWN_RESULTS = frozenset(f"__{name}__" for name in _KNOWN_RESULT_NAMES.split())
 # Methods whose exceptions their callers may handle as a result.
 _METHODS_THAT_RAISE = frozenset({"__next__", "__getattr__"})
-# Methods called when objects are created and classes defined, and those that other modules handle.
+# Methods that are called when objects are created or classes defined, and methods that other modules of this package
+# replace.
 _NAMES_ELSEWHERE = "init new del init_subclass set_name prepare getattribute setattr delattr enter exit aenter aexit"
 _METHODS_HANDLED_ELSEWHERE = frozenset(f"__{name}__" for name in _NAMES_ELSEWHERE.split())
 _METHODS_CALLED_BY_NAME = frozenset({"keys"})  # called by name for `dict(x)` and `**x`
@@ -55,7 +56,7 @@ def convert_special_methods(
             if replacement is not value:
                 replaced_values[name] = value
                 type.__setattr__(base, name, replacement)
-        if "__eq__" in replaced_values and base.__ne__ is object.__ne__:  # which would test the truth of the result
+        if "__eq__" in replaced_values and base.__ne__ is object.__ne__:  # it would test the truth of `__eq__`
             replaced_values["__ne__"] = MISSING
             type.__setattr__(base, "__ne__", _not_equal)
         if isinstance(vars(base).get("__getitem__"), types.FunctionType) and not hasattr(cls, "__iter__"):
@@ -149,7 +150,10 @@ def _not_equal(self: Any, other: object) -> Any:
 
 
 def _refuse_iteration(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
-    """Replace an `__iter__` that writes: only for statements may iterate, over the result of the converted method."""
+    """Return the replacement of an `__iter__` that writes: it raises when Python calls it.
+
+    A for statement calls the converted method instead, `__autoconv_iterates__`.
+    """
 
     @functools.wraps(method)
     def run(self: Any) -> Any:
@@ -166,7 +170,7 @@ def _refuse_iteration(method: types.FunctionType, convert: Callable[[Any], Any])
 
 
 def _refuse_getattribute(method: types.FunctionType) -> Any:
-    """Refuse a `__getattribute__`: Python calls it for every attribute, including those that a trace reads."""
+    """Return the replacement of a `__getattribute__`: it raises under trace, as Python calls it for every attribute."""
 
     @functools.wraps(method)
     def run(self: Any, name: str) -> Any:
@@ -202,6 +206,7 @@ def _restore_attribute(cls: type, name: str, value: object) -> None:
 
 
 def _convert_class_attribute(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
+    """Return the replacement of a class's attribute for the time of a trace, or its value."""
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
         return _refuse_iteration(value, convert)
     if isinstance(value, types.FunctionType) and name in _SYNTAX_METHODS and is_user_defined(value):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.errors import StagingError
+from autoconv.graph.graph import Node
 from autoconv.operators.calls.call import call
 from autoconv.operators.control.conditionals import is_staged, truth
 from autoconv.operators.control.staging import stage_arms
@@ -24,10 +25,10 @@ from autoconv.operators.values.items import context
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
 from autoconv.runtime.recording.deferred_stores import is_catchable
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place, place_of
 
-_ONCE = (None,)  # the rounds without a trace: one
+_ONE_PLAIN_ROUND = (None,)  # the recorder of each round without a trace
 
 
 def attempts(handler_count: int, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
@@ -36,21 +37,21 @@ def attempts(handler_count: int, read: Callable[[], Any] | None = None, names: t
     `read` is a closure over the variables called `names`, and over those that are local to the statement.
     """
     region = current_region()
-    return _ONCE if region is None else TryRecorder(region, handler_count, read, names).rounds()
+    return _ONE_PLAIN_ROUND if region is None else TryRecorder(region, handler_count, read, names).rounds()
 
 
 def with_attempts(manager: object, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
     """Return the rounds of a with statement."""
     region = current_region()
     if region is None:
-        return _ONCE
+        return _ONE_PLAIN_ROUND
     if type(manager) is Variant:
         for alternative in manager.values:
             require_identity(alternative)
     is_user_defined = isinstance(getattr(type(manager), "__enter__", None), FunctionType)
     if not is_user_defined or type(manager).__module__.partition(".")[0] in ("autoconv", "contextlib"):
         context(manager)
-        return _ONCE
+        return _ONE_PLAIN_ROUND
     return TryRecorder(region, 0, read, names).rounds()
 
 
@@ -117,33 +118,40 @@ def end(recorder: TryRecorder | None) -> None:
         recorder.finish_body()
 
 
-def watch(statement: str) -> Any:
-    """Mark the start of a try body that is not recorded in rounds; error messages name it by `statement`."""
+class _Watch(NamedTuple):
+    """The start of a try body that is not recorded in rounds."""
+
+    region: Region
+    start: Node | None  # last node of the graph before the body
+    statement: str  # words for error messages
+
+
+def watch(statement: str) -> _Watch | None:
+    """Mark the start of a try body that is not recorded in rounds; return None without a trace."""
     region = current_region()
-    return None if region is None else (region, region.graph.mark(), statement)
+    return None if region is None else _Watch(region, region.graph.mark(), statement)
 
 
-def check_watched(mark: Any, value: object = None) -> Any:
+def check_watched(body: _Watch | None, value: object = None) -> Any:
     """Return `value`; raise StagingError if the body recorded ops that may raise at run time, which no handler sees."""
-    if mark is None:
+    if body is None:
         return value
-    region, position, statement = mark
-    for node in region.graph.nodes_since(position):
+    for node in body.region.graph.nodes_since(body.start):
         if is_catchable(node):
             refusal = StagingError(
-                f"{node.op.name!r} may raise at run time, and {statement} around it catches only what is raised "
+                f"{node.op.name!r} may raise at run time, and {body.statement} around it catches only what is raised "
                 "while tracing",
                 place_of(node.span) if node.span else None,
                 "a condition tested before, instead of the exception",
             )
-            region.trace.refusal = refusal  # the statement may catch the exception
+            body.region.trace.refusal = refusal  # the statement may catch the exception
             raise refusal
     return value
 
 
-def watch_iteration(mark: Any, iterable: Any) -> Any:
-    """Iterate for a `yield from` in a body that `watch` marked, with a check before each value."""
-    if mark is None:
+def watch_iteration(body: _Watch | None, iterable: Any) -> Any:
+    """Iterate for a `yield from` in a `body` that `watch` marked, with a check before each value."""
+    if body is None:
         return (yield from iterable)
     iterator = iter(iterable)
     while True:
@@ -151,7 +159,7 @@ def watch_iteration(mark: Any, iterable: Any) -> Any:
             value = next(iterator)
         except StopIteration as end:
             return end.value
-        yield check_watched(mark, value)
+        yield check_watched(body, value)
 
 
 def managed_context(recorder: TryRecorder | None, manager: object) -> Any:

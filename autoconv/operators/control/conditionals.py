@@ -114,7 +114,7 @@ def _add_test(index: Any, test: Thunk, position: int) -> Any:
     graph, writes_or_raises = test_record.region.graph, bool(test_record.locations) or test_record.diverges
     if not is_staged(value) and not graph.nodes and not writes_or_raises:
         return bool(value)
-    if not graph.effects and not writes_or_raises:  # may be evaluated in any case
+    if not graph.effects and not writes_or_raises:  # evaluating the test is harmless even if an earlier one held
         return dispatch.apply("select", (index < 0) & truth(test()), position, index)
     add_index = lambda: (dispatch.apply("select", truth(test()), position, -1),)
     (result,) = stage_arms(index < 0, [add_index, lambda: (index,)], [], ("elif",))
@@ -190,7 +190,7 @@ def python_truth(value: object) -> Any:
 
 
 def test(value: object, reason: str = "") -> Any:
-    """Check a condition whose statement stays in Python: a tensor under trace raises StagingError."""
+    """Return the condition of a statement that stays in Python; a value known only at run time raises StagingError."""
     if is_staged(value):
         suffix = f" because {reason}" if reason else ""
         raise StagingError(
@@ -202,7 +202,7 @@ def test(value: object, reason: str = "") -> Any:
 
 
 def operand(value: object) -> Any:
-    """Check an operand of a short-circuit `and` or `or` that stays in Python; the next operand depends on it."""
+    """Return an operand of an `and` or `or` that stays in Python; it decides whether the next one is evaluated."""
     return test(value, "the operands after it have to be evaluated in place")
 
 
@@ -227,7 +227,7 @@ def assertion(condition: TensorLike, message: Thunk | None = None) -> Any:
 
 
 def condition_value(value: object) -> Any:
-    """Replace a condition under trace: a variable by its value, a user's object by its `__bool__` or `__len__`."""
+    """Return the value whose truth decides a condition: that of a variable, or of a user's `__bool__` or `__len__`."""
     if current_region() is None:
         return value
     if hasattr(type(value), "__autoconv_tensor__") and not is_staged(value):
@@ -338,7 +338,10 @@ def has_user_defined_truth(value: object) -> bool:
 
 
 def _truth_needs_arm(value: object) -> bool:
-    """Return whether the truth of an arm may raise, run code or read memory: not for single numbers and statics."""
+    """Return whether computing the truth of an arm may raise, run code or read memory.
+
+    It is computed only where the variant is that arm then. A scalar or a value known at trace time needs no such care.
+    """
     if isinstance(value, SymbolicTensor) and value.type.shape == ():
         return False
     return is_staged(value) or hasattr(type(value), "__autoconv_tensor__") or has_user_defined_truth(value)

@@ -31,7 +31,7 @@ def _is_generator_function(function: Callable[..., Any]) -> bool:
 
 
 def wrap_generator_function(function: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return the replacement of a generator function, and another function itself.
+    """Return the replacement of a generator function; return other functions unchanged.
 
     `convert` makes the function that passes values to a consumer.
     """
@@ -99,6 +99,7 @@ class Consumer:
 
 
 def _refusal() -> StagingError:
+    """Return the error for a yield inside of a try or with; the trace ends with it even if the statement catches it."""
     refusal = StagingError(
         "a loop over a generator function may be left where the generator yields inside of a try or with",
         current_place(),

@@ -62,7 +62,7 @@ def _store_arm(value_dict: Any, position: int, value: object, name: str) -> tupl
 def load_handler_value(
     value_dict: Any, position: int, layouts: Sequence[Layout], name: str, before: object, contract: Contract
 ) -> Any:
-    """Return the last value stored, which has one of `layouts`; `before` if there was none."""
+    """Return the last value stored, which has one of `layouts`; `before` if none was stored."""
     layouts = [arm for layout in layouts for arm in layout.alternatives]
     assigned_layouts = [layout for layout in layouts if not _is_undefined(layout)]
     joined_layout: Layout = NEVER
@@ -99,7 +99,10 @@ def _load(value_dict: Any, position: int, before: object, name: str) -> Any:
 def _load_number(
     value_dict: Any, position: int, types_by_class: Sequence[tuple[type, TensorType]], name: str, before: object
 ) -> Any:
-    """Return a stored number that has one of these types, by its class. Each arm loads it again, from its cell."""
+    """Return a stored number that has one of these types; its class decides which.
+
+    Each arm loads the number from the dict itself, so that no arm reads an object loaded outside of it.
+    """
     load_number = partial(_load_number, value_dict, position)
     if type(before) is Variant:
         choices = [lambda arm=arm: (load_number(types_by_class, name, arm),) for arm in before.values]
@@ -113,18 +116,22 @@ def _load_number(
 
 
 def _number_types(layout: Layout) -> dict[type, TensorType]:
-    """Return the types of a number of several kinds by the class of the stored object; subclasses come first.
+    """Return, by the class of the stored object, the types of a number of several types; subclasses come first.
 
-    Empty for other layouts, and where objects of two types have one class.
+    The dict is empty for other layouts, and where objects of two types have one class.
     """
     types = [number_type(arm) for arm in layout.arms] if isinstance(layout, Arms) else []
-    classes = {type_: _CLASSES.get(type_.dtype) if type_.weak else np.ndarray for type_ in types if type_ is not None}
+    classes = {
+        type_: _CLASSES_BY_DTYPE.get(type_.dtype) if type_.weak else np.ndarray
+        for type_ in types
+        if type_ is not None
+    }
     if None in types or None in classes.values() or len(set(classes.values())) < len(classes):
         return {}
     return {class_: type_ for type_, class_ in sorted(classes.items(), key=lambda item: item[1] is not bool) if class_}
 
 
-_CLASSES: dict[DType, type] = {bool_: bool, int64: int, float64: float, complex128: complex}
+_CLASSES_BY_DTYPE: dict[DType, type] = {bool_: bool, int64: int, float64: float, complex128: complex}
 
 
 def as_missing(value: object) -> Any:
@@ -165,9 +172,12 @@ def load_parts(value_dict: Any, position: int, layouts: Sequence[Layout], name: 
     layout_index = unbox(apply_object("getitem", result, 0), TensorType(int64, (), True))
 
     def rebuild_stored(layout: Layout) -> tuple[Any]:
-        stored_parts = [apply_object("getitem", result, n + 1) for n, _ in enumerate(layout.types())]
-        types = layout.types()
-        values = [unbox(x, t) if isinstance(t, TensorType) else x for x, t in zip(stored_parts, types, strict=True)]
+        types = list(layout.types())
+        stored_parts = [apply_object("getitem", result, position) for position in range(1, len(types) + 1)]
+        values = [
+            unbox(part, type_) if isinstance(type_, TensorType) else part
+            for part, type_ in zip(stored_parts, types, strict=True)
+        ]
         return (rebuild(layout, iter([value.value_in_graph for value in values])),)
 
     value_before = Undefined(name) if before is MISSING else before
@@ -231,6 +241,7 @@ def _is_by_value(layout: Layout) -> bool:
 
 
 def stored_layout(value: object, region: Region) -> Layout:
+    """Return the layout with which a value is stored; that of MISSING is a static Undefined."""
     return Static(Undefined("")) if value is MISSING else layout_of(value, region)
 
 
@@ -241,6 +252,7 @@ def is_created_by_trace(value: object, region: Region) -> bool:
 
 
 def _as_boxable(value: object, name: str) -> Any:
+    """Convert the value of the variable called `name` to one that can be an object of the graph."""
     if value is MISSING:
         return constant_object(NotAssigned(name))
     if type(value) is Variant:

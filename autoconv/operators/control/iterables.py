@@ -31,7 +31,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 _INTEGER = TensorType(int64, (), True)
-_SAMPLE_RANGE = range(0)
+_SAMPLE_RANGE = range(0)  # has the attributes of every range
 
 
 class StagedIterable:
@@ -262,7 +262,7 @@ class StagedNumbers(StagedIterable):
 
 
 class StagedList(StagedIterable):
-    """A list of run-time length from index `start` on, read at the time of each access."""
+    """The items of a list of run-time length from index `start` on, each read at the time of its access."""
 
     is_live = True
 
@@ -352,15 +352,15 @@ def leading_dimension(tensor: Any) -> Any:
 
 
 class StagedIterator(StagedIterable):
-    """A Python iterator: consumed once, by the region that created it.
+    """A Python iterator, which is consumed once, by a loop in the region that created it.
 
-    `checks_end`: an exception may be raised after a loop over it.
+    `checks_end`: whether an exception may be raised after a loop over it.
     """
 
     checks_end = False
 
     def __init__(self) -> None:
-        self._home = current_region()
+        self._creating_region = current_region()
         self._is_begun = False
 
     def begin(self) -> None:
@@ -372,14 +372,14 @@ class StagedIterator(StagedIterable):
         region, function_name = current_region(), type(self).__name__.removeprefix("Staged").lower()
         if region is None:
             return
-        if self._is_begun or self._home is None or region is not self._home.merged_region:
+        if self._is_begun or self._creating_region is None or region is not self._creating_region.merged_region:
             subject = "a second loop" if self._is_begun else "code under a condition on a tensor"
             raise StagingError(
                 f"{subject} iterates over an iterator that was created before it ({function_name})", current_place(),
                 f"{function_name}(…) in the for statement itself",
             )  # fmt: skip
         if region.journal is not None:
-            region.journal.record(attribute_location(self, "_is_begun", self._home))
+            region.journal.record(attribute_location(self, "_is_begun", self._creating_region))
         self._is_begun = True
 
     def end(self, is_exhausted: Any) -> None:

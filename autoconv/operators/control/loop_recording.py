@@ -47,9 +47,9 @@ class LoopRecording:
     """A while loop, recorded once for each set of layouts until an iteration preserves them.
 
     The state is that of the variables `names`, and behind it the contents of `locations`. Of the last recording:
-    `recorded_test` and `recorded_body` are its parts; `shared_lists` are places of the state that may hold one list;
-    `initial_state` is that before the loop, `final_state` that after an iteration. `new_locations` are those that
-    this recording was the first to write, `deferred_output` its prints.
+    `recorded_test` and `recorded_body` are its parts; `shared_lists` has the places of the state that may hold the same
+    list; `initial_state` is the state before the loop, `final_state` that after an iteration. `new_locations` are the
+    locations that this recording was the first to write; `deferred_output` emits its prints.
     """
 
     recorded_test: RecordedBody
@@ -115,7 +115,7 @@ class LoopRecording:
         self.deferred_output = deferred_output or []
 
     def _add_parameters(self, region: Region) -> list[Any]:
-        """Create parameters for the state, as Python values; write those of locations to them."""
+        """Create parameters for the state and return those of the variables; write the others to their locations."""
         name = f"{region.trace.scope}Placeholder"
         parameters = [region.graph.add_parameter(type_, name) for type_ in self.shared_lists.types(self.layouts)]
         values = self.shared_lists.rebuild(self.layouts, parameters, region)
@@ -162,7 +162,8 @@ class LoopRecording:
             positions += [position for position, location in numbered_locations if location.kind in joined_kinds]
         all_names = [*self.names, *(location.name for location in locations)]
         layouts, initial_values, final_values, names = (
-            [values[n] for n in positions] for values in (self.layouts, self.initial_state, self.final_state, all_names)
+            [values[position] for position in positions]
+            for values in (self.layouts, self.initial_state, self.final_state, all_names)
         )
         region = self.recorded_body.region
         layouts_after = join_state(self.parent, region, layouts, initial_values, final_values, names, self.locations)
@@ -244,6 +245,7 @@ def _add_keys(layout: Layout, wider_layout: Layout) -> Layout:
 
 
 def _key(pair: Layout) -> Any:
+    """Return the key in the layout of a dict's (key, value) pair."""
     if isinstance(pair, Static):
         return pair.value[0]
     assert isinstance(pair, Parts) and isinstance(pair.parts[0], Static)
@@ -251,6 +253,7 @@ def _key(pair: Layout) -> Any:
 
 
 def _item_count(layout: Layout) -> int:
+    """Return the number of items of a list whose contents have the layout; -1 if it is unknown."""
     return len(layout.parts) if isinstance(layout, Parts) else len(layout.value) if isinstance(layout, Static) else -1
 
 

@@ -168,7 +168,7 @@ def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
 
 
 def _is_long(iterable: object) -> bool:
-    """Return whether a range becomes a graph loop rather than being unrolled, where both have the same results."""
+    """Return whether a range is so long that it becomes a graph loop, where unrolling has the same results."""
     region = current_region()
     if not isinstance(iterable, range) or region is None or not region.contract.stages_long_loops:
         return False
@@ -222,7 +222,7 @@ def _loop_over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tu
             break
     if is_staged(body.exit_code(state)) or len(region.graph.nodes) == node_count:
         return _loop_over(numbers, body, state)
-    _, (full_range,), *position = numbers.__reduce__()  # the iterator's range, and the position of its next number
+    _, (full_range,), *position = numbers.__reduce__()  # the range, and the position of the next number
     numbers.__setstate__(sys.maxsize)  # exhaust the iterator
     return _loop_over(full_range[position[0] or 0 :], body, state)
 

@@ -1,6 +1,6 @@
-"""Dicts with keys whose presence a tensor decides, under `function`.
+"""Dicts with optional keys, whose presence a tensor decides, under `function`.
 
-Python's dict holds such a key always; its value is a variant with one arm for absence.
+During the trace, Python's dict contains an optional key always; the value is a variant with one arm for its absence.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def count_keys(owner: TracedDict) -> Any:
 
 
 def has_key(owner: TracedDict, key: object) -> Any:
+    """Return whether a key is present; for an optional key, a tensor."""
     value = dict.get(owner, key, _NO_KEY)
     return _is_present(value) if is_optional(value) else value is not _NO_KEY
 
@@ -109,6 +110,7 @@ def _require_present(key: Any, value: Any) -> Any:
 
 
 def _refuse(name: str) -> NoReturn:
+    """Raise StagingError for the method `name`, whose result depends on which keys are present."""
     raise StagingError(
         f"the keys of this dict depend on a tensor, and {name} needs them while tracing", current_place(),
         "all keys from the start, with None where there is no value yet",

@@ -50,7 +50,9 @@ def track_calls(function: FunctionType, target: Callable[..., Any]) -> Callable[
     return tracked_call
 
 
-_WRAPPER_CODE = next(c for c in track_calls.__code__.co_consts if getattr(c, "co_name", "") == "tracked_call")
+_WRAPPER_CODE = next(
+    constant for constant in track_calls.__code__.co_consts if getattr(constant, "co_name", "") == "tracked_call"
+)
 
 
 def is_tracked(function: FunctionType) -> bool:
@@ -63,10 +65,12 @@ def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, re
     region.contract.spend(CALL)
     call = Call(function, target, args, kwargs, region)
     running_calls = region.trace.calls
-    active_calls = [c for c in running_calls if c.identity == call.identity and region.is_inside(c.region)]
-    # Calls without a tensor condition in between count only if they are many.
+    active_calls = [
+        outer for outer in running_calls if outer.identity == call.identity and region.is_inside(outer.region)
+    ]
+    # Calls in the same region have no tensor condition in between; they count only if they are many.
     is_deep = len(active_calls) > _MAX_UNCONDITIONAL_DEPTH
-    enclosing_calls = active_calls if is_deep else [c for c in active_calls if c.region is not region]
+    enclosing_calls = active_calls if is_deep else [outer for outer in active_calls if outer.region is not region]
     if enclosing_calls:
         try:
             layouts = call.layouts()

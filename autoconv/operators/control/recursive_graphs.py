@@ -47,7 +47,7 @@ _GENERALISE_AFTER = 5
 
 
 class Call:
-    """An active call. `may_restart`: its effects can be undone."""
+    """A call that is being recorded. `may_restart`: its effects can be undone, and it recorded in another way."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Call:
         """Return whether the arguments have the same layouts as another call's."""
         try:
             return self.layouts() == call.layouts()
-        except TypeError:  # they do not fit: the function itself raises
+        except TypeError:  # the arguments do not fit: the function itself raises
             return False
 
 
@@ -99,7 +99,7 @@ class RecursiveFunction(Call):
         self.location_layouts: list[Layout] = []
         self.next_location_layouts: list[Layout] = []
         self.captures: list[Value] = []
-        # A dict of the graph, which keeps the contents of the locations where a handler surrounds a call.
+        # A dict of the graph with the contents of the locations for a handler around a call; None without a handler.
         self.value_dict: Any = None
         self.is_handled = False
         self.stored_layouts: dict[Any, Layout] = {}
@@ -126,7 +126,7 @@ class RecursiveFunction(Call):
     def widen(self, layouts: Sequence[Layout]) -> RecursiveFunction:
         """Widen the argument layouts of the next round."""
         pairs = zip(self.next_argument_layouts, layouts, strict=True)
-        self.next_argument_layouts = [join_arguments(a, b, "", self.region.contract) for a, b in pairs]
+        self.next_argument_layouts = [join_arguments(*pair, "", self.region.contract) for pair in pairs]
         return self
 
     def call(self, values: Sequence[Any], region: Region) -> Any:
@@ -183,18 +183,18 @@ class RecursiveFunction(Call):
         contract = parent.contract
         assumptions_before = self._assumptions()
         (value,) = body.results
-        found_layouts = [NEVER if value is NEVER else argument_layout(value, body_region, is_result=True)]
-        found_layouts += [layout_or_never(body.value_of(x), body_region) for x in self.locations.values()]
+        new_layouts = [NEVER if value is NEVER else argument_layout(value, body_region, is_result=True)]
+        new_layouts += [layout_or_never(body.value_of(x), body_region) for x in self.locations.values()]
         old_layouts = [self.result_layout, *self.next_location_layouts]
         titles = [f"what {self.function.__name__} gives", *(location.name for location in self.locations.values())]
-        triples = zip(old_layouts, found_layouts, titles, strict=True)
-        joined_layouts = [join_layouts(a, b, title, contract) for a, b, title in triples]
+        triples = zip(old_layouts, new_layouts, titles, strict=True)
+        joined_layouts = [join_layouts(old, new, title, contract) for old, new, title in triples]
         argument_layouts = self.next_argument_layouts
         if contract.objects_in_graph and round_number >= _GENERALISE_AFTER:
             pairs = zip(old_layouts, joined_layouts, strict=True)
-            joined_layouts = [a if a == b else join_objects(a, b) for a, b in pairs]
+            joined_layouts = [old if old == new else join_objects(old, new) for old, new in pairs]
             pairs = zip(self.argument_layouts, argument_layouts, strict=True)
-            argument_layouts = [a if a == b else join_objects(a, b) for a, b in pairs]
+            argument_layouts = [old if old == new else join_objects(old, new) for old, new in pairs]
         locations = (*self.locations.values(), *adopted_locations.values())
         value_pairs = [[body.value_of(location), location.read()] for location in locations]
         contents_layouts = [
@@ -226,6 +226,7 @@ class RecursiveFunction(Call):
         return is_unchanged and self.is_handled == (self.value_dict is not None)
 
     def _assumptions(self) -> tuple[Any, ...]:
+        """Return a copy of what the round assumes, for a comparison with its findings."""
         layouts = self.argument_layouts, self.result_layout, [*self.location_layouts], dict(self.stored_layouts)
         return *layouts, [*self.captures], self.never_returns
 
@@ -327,6 +328,6 @@ def locations_written_by_calls(region: Region) -> list[tuple[Location, Any]]:
 
 
 def trace_recursion(recursion: RecursiveFunction) -> RecordedBody:
-    """Record one round; its callers are excluded from the spans of the graph (see `spans`)."""
+    """Record one round; the name of this function ends the chain of callers in the graph's spans (see `spans`)."""
     with refuse_unrecorded_changes(recursion.target, recursion.values, current_place()):
         return record_body(recursion.region, recursion.name, recursion.run, 1)

@@ -1,6 +1,6 @@
-"""Operations on variants of numbers that differ in class alone: Python's float or NumPy's float64, int or int64.
+"""Operations on variants of numbers whose arms differ only in class: Python's float or NumPy's float64, int or int64.
 
-What depends on the number alone is computed once, from the number that the arms share, and does not read the tag:
+A result that depends on the number alone is computed once, from the number that the arms share, without the tag:
 
     best = 0.0                       best: Arms(Static(0.0), Leaf(float64[]))
     for i in range(n):
@@ -44,7 +44,7 @@ def shared_number(variant: Variant) -> Any:
 
 
 def number_in_dtype(variant: Variant, dtype: DType) -> Any:
-    """Return the number of a variant of numbers as an element of an array of the dtype."""
+    """Return the number of a variant of numbers as a scalar of NumPy's class with that dtype."""
     numbers = [convert_element(value, dtype) for value in variant.values]
     return select_number(variant.tag, dict(enumerate(numbers)))
 
@@ -56,7 +56,7 @@ def compare_numbers(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     """
     numbers = [shared_number(value) if type(value) is Variant else value for value in (x, y)]
     shared_value = next(number for number, value in zip(numbers, (x, y), strict=True) if type(value) is Variant)
-    if shared_value is None or shared_value.type.dtype.is_complex:  # errors name the classes
+    if shared_value is None or shared_value.type.dtype.is_complex:  # errors of complex operands name the classes
         return NotImplemented
     if not all(_converts_exactly(number, shared_value.type.dtype) for number in numbers):
         return NotImplemented
@@ -77,9 +77,9 @@ def compare_numbers(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
 
 
 def extreme_of_numbers(function: Callable[..., Any], first: Any, *others: Any) -> Any:
-    """Return `max(first, *others)` or `min`, where some are variants; NotImplemented if it is not one number's.
+    """Return max or min of numbers, some of them variants; NotImplemented if the choice depends on more than numbers.
 
-    The choice does not read the tag, so that a loop whose result has no use for the class carries none.
+    The choice does not read the tags, so that a loop whose result has no use for the class carries no tag.
     """
     compare = operator.gt if function is builtins.max else operator.lt
     result = first
@@ -136,7 +136,7 @@ def _converts_exactly(number: Any, dtype: DType) -> bool:
 
 
 def _class_of(value: Any) -> str | None:
-    """Return whose class a number has; None for a variant, whose arms differ in it."""
+    """Return whose class a number has, Python's or NumPy's; None for a variant with arms of both."""
     if type(value) is not Variant:
         is_numpy = not value.type.weak if isinstance(value, SymbolicTensor) else isinstance(value, np.generic)
         return _NUMPY if is_numpy else _PYTHON

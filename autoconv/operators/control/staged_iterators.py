@@ -50,7 +50,7 @@ class StagedZip(StagedIterator):
 
     def length(self) -> Any:
         lengths = [part.length() for part in self.parts]
-        static_lengths = [n for n in lengths if isinstance(n, (int, np.integer))]
+        static_lengths = [length for length in lengths if isinstance(length, (int, np.integer))]
         result: Any = min(static_lengths) if static_lengths else None
         for length in lengths:
             if not isinstance(length, (int, np.integer)):

@@ -86,6 +86,7 @@ def _changes_number_class(layout: Layout, wider_layout: Layout) -> bool:
 
 
 def _peel(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], locations: Any) -> tuple[Any, ...]:
+    """Record `if test: body; while test: body`, so that the loop starts with the classes after the first iteration."""
     def run_first_and_loop(*values: Any) -> tuple[Any, ...]:
         return stage_loop(test, body, as_tuple(body(*values)), names, locations, peel=False)
 
@@ -96,7 +97,7 @@ def _peel(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], loc
 
 
 def _hoist_limit(limit: Any, region: Region) -> Any:
-    """Compute a limit before the loop that the loop's body computes from outer values.
+    """Return, computed before the loop, a limit that the loop's body computes from outer values.
 
     Raises StagingError where the limit depends on values that the loop changes.
     """

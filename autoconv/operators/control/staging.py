@@ -46,9 +46,10 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 def stage_arms(
     index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], names: Sequence[str]
 ) -> tuple[Any, ...]:
-    """Record a cond; `index` is a bool (arms: true, false) or an integer that selects the arm.
+    """Record a `cond` node, and return the values of `names` after it.
 
-    Returns the values of `names` after it. The arms are recorded again whenever a container has to move into the graph.
+    `index` is an integer that selects the arm, or a bool: then the first arm is that for True, the second for False.
+    The arms are recorded again whenever a container has to move into the graph.
     """
     parent = current_region()
     assert parent is not None
@@ -87,7 +88,7 @@ class _JoinedArms:
     """The recorded arms of a condition, whose results and `locations` have layouts that hold those of every arm.
 
     `columns[i][j]` is result i of arm j. `earlier_positions` maps the position of a result to an earlier one that is
-    the same object in every arm. `shared_lists` are the places in the results that may hold one list.
+    the same object in every arm. `shared_lists` has the places in the results that may hold the same list.
     """
 
     arms: list[RecordedBody]
@@ -109,7 +110,10 @@ def _emit_arm_outputs(
     columns = [[arm.results[i] for arm in recorded_arms] for i in range(name_count)]
     location_columns = [[arm.value_of(location) for arm in recorded_arms] for location in locations]
     columns += [align_keys(*pair, parent) for pair in zip(locations, location_columns, strict=True)]
-    has_moved = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded_arms)]
+    has_moved = [
+        move_shared(parent, arm, [column[position] for column in columns])
+        for position, arm in enumerate(recorded_arms)
+    ]
     has_moved.append(move_parts_of_exceptions(parent, recorded_arms))
     if any(has_moved) or move_parts_of_tuples(parent, dict(zip(names, columns, strict=False))):
         return None
@@ -144,9 +148,9 @@ def emit_outputs(
     recorded_arms: Sequence[RecordedBody], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout],
     at_end: bool = False,
 ) -> SharedLists:
-    """Emit the outputs of each arm in those layouts; with `at_end`, for the state of objects at the arm's end.
+    """Emit the outputs of each arm in those layouts; with `at_end`, objects have their state at the end of the arm.
 
-    Returns the places in them that may hold one list, which have outputs of their own.
+    Returns the places in the results that may hold the same list; these have outputs of their own.
     """
     shared_lists = find_shared_lists(columns, layouts, [arm.region for arm in recorded_arms])
     for position, arm in enumerate(recorded_arms):
@@ -206,6 +210,10 @@ def _join_results(
 def _join_column(
     column: list[Any], recorded_arms: list[RecordedBody], title: str, changed_by_arm: Sequence[set[int]] | None = None
 ) -> Layout:
+    """Return the layout of a result called `title` in error messages; `column` has its value in each arm.
+
+    `changed_by_arm`, if given, has the ids of objects that each arm changes and whose copy it returns.
+    """
     region = recorded_arms[0].region
     is_alias = region.contract.keeps_identity and is_alias_of_outer(column, region.parent)
     if is_alias and not any(map(holds_created_here, column)):

@@ -159,6 +159,7 @@ def undo_rounds(recorder: Any, node_before: Node | None, rounds_journal: Journal
 
 
 def _has_changed_before_raising(recorder: Any, location: Location) -> bool:
+    """Return whether the body always raises, and changes the container of the location before that."""
     assert recorder.body is not None
     return recorder.body.diverges and type(location.owner) in PLAIN_OF and location.key in recorder.body.end_contents
 
@@ -216,6 +217,7 @@ def _escapes(graph: Graph, value: Value) -> bool:
 
 
 def _escapes_through(graph: Graph, node: Node, value: Value) -> bool:
+    """Return whether `node`, a user of an exception, may keep or return it."""
     if not node.regions:
         reads_attribute = node.op.name == "object_get_attribute" and node.attributes["name"] != "__traceback__"
         calls_reading_function = node.op.name == "object_apply" and node.attributes["function"] in _READING_FUNCTIONS
@@ -229,6 +231,7 @@ _READING_FUNCTIONS = frozenset({"str", "repr", "format", "type", "isinstance"})
 
 
 def _join_column(column: Sequence[Any], arms: Sequence[RecordedBody], name: str) -> Layout:
+    """Return the layout of a variable called `name`; `column` has its value at the end of each arm."""
     region = arms[0].region
     if region.contract.keeps_identity and is_alias_of_outer(column, region.parent):
         return Leaf(ObjectType(), as_object)

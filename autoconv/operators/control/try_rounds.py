@@ -43,11 +43,11 @@ from autoconv.runtime.recording.regions import Region, current_region, enter, re
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
 
-_MAX_ATTEMPTS = 8  # to record one statement, each after moving a container into the graph
+_MAX_RECORDINGS = 8  # of one statement; each but the first follows the move of a container into the graph
 
 
 class TryRecorder:
-    """One try statement being recorded. `read` is a closure over the variables `names` and those of the statement."""
+    """One try statement being recorded. `read` is a closure over the variables `names` and the statement's own."""
 
     def __init__(self, parent: Region, handler_count: int, read: Any, names: tuple[str, ...]) -> None:
         self.parent = parent
@@ -80,7 +80,7 @@ class TryRecorder:
 
     def rounds(self) -> Iterator[TryRecorder]:
         """Yield the recorder for the body, then for each handler; start again if a container moved into the graph."""
-        for _ in range(_MAX_ATTEMPTS):
+        for _ in range(_MAX_RECORDINGS):
             start = self.parent.graph.mark()
             outer_journal, self.parent.journal = self.parent.journal, Journal()
             self._reset()
@@ -274,14 +274,16 @@ class TryRecorder:
         self.handler_region.journal = Journal(self.handler_region)
         self.error = SymbolicObject(self.handler_region.graph.add_parameter(ObjectType("Exception"), "exception"))
         if not self.handler_count:
-            yield from self._round("escape", self.handler_region, 0)
+            yield from self._round("escape", 0)
             return
         for number in range(self.handler_count):
-            yield from self._round("handler", None, number)
+            yield from self._round("handler", number)
 
-    def _round(self, state: str, region: Region | None, number: int) -> Iterator[TryRecorder]:
+    def _round(self, state: str, number: int) -> Iterator[TryRecorder]:
+        """Record the handler of that number, or for the state "escape" the code that runs as the exception passes."""
         self.state, self.handler_number, self.has_ended = state, number, False
-        self.region = region or self._open(f"except_{number}", self.handler_region)
+        is_handler = state == "handler"
+        self.region = self._open(f"except_{number}", self.handler_region) if is_handler else self.handler_region
         enter(self.region)
         self.restore()
         yield self
@@ -339,7 +341,7 @@ class TryRecorder:
             return
         layouts.append(layout)
         if isinstance(layout, Static) and is_created_by_trace(value, region):
-            return  # the same object as before the body, unless another one was stored too
+            return  # nothing to store: the handler finds the object itself, unless another one was stored too
         store_handler_value(self.value_dict, position, value, location.name)
 
     def _stored_layout(self, value: object, region: Region) -> Layout:
