@@ -295,11 +295,7 @@ def _make_unconverted_constructor(cls: type, contract: Contract) -> Any:
 
 
 def _construct_by(cls: Any, allocate: Callable[..., Any], init: Any, contract: Contract | None) -> Callable[..., Any]:
-    """Return a constructor that registers new objects with the trace.
-
-    `init` is None for the one of `object`. `contract` is None if `dataclasses` generated `init`, which then runs
-    unconverted.
-    """
+    """Return a constructor that registers new objects; `contract` is None if `dataclasses` generated `init`."""
     is_generated = init is not None and contract is None
 
     def construct(*args: Any, **kwargs: Any) -> Any:

@@ -26,7 +26,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # Largest number of nodes that all iterations of a range may record, in traces without and with memory arrays.
 _MAX_NODES, _MAX_NODES_WITH_MEMORY = 1000, 250
-_MAX_INNER_NODES = 125  # the same inside of a loop that replaces a range
+_MAX_INNER_NODES = 125  # largest number of nodes of a range inside of a loop that replaces another range
 
 
 def unroll_within_budget(numbers: range, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -38,31 +38,33 @@ def unroll_within_budget(numbers: range, body: LoopBody, state: tuple[Any, ...])
     region = current_region()
     if region is None or not region.contract.stages_long_loops or len(numbers) < 2 or is_staged(body.exit_code(state)):
         return unroll(numbers, body, state)
-    decisions, loop = region.trace.replaced_ranges, (body.run.__code__, current_place())
-    if loop not in decisions:
-        first = Attempt()
+    # For each loop: the number and kinds of nodes of the unrolled range, None if the range is unrolled.
+    decisions, loop_key = region.trace.replaced_ranges, (body.run.__code__, current_place())
+    if loop_key not in decisions:
+        trial = Attempt()
         try:
             _record_cells(body)
             next_state = body.step(numbers[0], state)
-            node_count, kinds = _measure(region, first)
+            node_count, kinds = _measure(region, trial)
         except BaseException:
-            first.keep()
+            trial.keep()
             raise
         is_within_budget = node_count * len(numbers) <= _limit(region)
-        has_constants = any(map(_is_new_constant, state, next_state))  # each iteration computes with its own
+        has_constants = any(map(_is_new_constant, state, next_state))  # each iteration computes with its own constants
         is_unrolled = is_within_budget or has_constants
         if is_unrolled or body.has_left(next_state) or is_staged(body.exit_code(next_state)):
-            first.keep()
+            trial.keep()
             return next_state if body.has_left(next_state) else unroll(numbers[1:], body, next_state)
-        decisions[loop] = node_count * len(numbers), kinds
+        decisions[loop_key] = node_count * len(numbers), kinds
         if any(map(_changes_class, state, next_state)):  # the loop would begin with a copy of this iteration
-            first.keep()
+            trial.keep()
             numbers, state = numbers[1:], next_state
         else:
-            first.undo()
-    final_state = None if decisions[loop] is None else _try_to_stage(numbers, body, state, *decisions[loop])
+            trial.undo()
+    decision = decisions[loop_key]
+    final_state = None if decision is None else _try_to_stage(numbers, body, state, *decision)
     if final_state is None:
-        decisions[loop] = None
+        decisions[loop_key] = None
         return unroll(numbers, body, state)
     return final_state
 
@@ -118,7 +120,7 @@ def _measure(region: Region, trial: Attempt) -> tuple[int, set[str]]:
 
 
 def _kind(type_: Type) -> str:
-    """Return the class of a result's cost: arrays and numbers of known sizes, of other sizes, kinds of objects."""
+    """Return the kind of a result: "array" for arrays and numbers of known sizes, others by sizes or class of type."""
     if not isinstance(type_, (TensorType, ArrayType)):
         return type(type_).__name__
     return "array" if type_.shape is not None and None not in type_.shape else "array of computed size"

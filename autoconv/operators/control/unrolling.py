@@ -39,7 +39,7 @@ from autoconv.runtime.recording.contracts import ITERATION
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 
-# Longest rest of a Python iterable that is unrolled after a tensor decides; longer ones become one staged loop.
+# Largest number of remaining items that are unrolled once a tensor decides; more become one staged loop.
 _UNROLL_LIMIT = 4
 # Number of items from which an iterator counts as unbounded.
 _UNBOUNDED_COUNT = 100_000
@@ -48,7 +48,7 @@ _GROWTH_LIMIT = 256
 _GENERATOR_LIMIT = 1000  # largest number of values of a generator that a trace unrolls
 # Deepest nesting of Python iterators that is searched for the underlying containers.
 _ITERATOR_DEPTH = 8
-# The builtin that returns a reverse iterator over a list.
+# The builtin that returns a reverse iterator over a list; stands for it as the name of a view.
 _REVERSED = "reversed"
 
 
@@ -134,7 +134,7 @@ def _unroll_items(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...
 def _iteration_limit(iterable: object) -> int:
     """Return the number of iterations after which a growing list counts as growing forever; -1 for no limit.
 
-    Such a list may occur in an arm that no call reaches.
+    A list may grow forever in an arm that is recorded although no call reaches it.
     """
     region = current_region()
     if type(iterable) is not TracedList or region is None:
@@ -143,6 +143,7 @@ def _iteration_limit(iterable: object) -> int:
 
 
 def _make_iterator(iterable: Any) -> Any:
+    """Return Python's iterator over the items; for a tracked container, one that observes its changes."""
     if type(iterable) is TracedList:
         return list.__iter__(iterable)
     owner, view_name = _container_behind(iterable)

@@ -83,12 +83,14 @@ def drop_arms(variant: Variant, is_dropped: Any, make_error: Any) -> Any:
 
 def require_defined(variant: Variant, is_outer: bool = False) -> Any:
     """Drop the arm of an unassigned name; raise UnboundLocalError where it is selected, NameError if `is_outer`."""
-    return drop_arms(variant, lambda v: isinstance(v, Undefined), lambda v: unbound_error(v.name, is_outer))
+    return drop_arms(
+        variant, lambda value: isinstance(value, Undefined), lambda value: unbound_error(value.name, is_outer)
+    )
 
 
 def drop_undefined(variant: Variant) -> Any:
-    """Remove the undefined arm, which the structure of the program rules out."""
-    return drop_arms(variant, lambda v: isinstance(v, Undefined), None)
+    """Remove the undefined arm of a variant, which the program's structure shows to be never selected."""
+    return drop_arms(variant, lambda value: isinstance(value, Undefined), None)
 
 
 def require_present(variant: Variant, absent: Any, error: BaseException) -> Any:
@@ -190,7 +192,7 @@ def _make_arm(function: Any, before: Any, value: Any, after: Any) -> Any:
 
 
 def _may_be_refusal(operands: Sequence[Any]) -> bool:
-    """Return whether a TypeError may come from an op that does not take arrays of a dtype, in place of NumPy."""
+    """Return whether a TypeError may be raised because an op lacks a dtype of arrays that NumPy's function takes."""
     holds_arrays = any(_is_array(x) or type(x) is SymbolicArray for x in operands)
     return holds_arrays and not any(map(is_absent, operands))
 

@@ -1,9 +1,9 @@
 """Guess the item types of lists, from the nodes recorded so far.
 
-Each object has an example of each class of number that it may be, and a container the same for its items; a function
-is applied to the examples. Data flow is followed through regions (Andersen, Program Analysis and Specialization for
-the C Programming Language), and lists that may alias share one record of items. A list without known stores is
-assumed to hold what all other lists hold, if those agree.
+For each object there is an example of each class of number that it may be, and for a container also examples of its
+items; a function is applied to the examples. Data flow is followed through regions (Andersen, Program Analysis and
+Specialization for the C Programming Language), and lists that may alias share one record of items. A list without known
+stores is assumed to hold what all other lists hold, if those agree.
 """
 
 from __future__ import annotations

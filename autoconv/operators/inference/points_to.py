@@ -30,9 +30,10 @@ RULES: dict[str, Callable[[Flow, Node], None]] = {}
 class Contents:
     """Possible contents of one object.
 
-    `numbers`: an example of each class of number that it may be; `arrays`: dtypes and shapes; `items`: the contents of
-    its items; `parts`: of each item of a tuple; `lengths`: lengths of tuples, None for lists; `may_be_unknown`: whether
-    it may be anything else; `may_be_list_in_object`: whether that may be a list that is stored in some other object;
+    `numbers`: an example of each class of number that the object may be; `arrays`: the dtypes and shapes of arrays that
+    it may be; `items`: the contents of its items; `parts`: for a tuple, the contents of the item at each position;
+    `lengths`: lengths of tuples, None for lists; `may_be_unknown`: whether the object may be anything else;
+    `may_be_list_in_object`: whether an unknown object may be a list that is stored in some other object;
     `parent`: the contents with which these were unified, which stand for both (see `root`).
     """
 
@@ -75,7 +76,8 @@ class Flow:
                 self.add_unknown(self.contents_of(value), may_be_list_in_object=True)
         for node in nodes:
             self._collect(node)
-        self.appended_contents: dict[int, Contents] = {}  # by id of the list: items appended while Python held it
+        # By id of a list: what was appended to it before it moved into the graph.
+        self.appended_contents: dict[int, Contents] = {}
         for container, item in trace.appended_items:
             contents = self.appended_contents.setdefault(id(container), Contents())
             self._add_traced(self.items_of(contents, None), item)
@@ -201,7 +203,7 @@ class Flow:
             second.parent = first
             self.join(first, second)
 
-    # ---- nodes
+    # ---- collection of the nodes and of values from outside the graph
 
     def _add_argument_list(self, value: Value, element: TensorType, depth: int) -> None:
         contents = self.contents_of(value)

@@ -19,8 +19,9 @@ from autoconv.process_state import without_warnings
 _EXAMPLE_LIMIT = 64  # combinations of example operands to which a function is applied
 _ELEMENT_LIMIT = 4096  # elements of an array that is an example
 _ARITHMETIC = frozenset({"neg", *(name for operator in ARITHMETIC for name in (operator.name, operator.in_place))})
-# Functions that return a list of the operands' items, and the methods that store an item, with its argument position.
+# Functions that return a list of the operands' items.
 _LIST_FUNCTIONS = frozenset({"list", "tuple", "sorted", "reversed", "add", "mul"})
+# Methods that store an item, with the position of the item among the arguments.
 _STORING_METHODS = {"append": 0, "insert": 1}
 
 
@@ -118,6 +119,7 @@ def _add_tuples(flow: Flow, result: Contents, operands: Sequence[Contents], is_e
 
 
 def _apply_to_examples(flow: Flow, result: Contents, name: str, operands: Sequence[Contents]) -> None:
+    """Add to `result` the values of the function on all combinations of examples of its operands, up to a limit."""
     function, examples_of_operands = FUNCTIONS[name], list[list[Any]]()
     for operand in operands:
         items = None if operand.items is None else root(operand.items)
@@ -142,7 +144,7 @@ def _apply_to_examples(flow: Flow, result: Contents, name: str, operands: Sequen
 
 
 def _array_examples(contents: Contents) -> list[np.ndarray]:
-    """Return an example of each array that the object may be; none if it may be another, or one of unknown sizes."""
+    """Return an example of each array that the object may be; the list is empty if others may occur, or other sizes."""
     examples: list[np.ndarray] = []
     for dtype, shape in () if contents.may_be_unknown or contents.items is not None else contents.arrays:
         sizes = [size for size in shape if isinstance(size, int)]

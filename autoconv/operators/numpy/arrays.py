@@ -1,6 +1,6 @@
-"""NumPy functions on memory arrays that create arrays or views of them.
+"""NumPy functions in a trace with memory arrays: those that create arrays, or views of arrays.
 
-All other functions get the elements as tensors, and their result is a new array.
+All other functions take the elements as tensors, and their result becomes a new array.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(function, region)
     if compute is None:
         raise numpy_refusal(qualified_name(function))
-    kept_count = 1 if function in MUTATING_FUNCTIONS else 0  # arguments that stay arrays: the one that changes
+    changed_count = 1 if function in MUTATING_FUNCTIONS else 0  # leading arguments that the function changes
     result = compute(
-        *args[:kept_count], *map(load_elements, args[kept_count:]),
+        *args[:changed_count], *map(load_elements, args[changed_count:]),
         **{key: value if key == "out" else load_elements(value) for key, value in kwargs.items()},
     )  # fmt: skip
     return result if type(result) is SymbolicArray else wrap_new_arrays(result, gives_array(function, args, kwargs))
@@ -160,13 +160,13 @@ def _fill(array: SymbolicArray, value: object) -> None:
     if tensor is not None:
         value = tensor = _without_leading_ones(tensor, len(array.known_shape))
     if tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating and array.type.dtype.is_integer:
-        # With the semantics of a C cast.
+        # NumPy converts such a number as C does.
         value = dispatch.apply("cast", _as_numpy_number(tensor), dtype=array.type.dtype)
     array.store(value)
 
 
 def _without_leading_ones(tensor: Any, rank: int) -> Any:
-    """Return a tensor without dimensions of size 1 that it has before the last `rank`, as NumPy fills arrays."""
+    """Return a tensor without leading dimensions of size 1 beyond `rank`, which NumPy drops when it fills an array."""
     shape = tensor.type.shape or ()
     extra_rank = len(shape) - rank
     if extra_rank <= 0 or None in shape or set(shape[:extra_rank]) != {1}:
@@ -196,7 +196,7 @@ def _as_tensor(value: object) -> Any:
 
 
 def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> Any:
-    _require_plain_options({k: v for k, v in options.items() if k not in ("subok", "ndmin")})
+    _require_plain_options({key: option for key, option in options.items() if key not in ("subok", "ndmin")})
     if options.get("ndmin"):
         raise StagingError("an array is created with ndmin", current_place())
     if type(value) is SymbolicArray:
@@ -286,7 +286,7 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 def _make_constant_creator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function that creates an array; from plain values, the same elements in a new array on every call."""
+    """Wrap a function that creates an array; plain arguments give a new array of the same elements in every call."""
 
     def make(*args: Any, **kwargs: Any) -> Any:
         if any(as_tensor(value) is not None for value in (*args, *kwargs.values())):

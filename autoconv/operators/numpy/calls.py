@@ -81,7 +81,7 @@ def numpy_call(function: Callable[..., Any], region: Any) -> Callable[..., Any] 
 
 
 class _ErrorState(np.errstate):
-    """An errstate that may be exited twice: code after the exception that leaves it is recorded later."""
+    """An errstate that may be exited twice: as an exception leaves it while tracing, and as its exit is recorded."""
 
     def __exit__(self, *error: Any) -> None:
         with contextlib.suppress(RuntimeError):
@@ -89,7 +89,7 @@ class _ErrorState(np.errstate):
 
 
 def _error_state(**modes: Any) -> Any:
-    """np.errstate(…) that enables or disables warnings; a graph cannot raise, call or print there."""
+    """`np.errstate(**modes)`; raises StagingError for modes other than warning and ignoring, which a graph lacks."""
     if not {"raise", "call", "print", "log"}.isdisjoint(map(str, modes.values())):
         message = "np.errstate or np.seterr asks for more than warnings"
         raise StagingError(message, current_place(), 'np.errstate(…="warn"), or a test of the results')
@@ -194,9 +194,10 @@ class UnsupportedCall:
 
 
 def _collect_kinds(values: Any) -> set[Any]:
-    """Return the kinds among the values, at any depth of lists and tuples.
+    """Return the kinds of the values, at any depth of lists and tuples.
 
-    They are "tensor", np.ndarray, SymbolicObject for objects of the graph, and object for others that are not plain.
+    A kind is "tensor", np.ndarray, SymbolicObject for an object of the graph, or object for anything else that is not
+    of a plain class, such as a function.
     """
     kinds: set[Any] = set()
     for value in values:

@@ -1,4 +1,4 @@
-"""Containers visible in several regions: which move into the graph, and which are refused."""
+"""Move containers that several regions see into the graph, or refuse them."""
 
 from __future__ import annotations
 
@@ -114,14 +114,16 @@ def move_shared(
 
 def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
     """Return whether a tensor decides that a name becomes an alias of an existing container."""
-    outer_containers = [v for v in column if type(v) in PLAIN_OF and parent is not None and parent.is_inside(v._home)]
+    if parent is None:
+        return False
+    outer_containers = [value for value in column if type(value) in PLAIN_OF and parent.is_inside(value._home)]
     if not outer_containers:
         return False
     # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
     container = outer_containers[0]
     is_copied = container._home.contract.keeps_identity and heap_of(container) is None and holds_symbols(container)
-    others = [v for v in column if v is not container and v is not NEVER]
-    return any(is_copied or not is_absent(v) for v in others)
+    other_values = [value for value in column if value is not container and value is not NEVER]
+    return any(is_copied or not is_absent(value) for value in other_values)
 
 
 def move_parts_of_tuples(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
@@ -173,7 +175,7 @@ def move_new_into_graph(parent: Region, recorded_body: RecordedBody, locations: 
 
 
 def contents_layout(owner: object, contents: Any, region: Region) -> Layout:
-    """Return the layout of what a container holds, as state of a loop: the keys of a dict do not change."""
+    """Return the layout of a container's contents as state of a loop, in which the keys of a dict are fixed."""
     if not isinstance(owner, dict) or not isinstance(contents, tuple) or not contents:
         return state_layout(contents, region)
     pairs = [Parts(tuple, None, (Static(key), state_layout(value, region))) for key, value in contents]
@@ -183,7 +185,7 @@ def contents_layout(owner: object, contents: Any, region: Region) -> Layout:
 def refuse_changed_copies(region: Region, locations: Iterable[Location], copied_ids: Collection[int] = ()) -> None:
     """Raise StagingError for an object that one path changes and another replaces: copies would not share the change.
 
-    Those with ids in `copied_ids` were copied in the state at the path's end.
+    Objects with ids in `copied_ids` are exempt: they were copied in their state at the end of the path.
     """
     for location in locations:
         if id(location.owner) in region.trace.frozen_objects and id(location.owner) not in copied_ids:
@@ -200,7 +202,7 @@ def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
 
 
 def _is_of_known_values(layout: Layout) -> bool:
-    """Return whether a layout is of a tuple: of values that are static, graph values, numbers, or such tuples."""
+    """Return whether a layout is of a tuple whose parts are static, graph values, numbers, or such tuples."""
     return isinstance(layout, Parts) and layout.kind is tuple and all(
         _is_of_known_values(part)
         or (isinstance(part, (Static, Leaf, Never)) and not is_object_layout(part))
@@ -277,7 +279,7 @@ def refuse_unrecorded_changes(body: Any, inputs: Any, place: Any) -> Iterator[No
 
 
 def _queue_location(queue: deque[Any] | bytearray) -> Location:
-    """The contents of a deque or bytearray as a location that regions write."""
+    """Return the location of the contents of a deque or bytearray."""
 
     def write(items: Any) -> None:
         queue.clear()
@@ -292,7 +294,10 @@ def have_same_items(current: Any, before: object) -> bool:
         return current is before
     if len(current) != len(before):
         return False
-    return all(
-        a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) == 2 and a[0] is b[0] and a[1] is b[1])
-        for a, b in zip(current, before, strict=True)
-    )
+    return all(map(_is_same_entry, current, before))
+
+
+def _is_same_entry(a: object, b: object) -> bool:
+    """Return whether two entries are one object, or (key, value) pairs of the same objects."""
+    are_pairs = type(a) is tuple and type(b) is tuple and len(a) == len(b) == 2
+    return a is b or (are_pairs and a[0] is b[0] and a[1] is b[1])  # type: ignore[index]

@@ -80,7 +80,7 @@ class Leaf(Layout):
 
 @dataclass(frozen=True, slots=True)
 class Parts(Layout):
-    """A structure, taken apart one level; the kind of a composite tensor is its type spec."""
+    """A structure by its parts. `kind`: its class, or the type spec of a composite tensor; `keys`: those of a dict."""
 
     field: ClassVar[str] = "parts"
 
@@ -165,7 +165,7 @@ class Items(GraphItems):
         self.values = tuple(values)
 
     def widen(self, element: Layout) -> Items:
-        """Return the same items in a wider layout."""
+        """Return the same items with elements of the wider layout `element`."""
         raise NotImplementedError
 
 
@@ -186,7 +186,7 @@ class Variant:
 
 
 def is_same_object(a: Any, b: Any) -> bool:
-    """Return whether two static values are one: identical, or equal plain constants of one type."""
+    """Return whether two static values count as one: they are identical, or equal plain constants of one type."""
     if a is b:
         return True
     if type(a) is not type(b):
@@ -213,10 +213,12 @@ def is_array_layout(layout: Layout) -> bool:
 
 
 def is_object_layout(layout: Layout) -> bool:
+    """Return whether the layout is of a graph object."""
     return isinstance(layout, Leaf) and isinstance(layout.type, ObjectType)
 
 
 def is_number_layout(layout: Layout) -> bool:
+    """Return whether the layout is of a number or a tensor."""
     if is_array_layout(layout):
         return False
     if isinstance(layout, Leaf):
@@ -240,7 +242,7 @@ def scalar_dtype(layout: Layout) -> DType | None:
     return as_dtype(value.dtype) if isinstance(value, np.generic) and type(value) in _NUMPY_CLASSES else None
 
 
-# NumPy's own classes of numbers. A subclass keeps its class, which an arm by itself represents.
+# NumPy's own classes of numbers; a number of a subclass has an arm of its own.
 _NUMPY_CLASSES = frozenset({*map(type, (np.bool_(), np.int64(), np.float64(), np.complex128()))})
 
 

@@ -80,9 +80,9 @@ def _join_variants(first: Layout, second: Layout, name: str, contract: Contract)
 def _join_numbers(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
     if not is_number_layout(first) or not is_number_layout(second):
         return None
-    a, b = _to_leaf(first), _to_leaf(second)
+    first_leaf, second_leaf = _to_leaf(first), _to_leaf(second)
     try:
-        return Leaf(join(a.type, b.type), a.wrap)
+        return Leaf(join(first_leaf.type, second_leaf.type), first_leaf.wrap)
     except NoCommonType:
         raise StagingError(
             f"{name!r} is {_describe(first)} on one path and {_describe(second)} on the other, which have no "
@@ -133,11 +133,11 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
     first, second = _take_instance_apart(first, second), _take_instance_apart(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _is_same_instance(first, second):
         second_parts = dict(zip(second.keys, second.parts, strict=True))
-        merged = [
+        joined_parts = [
             _join_part(part, second_parts[key], f"{name}.{key}", contract)
             for key, part in zip(first.keys, first.parts, strict=True)
         ]
-        return Instance(first.kind, first.keys, tuple(merged), first.is_shared or second.is_shared)
+        return Instance(first.kind, first.keys, tuple(joined_parts), first.is_shared or second.is_shared)
     if isinstance(first, Parts) and isinstance(second, Parts):
         kind = _common_kind(first, second)
         if kind is not None:
@@ -153,7 +153,7 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
 
 
 def _widen_integers(first: Layout, second: Layout) -> tuple[Layout, Layout]:
-    """Return the layouts of two integers; as int64 if their dtypes differ."""
+    """Return two layouts; those of integers of different dtypes are widened to int64."""
     if not is_number_layout(first) or not is_number_layout(second):
         return first, second
     leaves = [_to_leaf(first), _to_leaf(second)]
@@ -165,7 +165,7 @@ def _widen_integers(first: Layout, second: Layout) -> tuple[Layout, Layout]:
 
 
 def _join_part(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
-    """Join parts of a structure. Under `function`, a container from before the region is an arm, with its identity."""
+    """Join parts of a structure. Under `function`, a container from before the region becomes an arm of its own."""
     if contract.keeps_identity or first == second or NEVER in (first, second):
         return join_layouts(first, second, name, contract)
     first, second = (take_static_apart(x) if is_container(x) and not _is_preexisting(x) else x for x in (first, second))
@@ -278,9 +278,9 @@ def join_objects(first: Layout, second: Layout) -> Layout:
 
 
 def number_kind(layout: Layout) -> Any:
-    """Return what Python distinguishes of a number, (dtype, whether it is a Python number); None for other layouts.
+    """Return the kind of a number, (dtype, whether it is a Python number); None for other layouts.
 
-    A known number of a subclass, such as a member of an IntEnum, is of its own kind.
+    A known number of a subclass, such as a member of an IntEnum, has its layout as a third item, a kind of its own.
     """
     if not is_number_layout(layout):
         return None
@@ -303,9 +303,11 @@ def is_known_subclass_number(layout: Layout) -> bool:
 
 def _are_bool_and_number(first: Layout, second: Layout) -> bool:
     """Return whether one is a bool tensor and the other a Python number: `x > 0 and 3` results in either."""
-    for a, b in ((_to_leaf(first).type, _to_leaf(second).type), (_to_leaf(second).type, _to_leaf(first).type)):
-        assert isinstance(a, TensorType) and isinstance(b, TensorType)
-        if a.dtype.is_bool and not a.weak and b.weak and not b.dtype.is_bool:
+    types = _to_leaf(first).type, _to_leaf(second).type
+    for tensor, number in (types, types[::-1]):
+        assert isinstance(tensor, TensorType) and isinstance(number, TensorType)
+        is_bool_tensor = tensor.dtype.is_bool and not tensor.weak
+        if is_bool_tensor and number.weak and not number.dtype.is_bool:
             return True
     return False
 
@@ -350,6 +352,7 @@ def is_same_arm(a: Layout, b: Layout) -> bool:
 
 
 def _to_leaf(layout: Layout) -> Leaf:
+    """Return the layout of a number as one graph value."""
     if isinstance(layout, Leaf):
         return layout
     assert isinstance(layout, Static)

@@ -1,8 +1,8 @@
-"""Alias analysis for the state of a loop: containers with names other than the loop variable that is rebound.
+"""Alias analysis for the state of a loop: find containers to which more than one name refers.
 
-A container that a layout takes apart and rebuilds is a new one, and its alias would not show later changes. An alias
-is searched in the other state and in the local variables of all traced frames, to a depth of `_DEPTH` references.
-Containers over which enclosing unrolled loops iterate count as well.
+A layout may rebuild a container as a new one, whose later changes an alias would not show. Conservative: every
+reference to a container counts as an alias, to a depth of `_DEPTH` references. They are searched in the other variables
+of the loop, in the local variables of all traced frames, and in containers over which enclosing unrolled loops iterate.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def join_state(
 ) -> list[Layout]:
     """Return the layouts that hold the loop's variables before it and after an iteration, recorded in `region`.
 
-    `attributes` are those among the variables, as pairs of an object's identity and a name.
+    `attributes`: the attributes of objects among the variables, as pairs of the object's id and the name.
     """
     states = initial_values, final_values
     shared_ids = {id(part) for values in states for part in _repeated_containers(values, region)}

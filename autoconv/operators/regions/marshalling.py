@@ -75,7 +75,7 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
     if isinstance(layout, Parts):
         _, parts = take_apart(value)
         pairs = zip(parts, layout.parts, strict=True)
-        return [v for part, part_layout in pairs for v in emit(part, part_layout, region)]
+        return [graph_value for part, part_layout in pairs for graph_value in emit(part, part_layout, region)]
     if isinstance(layout, Instance) and layout.keys == (HEAP,):
         return [region.lift(box(instance_attributes(value)[HEAP]).value_in_graph)]
     if isinstance(layout, Instance):
@@ -87,7 +87,7 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
                 "refers to it too", current_place()
             )
         named_parts = zip(layout.keys, layout.parts, strict=True)
-        return [v for key, part in named_parts for v in emit(attributes[key], part, region)]
+        return [graph_value for key, part in named_parts for graph_value in emit(attributes[key], part, region)]
     assert isinstance(layout, Arms)
     return _emit_arms(value, layout, region)
 
@@ -97,7 +97,7 @@ def _emit_list(value: Any, layout: RunTimeList, region: Region) -> list[Value]:
         value = _select_in_arms(value, [True] * len(value.values), layout)
     items = value if type(value) is Items else items_of(value)
     if items is not None:
-        return [region.lift(v) for v in items.widen(layout.element).values]
+        return [region.lift(graph_value) for graph_value in items.widen(layout.element).values]
     lists = empty_lists(layout, region)
     for item in value:
         lists = append_item(lists, item, layout, region)
@@ -264,7 +264,7 @@ def _copy_in_layout(value: Any, layout: Layout) -> Any:
 
 
 def _known_arm(value: object, layout: Arms) -> Layout | None:
-    """Return the arm that holds this very container or object, if there is one."""
+    """Return the static arm whose value is this container or object itself; None if there is none."""
     has_identity = type(value) in PLAIN_OF or is_created_here(value)
     return Static(value) if has_identity and Static(value) in layout.arms else None
 
@@ -287,7 +287,7 @@ def arm_index(layout: Arms, target: Layout) -> int:
 
 
 def _describe_layout(layout: Layout) -> str:
-    """Describe a layout without its values: formatting them would be recorded as a use."""
+    """Describe a layout without its values, as formatting a value would be recorded as a read of it."""
     if isinstance(layout, Static):
         return f"the {type(layout.value).__name__}"
     if isinstance(layout, Leaf):

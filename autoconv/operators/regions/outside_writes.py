@@ -22,9 +22,9 @@ def record_outside_write(region: Region, location: Location, value: object) -> N
 
 
 def check_outside_writes(trace: Trace) -> None:
-    """Reduce variants in locations from before the trace to their tensor; raise StagingError where one has none.
+    """Replace variants in locations from before the trace by one of their tensors; raise StagingError if one has none.
 
-    These tensors have no value after the trace: a use of one raises an error that names it.
+    Such a tensor has no value after the trace: a use of it raises an error that names it.
     """
     recorded_writes = list(trace.outside_writes.values())
     trace.outside_writes.clear()

@@ -59,7 +59,7 @@ def cannot_be_caught(error: BaseException) -> bool:
 
 
 def _is_too_deep(error: BaseException) -> bool:
-    """Return whether Python's recursion limit ended the trace, which uses more frames than the program does."""
+    """Return whether the error may come from Python's recursion limit, as a trace uses more frames than the program."""
     region = current_region()
     return type(error) is RecursionError and (region is None or region.contract.runs_plain)
 
@@ -144,14 +144,14 @@ def record_raise(region: Region, error: BaseException) -> None:
             "graph runs", place_of(span) if span is not None else None, "the values themselves as its arguments",
         ) from None  # fmt: skip
     template, tensors = template_of(error)
-    if error.__cause__ is None and error.__context__ is None:  # else an attribute keeps the chain
-        error.args = arguments  # it may be an existing object that is raised on other paths too
+    if error.__cause__ is None and error.__context__ is None:
+        error.args = arguments  # an existing exception may be raised on other paths too
     has_hidden_values |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     _refuse_values_out_of_reach(error, has_hidden_values, template is not None, span)
     error.__traceback__ = None
     if _record_link(region, error, tensors, span):
         return
-    inputs = [region.lift(t.value_in_graph) for t in tensors]
+    inputs = [region.lift(tensor.value_in_graph) for tensor in tensors]
     exception = error if template is None else type(error)
     attributes = {"exception": exception, "template": template}
     links = error.__cause__, error.__context__
@@ -188,15 +188,15 @@ def refuse_graph_values_in_group(error: object, place: Place | None) -> None:
 
 
 def _record_link(region: Region, error: BaseException, tensors: Sequence[Any], span: Span | None) -> bool:
-    """Record the exception with its cause or context, where that holds values of the graph; return whether it does.
+    """Record the exception with its cause or context if that contains values of the graph; return whether it did.
 
-    Where it cannot be kept, the chain is dropped: `function` keeps the message alone.
+    Under `function`, which may keep the message alone, the cause and the context are dropped instead.
     """
     for link_kind, link in (("cause", error.__cause__), ("context", error.__context__)):
         if type(link) is not StagedException and not _has_numbers_of_graph(link):
             continue
         is_kept = region.contract.python_exceptions or type(link) is StagedException
-        if not is_kept or (not region.contract.python_exceptions and not all(t.weak for t in tensors)):
+        if not is_kept or (not region.contract.python_exceptions and not all(tensor.weak for tensor in tensors)):
             error.__cause__ = error.__context__ = None
             error.__suppress_context__ = False
         else:
@@ -229,7 +229,7 @@ def _record_with_link(region: Region, error: BaseException, link_kind: str, link
     cause = error.__cause__ if link_kind == "context" else None
     suppresses_context = error.__suppress_context__
     error.__cause__ = error.__context__ = None
-    error.__suppress_context__ = suppresses_context  # which the assignment of a cause sets
+    error.__suppress_context__ = suppresses_context  # the assignment of a cause has set this flag
     with recording(region):
         arguments = [_build_argument(entry, tensors) for entry in template or ()]
         result = record_object("object_exception", arguments, exception=error if template is None else type(error))

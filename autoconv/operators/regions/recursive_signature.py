@@ -113,4 +113,5 @@ def _may_hold_graph_values(value: object) -> bool:
 
 
 def layout_or_never(value: object, region: Region) -> Layout:
+    """Return the layout of a value of the region; NEVER for the result of code that always raises."""
     return NEVER if value is NEVER else layout_of(value, region)

@@ -30,8 +30,9 @@ Body = Callable[..., tuple[Any, ...]]
 class RecordedBody:
     """A recorded arm or body: its region, its results (NEVER where it always raises) and its writes.
 
-    `end_contents` maps the keys of `locations` to their contents at its end. `is_suspended`: recording ended at a
-    recursive call whose result is not known yet or that never returns.
+    `locations` are the locations that it writes, by key, and `end_contents` their contents at its end. `diverges`: it
+    always raises, or is suspended. `is_suspended`: its recording ended at a recursive call whose result is not known
+    yet or that never returns.
     """
 
     region: Region
@@ -40,7 +41,7 @@ class RecordedBody:
     locations: dict[tuple[Any, ...], Location] = field(default_factory=dict)
     diverges: bool = False
     is_suspended: bool = False
-    changes_state: bool = False  # for the test of a loop: whether it changes any state
+    changes_state: bool = False  # for the test of a loop: whether the test writes any location
 
     @contextmanager
     def restored_end_state(self) -> Iterator[None]:
@@ -55,6 +56,7 @@ class RecordedBody:
                 location.write(contents_before[key])
 
     def value_of(self, location: Location) -> Any:
+        """Return the contents of a location at the end of the arm; NEVER if it diverges."""
         if self.diverges:
             return NEVER
         return self.end_contents[location.key] if location.key in self.end_contents else location.read()
@@ -128,6 +130,7 @@ def _prefix_names(parent: Region, prefix: str) -> Iterator[None]:
 
 
 def apply_body(arm: Body, inputs: Sequence[Any]) -> Callable[[Region], tuple[Any, ...]]:
+    """Return the arm, applied to its inputs, as a body for `record_body`."""
     return lambda _: as_tuple(arm(*inputs))
 
 
@@ -197,4 +200,5 @@ def _as_location_value(location: Location, value: Variant) -> Variant:
 
 
 def as_tuple(results: Any) -> tuple[Any, ...]:
+    """Return the results of a body, which may be None for no results, as a tuple."""
     return () if results is None else tuple(results)

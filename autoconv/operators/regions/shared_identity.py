@@ -24,7 +24,7 @@ from autoconv.runtime.support.structure import is_structure, structure_parts
 
 
 def find_shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[int, int]:
-    """Return {position: earlier position} for names that refer, in every region, to the same object as an earlier one.
+    """Return {position: earlier position} for names that refer, in every region, to the same object as an earlier name.
 
     `columns[i][j]` is the value of name i at the end of region j.
     """
@@ -42,7 +42,7 @@ def find_shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[R
 def mark_shared(
     layouts: Sequence[Layout], columns: Sequence[Sequence[Any]], regions: Sequence[Region]
 ) -> list[Layout]:
-    """Return the layouts, with objects marked as shared where a column holds an object of another one on some path.
+    """Return the layouts; objects are marked as shared where two columns refer to one object on some path.
 
     Changes of the rebuilt objects are then refused.
     """
@@ -73,7 +73,7 @@ def class_name(kind: type) -> str:
 def require_identity(owner: object) -> None:
     """Restart the trace with all objects of the owner's class as objects of the graph, which keep their identity.
 
-    No effect if they are there already, or without the contract `compile`.
+    There is no effect if they are objects of the graph already, or under another contract than `compile`.
     """
     region = current_region()
     if region is None or not region.contract.objects_in_graph or creating_region_of(owner, region) is None:
@@ -83,7 +83,7 @@ def require_identity(owner: object) -> None:
 
 
 def refuse_change(owner: object, attribute: str) -> NoReturn:
-    """Raise StagingError for a write to an object that a path has copied, unless the trace can be restarted."""
+    """Raise StagingError for a write to an object that was copied on some path, unless the trace can be restarted."""
     require_identity(owner)
     raise StagingError(
         f"the attribute {attribute!r} of {with_article(type(owner))} is changed, and which one that is "
@@ -142,6 +142,7 @@ def _created_outside_graph(values: Iterable[Any], seen_ids: set[int]) -> Iterato
 
 
 def _is_created(value: object, region: Region) -> bool:
+    """Return whether the region, or one inside of it, created the object."""
     creating_region = creating_region_of(value, region)
     return creating_region is not None and creating_region.is_inside(region) and has_attributes(value)
 

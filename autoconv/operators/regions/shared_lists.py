@@ -38,15 +38,16 @@ from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_part
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-# The values that a place may hold, each with the tests that select it: pairs of a tag and the number of an arm.
+# The values that a place may hold, as pairs (tests, value). The tests are pairs of a tag and the number of an arm: a
+# value is selected if each of its tags has that number.
 Alternatives = tuple[tuple[tuple[tuple[Any, int], ...], Any], ...]
 
-_INDEX = Leaf(weak_type(0))
+_INDEX_LAYOUT = Leaf(weak_type(0))  # of an alias index
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A part of a region's results: the number of a result, and the way to it by numbers of arms and parts."""
+    """A part of a region's results: the position of a result, and the path to the part by numbers of arms and parts."""
 
     result_position: int
     path: tuple[int, ...] = ()
@@ -74,16 +75,17 @@ class SharedLists:
 
     def types(self, layouts: Sequence[Layout]) -> list[Type]:
         """Return the types of a region's outputs in these layouts: those of its results, then the alias indices."""
-        indices = [_INDEX.type for place in self.earlier if place not in self.constant_index]
+        indices = [_INDEX_LAYOUT.type for place in self.earlier if place not in self.constant_index]
         return [*(leaf for layout in layouts for leaf in layout.types()), *indices]
 
     def emit(self, values: Sequence[Any], layouts: Sequence[Layout], region: Region) -> list[Value]:
         """Return the outputs of the region, which is being recorded, for its results in these layouts."""
-        outputs = [x for value, layout in zip(values, layouts, strict=True) for x in emit(value, layout, region)]
+        pairs = zip(values, layouts, strict=True)
+        outputs = [graph_value for value, layout in pairs for graph_value in emit(value, layout, region)]
         for place, earlier in self.earlier.items():
             if place not in self.constant_index:
-                alternatives = [_alternatives_at(p, values, layouts, region) for p in (place, *earlier)]
-                outputs += emit(_alias_index(alternatives, region), _INDEX, region)
+                alternatives = [_alternatives_at(other, values, layouts, region) for other in (place, *earlier)]
+                outputs += emit(_alias_index(alternatives, region), _INDEX_LAYOUT, region)
         return outputs
 
     def rebuild(self, layouts: Sequence[Layout], outputs: Iterable[Any], region: Region) -> list[Any]:
@@ -237,6 +239,7 @@ def _inner_places(
 
 
 def _child_layouts(layout: Layout) -> Sequence[Layout]:
+    """Return the layouts of the arms of a variant or of the parts of a structure; none for others."""
     return layout.arms if isinstance(layout, Arms) else layout.parts if isinstance(layout, Parts) else ()
 
 
@@ -314,12 +317,12 @@ def _replace_part(value: Any, path: Sequence[int], part: Any) -> Any:
         return part
     number, *rest = path
     if type(value) is Variant:
-        arms = [_replace_part(arm, rest, part) if n == number else arm for n, arm in enumerate(value.values)]
+        arms = [_replace_part(arm, rest, part) if i == number else arm for i, arm in enumerate(value.values)]
         return Variant(value.tag, value.layouts, arms)
     keys, parts = take_apart(value)
     new_part = _replace_part(parts[number], rest, part)
     if isinstance(value, tuple):
-        return tuple(new_part if n == number else item for n, item in enumerate(value))
+        return tuple(new_part if i == number else item for i, item in enumerate(value))
     if isinstance(value, dict):
         assert keys is not None
         dict.__setitem__(value, keys[number], new_part)
@@ -370,9 +373,9 @@ def _select_candidate(index: Any, candidates: Sequence[Any]) -> Variant:
             if not any(arm is value for value in values):
                 values.append(arm)
                 layouts.append(layout)
-        numbers = [next(n for n, value in enumerate(values) if value is arm) for arm in arms]
-        number = renumber_arms(candidate.tag, numbers) if type(candidate) is Variant else numbers[0]
-        tag = number if tag is None else dispatch.apply("select", index == position, number, tag)
+        numbers = [next(number for number, value in enumerate(values) if value is arm) for arm in arms]
+        candidate_tag = renumber_arms(candidate.tag, numbers) if type(candidate) is Variant else numbers[0]
+        tag = candidate_tag if tag is None else dispatch.apply("select", index == position, candidate_tag, tag)
     return Variant(tag, layouts, values)
 
 

@@ -12,7 +12,7 @@ from autoconv.runtime.support.spans import current_place
 
 
 class AbandonTrace(BaseException):
-    """Unwind a trace that cannot go on; the function that started the trace chooses the fallback.
+    """Unwind a trace that cannot go on; the code that started the trace chooses what runs instead.
 
     Subclasses set their attributes before they call this constructor, from which on the trace refers to the exception:
     where memory is short, the constructor of a subclass may end at any line.
@@ -35,11 +35,12 @@ class Suspended(BaseException):
         region.trace.refusal = swallowed_signal_error()
 
     def mark_caught(self) -> None:
+        """Withdraw the error with which the trace would end if the program discarded this exception."""
         self.trace.refusal = self.previous_refusal
 
 
 def swallowed_signal_error() -> StagingError:
-    """Error for a program that itself discards the exception that suspends the tracing of a recursive function."""
+    """Return the error for a program that discards the exception which suspends the tracing of a recursive function."""
     return StagingError(
         "a function calls itself inside of a finally or except that is left early, and the depth depends on a tensor",
         current_place(),

@@ -38,7 +38,7 @@ def copied_objects(value: object, layout: Layout, region: Region | None = None) 
     is_tracked = type(value) in PLAIN_OF or is_created_here(value)
     if isinstance(layout, Arms) and is_tracked and Static(value) in layout.arms:
         return
-    # Not a container that is an object or a list of the graph already.
+    # A container that is already in the graph is not rebuilt.
     if (type(value) in PLAIN_OF and heap_of(value) is None and items_of(value) is None) or is_created_here(value):
         yield value
     if isinstance(layout, Parts) and is_structure(value) and len(structure_parts(value)) == len(layout.parts):

@@ -93,7 +93,7 @@ def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[
 
 
 def _is_indivisible(value: object, region: Region) -> bool:
-    """Return whether a structure is one object to a region, because taking it apart would lose something."""
+    """Return whether a structure is one object to a region, because its parts alone would lose something."""
     return region.contract.keeps_identity and (loses_state(value) or _is_object_of_program(value, region))
 
 
@@ -115,7 +115,7 @@ def is_created_here(value: object) -> bool:
 
 
 def holds_created_here(value: object) -> bool:
-    """Return whether a value is or holds an object that this trace's code created, and so can be no graph object."""
+    """Return whether a value is, or contains, an object that this trace's code created, which cannot be boxed."""
     if type(value) is Variant:
         return any(map(holds_created_here, value.values))
     if not is_structure(value):
@@ -151,6 +151,7 @@ def state_layout(value: object, region: Region) -> Layout:
 
 
 def as_value(value: object, region: Region) -> Value:
+    """Return the graph value of a tensor or graph value, in the region."""
     return region.lift(value if isinstance(value, Value) else dispatch.graph_value(region, value))
 
 

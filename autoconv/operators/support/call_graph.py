@@ -1,7 +1,7 @@
 """Approximate call graph, built from the names that functions read.
 
-An edge leads to each function that a name read in the code may refer to; past `_LIMIT` functions everything is
-reachable.
+An edge leads to each function that a name read in the code may refer to. Conservative: after `_LIMIT` functions, every
+function counts as reachable.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LIMIT = 200  # functions visited
 
 
 def may_call_itself(function: types.FunctionType, args: tuple[Any, ...]) -> bool:
-    """Return whether the function may be recursive. A wrong result costs only time.
+    """Return whether the function may be recursive. Conservative; a wrong result only makes the trace slower.
 
     `args` are the arguments of the call: names of methods are looked up in their classes.
     """

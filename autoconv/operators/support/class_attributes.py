@@ -18,7 +18,8 @@ def register_inherited_write(trace: Trace, owner: object, attribute: str) -> Non
     classes, heirs = trace.inherited_attributes.setdefault(attribute, ([], []))
     if isinstance(owner, type):
         classes.append(owner)
-    if any(attribute in vars(base) for base in _bases(owner)):  # the trace cannot tell if it has its own
+    # While tracing it is unknown whether the owner has an attribute of its own.
+    if any(attribute in vars(base) for base in _bases(owner)):
         heirs.append(owner)
     if any(kind is not heir and kind in _bases(heir) for kind in classes for heir in heirs):
         raise StagingError(

@@ -56,6 +56,7 @@ class ConvertedModule:
 
 
 def module(name: str) -> ConvertedModule:
+    """Return the value of `__autoconv__` in the module of that name."""
     return ConvertedModule(name)
 
 

@@ -46,7 +46,7 @@ def format_deferred(tensor: SymbolicTensor, spec: str) -> str:
 
 
 def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]]:
-    """Return (template of the arguments, tensors), see the op `raise`; (None, []) for arguments without tensors."""
+    """Return (template of the arguments, tensors) for the op `raise`; (None, []) for arguments without tensors."""
     tensors = list(getattr(error, "_autoconv_tensors", None) or ())
     template: list[Any] = []
     for argument in error.args:
@@ -54,7 +54,7 @@ def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]
             template.append((len(tensors),) if _is_numpy_scalar(argument) else len(tensors))
             tensors.append(argument)
         elif isinstance(argument, str) and _MARK.search(argument):
-            pieces = enumerate(_MARK.split(argument))  # every second one is the number of a tensor
+            pieces = enumerate(_MARK.split(argument))  # text and the index of a tensor, in turns
             template.append(tuple(int(piece) if number % 2 else piece for number, piece in pieces))
         else:
             template.append((argument,) if isinstance(argument, str) else (None, argument))

@@ -56,7 +56,7 @@ class GeneratorCall:
         self.pass_values = pass_values
         self.args = args
         self.kwargs = kwargs
-        self.is_nested = True  # after an early exit from a loop over it, it cannot be resumed
+        self.is_nested = True  # as a nested Source, it cannot be resumed after an early exit from a loop
         self.stand_in: Any = None  # the GeneratorExpression by which the program refers to it
 
     def is_held(self) -> bool:
@@ -133,11 +133,11 @@ class GeneratorExpression:
         return self._iterator is None
 
     def reset(self) -> None:
-        """Reset it when the values taken are undone."""
+        """Return to the state before the first value, after the effects of taking values were undone."""
         self._iterator = None
 
     def leave(self, is_exhausted: bool) -> None:
-        """Set the state after a loop: exhausted (`is_exhausted`), or left early with known items to come."""
+        """Set the state after a loop: `is_exhausted`, or left early; then the remaining items of an iterator follow."""
         if is_exhausted:
             self._iterator = iter(())
         elif not self._source.is_nested and isinstance(self._source.iterable, Iterator):
@@ -184,7 +184,7 @@ def binds_outer_names(iterator: object) -> bool:
 
 @functools.cache
 def _stores_outer_names(code: types.CodeType) -> bool:
-    """Return whether it is the code of a generator expression that assigns to outer names."""
+    """Return whether `code` is that of a generator expression that assigns to outer names."""
     if code.co_name != "<genexpr>":
         return False
     steps = dis.get_instructions(code)

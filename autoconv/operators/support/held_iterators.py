@@ -1,7 +1,7 @@
 """Python iterators that traced code created.
 
-They advance only in the region that created them, where their position is known at trace time. A nested region that
-advanced one would do so each time it runs.
+They advance only in the region that created them, where their position is known at trace time. If a nested region
+advanced one, this would have to happen each time that the region runs.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class HeldIterator:
         return getattr(self._iterator, name)
 
     def take_reversed(self) -> Any:
-        """Return `reversed_list()`; where it is a list, invalidate the iterator."""
+        """Return `reversed_list()`; if that is a list and not None, invalidate the iterator."""
         owner = self.reversed_list()
         if owner is not None:
             self._require_usable()

@@ -29,7 +29,7 @@ _find_possible_classes: Callable[[Value, Region], Sequence[type]] = lambda value
 
 
 def record_result_classes(node: Node, arms: Sequence[Region]) -> None:
-    """Register the possible classes of the results of a cond, which are known best inside its arms."""
+    """Return the value of the outermost region that a value captures; the value itself if it captures none."""
     trace = arms[0].trace
     if not trace.created_classes:
         return
@@ -40,7 +40,7 @@ def record_result_classes(node: Node, arms: Sequence[Region]) -> None:
 
 
 def origin(value: Value, region: Region) -> Value:
-    """Return the value outside all regions that captured it."""
+    """Return the value of the outermost region that a value captures; the value itself if it captures none."""
     enclosing_region: Region | None = region
     while enclosing_region is not None and enclosing_region.parent is not None:
         if value.graph is enclosing_region.graph:

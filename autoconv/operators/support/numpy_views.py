@@ -38,6 +38,7 @@ def _reshape(array: SymbolicArray, shape: ShapeLike, order: str = "C") -> Any:
 
 
 def _view_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function that returns a view of its first argument."""
     return lambda array, *args, **kwargs: view_of(array, lambda x: function(x, *args, **kwargs))
 
 
@@ -130,7 +131,7 @@ def _einsum(*operands: Any, **options: Any) -> Any:
 
 
 def _keeps_letters(equation: str) -> bool:
-    """Return whether the equation contains no summation: for one array the result is then a view."""
+    """Return whether an equation of `einsum` sums over no letter: for one array, the result is then a view."""
     input_letters, _, output_letters = equation.replace(" ", "").partition("->")
     return "->" in equation and set(input_letters) == set(output_letters)
 

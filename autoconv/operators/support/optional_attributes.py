@@ -67,7 +67,7 @@ class MaybeMissing:
 
 
 def optional_value(owner: object, name: str) -> Any:
-    """Return the value an object holds under a name if a tensor decides whether it is present; None otherwise."""
+    """Return an attribute's value, a variant, if a tensor decides whether the attribute is present; None otherwise."""
     attributes = dict_of(owner)
     value = dict.get(attributes, name) if isinstance(attributes, dict) and isinstance(name, str) else None
     return value if is_optional(value) else None
@@ -138,7 +138,7 @@ def _heap_for(owner: object, name: str) -> SymbolicObject | None:
 
 
 def redirect_attributes(region: Region, cls: type) -> None:
-    """Until the trace ends, redirect attributes that Python cannot resolve on instances in the graph to the graph."""
+    """Until the trace ends, look up attributes of instances in the graph there if Python does not find them."""
     _install_stand_in(region, cls, "__getattr__", _GraphAttribute())
     _install_stand_in(region, cls, "__setattr__", _set_attribute)
     _install_stand_in(region, cls, "__delattr__", _delete_attribute)

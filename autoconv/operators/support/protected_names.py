@@ -31,6 +31,7 @@ class Undefined:
 
 
 def is_absent(value: object) -> bool:
+    """Return whether a value is None or that of an unassigned name."""
     return value is None or isinstance(value, Undefined)
 
 
@@ -71,7 +72,7 @@ def let(function: Callable[..., Any], *values: Any) -> Any:
 
 
 def deleted_name(_: Any, name: str) -> Undefined:
-    """The value of a name after `del name`."""
+    """Return the value of a name after `del name`; the argument before it checks that the name was assigned."""
     return Undefined(name)
 
 
@@ -84,20 +85,20 @@ def returned_value(value: object) -> Any:
 
 
 def no_exit(code: Any) -> Any:
-    """True if no early exit was taken."""
+    """Return whether an exit code states that no early exit was taken."""
     return code == NORMAL
 
 
 def exits_loop(code: Any) -> Any:
-    """True if a loop is left by a break or a return."""
+    """Return whether an exit code states that a loop is left by a break or a return."""
     return code > CONTINUE
 
 
 def is_exhausted(code: Any) -> Any:
-    """True if a loop was exhausted, so that its else clause runs."""
+    """Return whether an exit code states that a loop was exhausted, so that its else clause runs."""
     return code < BREAK
 
 
 def after_loop(code: Any) -> Any:
-    """Exit code after a loop: a return is still pending, a break is not."""
+    """Return the exit code after a loop, given that of the loop: a return is still pending, a break is not."""
     return code & RETURN

@@ -1,4 +1,4 @@
-"""Side-effect analysis of methods by their bytecode: whether one only reads, or writes."""
+"""Side-effect analysis of methods by their bytecode: does a method only read, or may it write?"""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _functions_run_by(value: Any) -> list[tuple[Any, bool]]:
 def _cell_values(function: FunctionType) -> dict[str, Any]:
     result = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with suppress(ValueError):  # an empty cell
+        with suppress(ValueError):  # the cell is empty
             result[name] = cell.cell_contents
     return result
 

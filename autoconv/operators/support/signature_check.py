@@ -90,7 +90,7 @@ def mark_program_error(error: _Error) -> _Error:
 
 @functools.cache
 def _signatures_of(function: Callable[..., Any]) -> tuple[inspect.Signature, ...]:
-    """Return the signatures of a builtin; none if they are unknown."""
+    """Return the signatures of a builtin; the tuple is empty if they are unknown."""
     try:
         return (inspect.signature(function),)
     except (ValueError, TypeError):

@@ -10,7 +10,10 @@ from autoconv.runtime.recording.regions import Region, current_region
 
 
 class Attempt:
-    """All effects between `Attempt()` and `keep()` or `undo()`: recorded nodes, writes to Python objects, prints."""
+    """The effects between `Attempt()` and `keep()` or `undo()`: recorded nodes, writes to Python objects, prints.
+
+    `mark` is the last node before the attempt, None if there is none.
+    """
 
     def __init__(self) -> None:
         region = current_region()
@@ -58,7 +61,7 @@ def attempt(evaluate: Callable[[], Any], must_undo: Callable[[Any], bool]) -> An
 
 
 def emit_output(region: Region, print_output: Callable[[], None]) -> None:
-    """Print now, or once the enclosing attempt is kept."""
+    """Call `print_output` now, or once the enclosing attempt is kept."""
     pending_output = region.trace.pending_output
     if pending_output is None:
         print_output()

@@ -65,9 +65,9 @@ def hide_frames_3(operator: Operator) -> Operator:
 def hide_frames_of_logic(operator: Operator) -> Operator:
     """Wrap and_ and or_, which mostly have two operands."""
 
-    def run(x: object, y: object, *rest: Any) -> Any:
+    def run(x: object, y: object, *other_operands: Any) -> Any:
         try:
-            return operator(x, y, *rest) if rest else operator(x, y)
+            return operator(x, y, *other_operands) if other_operands else operator(x, y)
         except BaseException as error:
             drop_package_frames(error)
             raise

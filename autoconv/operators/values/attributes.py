@@ -48,7 +48,8 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
         record_object("object_set_attribute", [heap, value], name=attribute)
         return
     record_attribute_change(owner, attribute)
-    is_stored = type(value) is SymbolicArray and getattr(owner, "__dict__", {}).get(attribute) is value  # `o.w += x`
+    # `o.w += x` has changed the array in place.
+    is_stored = type(value) is SymbolicArray and getattr(owner, "__dict__", {}).get(attribute) is value
     setattr(owner, attribute, value)
     if _needs_graph_write(region, owner) and not is_stored:
         record_object("object_set_attribute", [constant_object(owner), value], name=attribute)

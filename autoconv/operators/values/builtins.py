@@ -49,6 +49,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def override_for(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return the replacement of a builtin or a function of math; None for others."""
     try:
         result = OVERRIDES.get(function)
     except TypeError:  # unhashable
@@ -172,6 +173,7 @@ def _round(x: Any, digits: Any = None) -> Any:
 
 
 def is_weak(x: object) -> bool:
+    """Return whether a value is a Python number, known or in the graph."""
     return isinstance(x, (bool, int, float)) or (isinstance(x, Tensor) and x.weak)
 
 
@@ -195,19 +197,21 @@ def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
 
 @overrides(builtins.pow)
 def _pow(x: Any, y: Any, *modulus: Any) -> Any:
-    x, y, *rest = map(value_of, (x, y, *modulus))
-    if rest and rest != [None] and any(isinstance(v, SymbolicTensor) for v in (x, y, *rest)):
-        if not is_compiled() or not all(map(is_weak, (x, y, *rest))):
+    x, y, *modulus = map(value_of, (x, y, *modulus))  # type: ignore[assignment]
+    operands = x, y, *modulus
+    has_modulus = bool(modulus) and modulus != [None]
+    if has_modulus and any(isinstance(operand, SymbolicTensor) for operand in operands):
+        if not is_compiled() or not all(map(is_weak, operands)):
             raise StagingError("pow() with a modulus does not take tensors", current_place(), "x ** y % z")
-        return unbox(apply_object("pow", x, y, *rest), TensorType(int64, (), True))
-    return builtins.pow(x, y, *rest)
+        return unbox(apply_object("pow", *operands), TensorType(int64, (), True))
+    return builtins.pow(*operands)
 
 
 @overrides(builtins.divmod)
 def _divmod(x: Any, y: Any) -> Any:
     x, y = value_of(x), value_of(y)
     refuse_complex(builtins.divmod, x, y)
-    if is_compiled() and is_weak(x) and is_weak(y) and any(isinstance(v, SymbolicTensor) for v in (x, y)):
+    if is_compiled() and is_weak(x) and is_weak(y) and any(isinstance(operand, SymbolicTensor) for operand in (x, y)):
         _refuse_zero_divisor(x, y)
     return builtins.divmod(x, y)
 
@@ -337,7 +341,7 @@ def _map(function: Callable[..., Any], *iterables: Any) -> Any:
     return builtins.map(convert_callback(function), *iterables)
 
 
-CALL = Hook("autoconv.operators.calls.call")  # converts a function; its provider imports this module
+CALL = Hook("autoconv.operators.calls.call")  # converts a callee; the module that sets it imports this one
 
 
 def convert_callback(function: Callable[..., Any]) -> Any:

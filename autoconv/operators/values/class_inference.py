@@ -16,7 +16,8 @@ from autoconv.operators.values.instances import is_user_defined
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object
 from autoconv.runtime.recording.regions import Region, Trace, current_region
 
-# Keys besides attribute names: the items of all containers, and names that carry objects between regions.
+# Keys of what may hold objects, besides names of attributes: the items of all containers, and the names of variables
+# that carry objects between regions.
 ITEMS, NAMES = "[]", "()"
 # Methods and operators that store operands, all but the first, in a container.
 _STORING_FUNCTIONS = frozenset({"append", "appendleft", "insert", "add", "setdefault", "update", "extend", "setitem"})
@@ -30,9 +31,9 @@ _ITEM_RETURNING_METHODS = frozenset({"pop", "popleft", "get", "setdefault"})
 
 
 def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
-    """Return the classes with one of these special methods that an operand may have, subclasses first.
+    """Return the user-defined classes that an operand may have and that define one of these special methods.
 
-    Empty for an operand that is no graph object.
+    Subclasses come first. The list is empty for an operand that is no graph object.
     """
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
@@ -85,6 +86,7 @@ def record_stores(trace: Trace, op: str, name: str, operands: list[Any], attribu
 
 
 def _holder(op: str, position: int, attributes: dict[str, Any]) -> str:
+    """Return the key of what holds the operand at that position after the op."""
     if op == "object_make":
         return str(attributes["names"][position])
     if op == "object_set_attribute":
@@ -161,6 +163,7 @@ def _arm_outputs(node: Any, position: int) -> Iterator[Value]:
 
 
 def _may_hold_instances(trace: Trace, name: str) -> bool:
+    """Return whether attributes of that name, ITEMS or NAMES may hold instances; the trace relies on the answer."""
     if name == ITEMS and any(isinstance(parameter.type, ObjectType) for parameter in trace.root.graph.parameters):
         return True  # an object argument may hold anything
     trace.attributes_assumed_without_objects.add(name)

@@ -55,7 +55,7 @@ def _equality_operator(name: str, tensor_op: str) -> Callable[[Any, Any], Any]:
         if type(x).__eq__ is object.__eq__:
             check_identity(x, y)
         if type(x) is complex and isinstance(y, Tensor):
-            return binary_dispatch.binary(tensor_op, x, y)  # the method of `y` would not see which operand is the first
+            return binary_dispatch.binary(tensor_op, x, y)  # a method of `y` cannot tell which operand is first
         result = _compare_parts(name, x, y)
         return python_operator(x, y) if result is NotImplemented else result
 
@@ -198,7 +198,7 @@ def may_compare_at_run_time(items: tuple[Any, ...]) -> bool:
 
 def _compare_tuple_with_list(name: str, x: object, y: object) -> Any:
     """Compare a tuple with a list; an ordering raises Python's own TypeError, which names the classes."""
-    # Empty operands: the error depends on the names of the classes alone.
+    # Empty operands suffice, since the error depends only on the names of the classes.
     empty_tuples = [type(type(value).__name__, (tuple,), {})() for value in (x, y) if isinstance(value, tuple)]
     operands: list[Any] = [empty_tuples.pop() if isinstance(value, tuple) else [] for value in (x, y)]
     try:
@@ -216,6 +216,7 @@ def _is_plain_sequence(x: object, kind: type, name: str) -> bool:
 
 
 def plain_items(x: Any) -> tuple[Any, ...]:
+    """Return the items of a list or tuple as Python holds them, without the methods of its subclass."""
     return tuple(list.__iter__(x)) if isinstance(x, list) else tuple(tuple.__iter__(x))
 
 
@@ -257,7 +258,7 @@ def _compared_fields(x: Any) -> tuple[Any, ...]:
 
 
 def is_(a: Any, b: Any) -> Any:
-    """`a is b`; under `compile`, a comparison of numbers whose identity is unknown counts as an outside effect."""
+    """`a is b`; under `compile`, the contract refuses a comparison of numbers whose identity is unknown."""
     if a is b and not isinstance(a, (bool, int, float)):
         return True
     region = current_region()

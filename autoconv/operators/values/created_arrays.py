@@ -38,7 +38,9 @@ def convert_created(result: Any) -> Any:
 
 
 def grid_item(grid: Any, index: object) -> object:
-    """Return `grid[index]` for a grid of GRID_CLASSES; NotImplemented for values of the graph in other subscripts."""
+    """Return `grid[index]` for a grid of GRID_CLASSES; NotImplemented for an index with values of the graph that only
+    NumPy itself could take.
+    """
     region = current_region()
     if region is None or not region.contract.numpy_arrays:
         return NotImplemented if holds_symbols((index,)) else grid[index]

@@ -111,7 +111,7 @@ def _is_operator(name: str) -> bool:
 
 
 def move_eagerly(instance: Any) -> None:
-    """Move a new object into the graph at once, if a restart of the trace keeps the identity of its class's objects."""
+    """Move a new object into the graph at once if the trace was restarted to keep identities of its class."""
     region = current_region()
     names = frozenset[str]() if region is None else region.trace.classes_made_in_graph
     if class_name(type(instance)) in names and is_created_here(instance):
@@ -119,7 +119,7 @@ def move_eagerly(instance: Any) -> None:
 
 
 def instance_location(value: object, trace: Trace) -> Location:
-    """The state of an object, its attributes or its graph object, as a location that regions write."""
+    """Return the location of an object's state, which is its attributes, or its graph object once it has one."""
 
     def read() -> Any:
         heap = graph_object(value)

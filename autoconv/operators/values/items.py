@@ -137,7 +137,7 @@ def _sequence_item(x: Any, index: SymbolicTensor) -> Any:
     """Read an item of a list, tuple or range: from a graph object, an array of the items, or by one arm for each."""
     is_integer = index.type.shape == () and (index.weak or index.type.dtype.is_integer)
     if has_objects_in_graph() and not is_integer:
-        return apply_object("getitem", x, index)  # whose kernel raises Python's own error
+        return apply_object("getitem", x, index)  # the kernel raises Python's own error
     items = list(x)
     if index.weak and index.type.dtype.is_bool:
         index = dispatch.apply("python_int", index)
@@ -245,7 +245,7 @@ _UNCHANGED = object()  # marker from `changed_part`: nothing has to be stored
 
 
 def changed_part(before: object, new_part: Any) -> Any:
-    """Return the value to store in `x[i]` after a write inside it: a marker for nothing if that was in place."""
+    """Return the value to store in `x[i]` after a write inside of it; a marker if it changed in place."""
     return _UNCHANGED if before is new_part else new_part
 
 
@@ -267,7 +267,7 @@ def has_objects_in_graph() -> bool:
 
 
 def _set_item_at_tensor(x: list[Any], index: SymbolicTensor, value: object) -> None:
-    """Select for every element the value if the index is its position, else the old element."""
+    """Run `x[index] = value`: each element becomes the value if the index is its position, else itself."""
     size = len(x)
     raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
     wrapped_index = index % size
@@ -335,6 +335,7 @@ def del_item(x: Any, index: Any) -> None:
 
 
 def record_container_write(x: object) -> None:
+    """Journal a write to a container before it happens; the contract may refuse one to a container from outside."""
     region = current_region()
     if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_IMMUTABLE_TYPES)):
         return

@@ -22,7 +22,7 @@ from autoconv.runtime.recording.numpy_protocol import find_numpy_function
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-# Number of leading arguments that are arrays, where a list means `np.array(list)`, by function.
+# By number of leading arguments that are arrays: the functions. A list as such an argument means `np.array(list)`.
 _ARRAY_ARGUMENTS = {
     1: """
         all amax amin any argmax argmin argpartition argsort argwhere around array asanyarray asarray

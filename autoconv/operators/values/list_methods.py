@@ -145,9 +145,9 @@ def _list___delitem__(owner: TracedList, position: int) -> None:
 
 def _remove_at(owner: TracedList, position: Any, size: Any) -> None:
     index = position % size
-    rest = _slice_list(owner, index + 1, size)
+    items_after = _slice_list(owner, index + 1, size)
     set_graph_items(owner, items_of(_slice_list(owner, 0, index)))
-    _list_extend(owner, rest)
+    _list_extend(owner, items_after)
 
 
 @_register_method
@@ -268,6 +268,7 @@ def _slice_list(owner: TracedList, start: Any, stop: Any) -> TracedList:
 
 
 def _clip(bound: Any, size: Any) -> Any:
+    """Return the position from 0 to `size` that a slice's bound means, as an integer scalar."""
     tensor_bound = size * 0 + bound
     from_start = dispatch.apply("select", tensor_bound < 0, size + bound, tensor_bound)
     not_negative = dispatch.apply("select", from_start < 0, 0, from_start)

@@ -72,7 +72,7 @@ def not_in(item: object, container: object) -> Any:
 
 
 def _test_in_graph(item: Any, container: Any) -> Any:
-    """Return whether a container that is in the graph, or is looked into there, has the item; None for others."""
+    """Return whether a container has the item, if the graph has to search the container; else None."""
     if type(item) is SymbolicObject or type(container) is SymbolicObject or heap_of(container) is not None:
         return truth_of(apply_object("contains", container, item))
     if type(container) in (range, StagedRange) and (_is_symbolic(item) or type(container) is StagedRange):

@@ -1,4 +1,4 @@
-"""Special methods for which a tensor decides whether they return NotImplemented: the next attempt is an arm."""
+"""Special methods that return NotImplemented if a tensor decides so: the method that Python tries next is an arm."""
 
 from __future__ import annotations
 

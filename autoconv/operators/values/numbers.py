@@ -46,13 +46,14 @@ def math_override(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 
 def value_of(x: object) -> Any:
-    """Reduce a variant to the one arm that is a value."""
+    """Return the one arm of a variant that is a value; return other values unchanged."""
     if type(x) is Variant:
         return only_value(x, "call")
     return x
 
 
 def _make_recorder(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the replacement of a function of math or cmath, which records `op` for symbolic arguments."""
     def apply(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(value_of, args))
         if kwargs or not any(isinstance(a, SymbolicTensor) for a in args):
@@ -135,6 +136,7 @@ def _real_or_imaginary_part(name: str, x: object) -> Any:
 
 
 def is_compiled() -> bool:
+    """Return whether a trace with Python's numbers is recorded, as under `compile`."""
     region = current_region()
     return region is not None and region.contract.python_numbers
 

@@ -67,7 +67,10 @@ def _extreme_override(name: str, op: str, reduction: str) -> Callable[..., Any]:
 
 
 def _extreme_item(tensor: Any, name: str, reduction: str) -> Any:
-    """Select as Python does: the first item, unless a later one compares beyond it; NaN on either side never does."""
+    """Return the extreme item as Python selects it: a later item replaces an earlier one only if it compares beyond it.
+
+    A comparison with NaN is false. So NaN is the result if it comes first, and is skipped elsewhere.
+    """
     size = leading_dimension(tensor)
     if not isinstance(size, int):
         raise_if(size == 0, _empty_error(name))

@@ -1,4 +1,4 @@
-"""Methods of Python's random generators that are Python code, for conversion."""
+"""Methods of Python's random generators as Python code, which is converted."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _GLOBAL_METHODS: dict[Any, Callable[..., Any]] = {getattr(random, name): source 
 
 
 def random_source(function: Any) -> tuple[Callable[..., Any], Any] | None:
-    """Return the code of such a method, and its generator; None for another function."""
+    """Return (function, generator) for a method that has a function here; None for another one."""
     if type(function) is SymbolicGeneratorMethod and function.generator.__class__ is random.Random:
         source = _METHODS.get(function.method)
         return None if source is None else (source, function.generator)

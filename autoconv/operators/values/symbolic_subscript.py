@@ -38,7 +38,7 @@ def has_trace_time_values(owner: dict[Any, Any]) -> bool:
 
 
 def select_item(owner: object, items: Sequence[Any], index: SymbolicTensor) -> Any:
-    """Return the item at the index, with one arm for each item; IndexError at run time."""
+    """Return the item at the index, with one arm for each item; the graph raises IndexError."""
     check_index(owner, len(items), index)
     return _stage_selection(index % len(items), items)
 
@@ -49,14 +49,14 @@ def check_index(owner: object, size: int, index: SymbolicTensor) -> None:
 
 
 def select_by_object(owner: Sequence[Any], index: Any) -> Any:
-    """`select_item` for an index object, resolved to a position by Python's own subscript."""
+    """`select_item` for an index that is a graph object; Python's own subscript of the positions resolves it."""
     positions = plain_class(owner)(range(len(owner)))
     result = apply_object("getitem", constant_object(positions), index)
     return _stage_selection(unbox(result, TensorType(int64, (), True)), list(owner))
 
 
 def select_value(owner: dict[Any, Any], key: object) -> Any:
-    """Return the value of the key, with one arm for each value; KeyError at run time."""
+    """Return the value of the key, with one arm for each value; the graph raises KeyError."""
 
     def raise_missing() -> NoReturn:
         raise KeyError(key)

@@ -1,6 +1,6 @@
 """Lists of run-time length under `function`, represented by tensor lists.
 
-Items are held by value: a list or an object that becomes an item is frozen.
+An item is stored by its values, not by its identity: a list or an object that becomes an item may not change any more.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def length(self: Items) -> Any:
 
 
 def item(self: Items, position: int) -> Any:
-    """Return the item at a position, which may be negative; IndexError at run time."""
+    """Return the item at a position, which may be negative; the graph raises IndexError."""
     if has_lists(self):
         index = index_in_graph(position)
         parts = [dispatch.apply("list_get", list_, index, wrap=True) for list_ in self.values]
@@ -166,7 +166,7 @@ def as_loop_body(action: Callable[[Any], Any]) -> Callable[[Any], tuple[()]]:
 
 
 def has_lists(items: Items) -> bool:
-    """Return whether the items have graph values, not a length alone (items known at trace time)."""
+    """Return whether the items have graph values; for items known at trace time, the graph has their number only."""
     return isinstance(items.values[0].type, ListType)
 
 
