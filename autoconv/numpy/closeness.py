@@ -1,4 +1,4 @@
-"""Comparison of arrays within tolerances, and as wholes."""
+"""Comparison of arrays: element by element within tolerances, and of whole arrays."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _are_both_nan(x: TensorLike, y: TensorLike) -> Any:
 
 
 def _as_python_bool(x: Tensor) -> Any:
-    """Convert to a Python bool, which NumPy returns here."""
+    """Convert a scalar to a Python bool, which NumPy's comparisons of whole arrays return."""
     if hasattr(x, "value_in_graph"):
         return apply("python_cast", x, dtype=as_dtype(bool), weak=True)
     return bool(x)  # type: ignore[call-overload]

@@ -82,10 +82,10 @@ def _comparison_loop(real_op: str, imaginary_op: str) -> Loop:
 
 
 def _select_by_order(order: Loop, ignores_nans: bool) -> Loop:
-    """Return a loop that selects the first operand if it precedes the second in `order`, or because of a nan.
+    """Return a loop that selects the operand that comes first in `order`.
 
-    A nan in the second operand selects the first one if the function ignores nans (fmax, fmin). For maximum and
-    minimum, a nan in the first operand does.
+    A nan: with `ignores_nans` (fmax, fmin), the first operand is selected if the second one is nan. Otherwise (maximum,
+    minimum) it is selected if it is nan itself.
     """
 
     def loop(x: Tensor, y: Tensor) -> Any:

@@ -40,7 +40,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-_MAX_ELEMENTS = 2**62  # no array has as many
+_MAX_ELEMENTS = 2**62  # more than any array has
 
 
 def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -53,7 +53,7 @@ def fill_array(shape: ShapeLike, value: TensorLike, dtype: np.dtype[Any]) -> Ten
     """Return a new array that holds the value in all elements; sizes may be known only at run time."""
     check_sizes(shape)
     size_operands, known_sizes = shape_argument(shape)
-    if not size_operands and known_sizes is not None and any(d is not None and d < 0 for d in known_sizes):
+    if not size_operands and known_sizes is not None and any(size is not None and size < 0 for size in known_sizes):
         raise ValueError("negative dimensions are not allowed")
     if is_beyond_memory(known_sizes or (), dtype.itemsize):
         refuse("creates an array that does not fit into memory")
@@ -61,7 +61,7 @@ def fill_array(shape: ShapeLike, value: TensorLike, dtype: np.dtype[Any]) -> Ten
 
 
 def check_order(order: str) -> None:
-    """Refuse orders that NumPy has for copies only."""
+    """Refuse memory orders that NumPy accepts only where an array is copied."""
     if order not in ("C", "F", None):
         refuse(f"is given order {order!r}")
 
@@ -215,14 +215,14 @@ def arange(
     bound_dtype = common_dtype(start, stop, step)
     if bound_dtype.kind != "f" and (dtype is None or result_dtype.kind == "f"):
         bound_dtype = np.promote_types(result_dtype, np.int32)  # not float32, which does not hold all ints
-    operands = [tensor(v, bound_dtype) for v in (start, stop, step)]
+    operands = [tensor(bound, bound_dtype) for bound in (start, stop, step)]
     if bound_dtype.kind == "f":
         return _float_range(operands, result_dtype)
     return cast(apply("range", *operands), result_dtype)
 
 
 def _float_range(bounds: Sequence[Tensor], dtype: DTypeLike) -> Tensor:
-    """Return a range by NumPy's rule: the bounds give its length, and the first two elements, converted, its step."""
+    """Return a range by NumPy's rule: the bounds determine the length, the first two elements in `dtype` the step."""
     start, stop, step = bounds
     quotient = apply("divide", apply("subtract", stop, start), step)
     max_length, one = (tensor(number, start.dtype.numpy) for number in (_MAX_ELEMENTS, 1))
@@ -238,7 +238,7 @@ def _float_range(bounds: Sequence[Tensor], dtype: DTypeLike) -> Tensor:
 
 
 def _has_start_alone(quotient: Tensor, start: Tensor, stop: Tensor) -> Tensor:
-    """Return whether a range has its start alone, as the quotient for its length is too small for a float."""
+    """Return whether a range consists of its start: the quotient for its length has underflowed to 0."""
     one, zero = (tensor(number, start.dtype.numpy) for number in (1, 0))
     is_positive = apply("equal", apply("copysign", one, quotient), one)
     is_positive_zero = apply("logical_and", apply("equal", quotient, zero), is_positive)
@@ -250,7 +250,7 @@ def linspace(
     start: TensorLike, stop: TensorLike, num: IntLike = 50, endpoint: bool = True, retstep: bool = False,
     dtype: DTypeLike | None = None, axis: AxisLike = 0, *, device: str | None = None,
 ) -> Any:  # fmt: skip
-    """NumPy's linspace: multiples of the step, with the exact end; an open number of samples only for axis 0."""
+    """NumPy's linspace: multiples of the step, and the exact end; an open number of samples is allowed for axis 0."""
     if static_value(num) is None and as_tensor(num) is not None and axis == 0 and not retstep:
         points = _linspace_of_open_count(start, stop, num, endpoint)
         return points if dtype is None else _round_to_dtype(points, dtype)
@@ -309,7 +309,7 @@ def _linspace_of_open_count(start: TensorLike, stop: TensorLike, num: IntLike, e
 
 
 def count_up(count: IntLike) -> Tensor:
-    """Return the int64s from 0 to a count, exclusive; a negative count raises."""
+    """Return the int64 numbers from 0 to a count, exclusive; a negative count raises ValueError."""
     zeros = fill_array(count, 0, np.dtype(np.int64))
     return apply("add", zeros, apply("range", *(tensor(v, np.int64) for v in (0, count, 1))))
 

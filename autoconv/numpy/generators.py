@@ -1,4 +1,7 @@
-"""Random generators of NumPy and of Python in a graph, with their own numbers: made from a seed, passed, or global."""
+"""Random generators of NumPy and of Python in a graph: made from a seed, passed as arguments, or global.
+
+They give the numbers that NumPy and Python would give.
+"""
 
 from __future__ import annotations
 

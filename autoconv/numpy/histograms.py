@@ -1,4 +1,4 @@
-"""Histograms: elements are counted by bins of one width; NumPy itself counts in other bins.
+"""Histograms: ops count elements in bins of equal width; NumPy itself counts in other bins.
 
 As in NumPy, the position of an element is computed, and then corrected by the edges of its bin, which are rounded.
 """
@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_MAX_EXACT_INT = 2.0**53  # ints up to it are floats
+_MAX_EXACT_INT = 2.0**53  # each int up to this one has an exact float64
 
 
 @computes("histogram")
@@ -45,7 +45,7 @@ def histogram(
 
 
 def _may_have_float_bins(x: Tensor) -> bool:
-    """Return whether the edges of bins between the elements are of float64, and there may be elements."""
+    """Return whether edges of bins that NumPy derives from the elements are float64, and there may be elements."""
     dtype = x.dtype.numpy
     return (dtype == np.float64 or dtype.kind in "iu") and dtype != np.uint64 and 0 not in (x.type.shape or (0,))
 
@@ -110,9 +110,10 @@ def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
 
 
 def _lower_edge(bin_position: Tensor, first: Tensor, step: Tensor) -> Any:
-    """Return the lower edge of a bin, rounded as by `linspace`. Loading it would have to wait for the position."""
+    """Return the lower edge of a bin, rounded as by `linspace`; computing it is faster than loading it."""
     return apply("add", apply("multiply", cast(bin_position, np.float64), step), first)
 
 
 def _decrease_where(position: Tensor, condition: Tensor) -> Any:
+    """Return the positions, decreased by 1 where the condition is true."""
     return apply("subtract", position, cast(condition, np.int64))

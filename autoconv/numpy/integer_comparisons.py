@@ -24,7 +24,7 @@ _RESULT_ABOVE_RANGE = {"equal": False, "not_equal": True, "less": True, "greater
 
 
 def compare_exactly(name: str, x: TensorLike, y: TensorLike, dtype: np.dtype[Any]) -> Tensor | None:
-    """Compare in that dtype an array or scalar with a Python int that may lie outside of its range.
+    """Compare, in that dtype, an array or scalar with a Python int that may lie outside of the dtype's range.
 
     Returns None if no operand is such an int.
     """
@@ -49,7 +49,7 @@ def _is_int(x: TensorLike) -> bool:
 
 def _compare_with_graph_int(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | None:
     if dtype.numpy == np.int64:
-        return None  # represents every int of a graph
+        return None  # int64 represents every int of a graph
     if x.type.shape == () and dtype.size < 8:
         return apply(op, cast(x, np.int64), number)
     low = tensor(max(dtype.min, -(2**63)), np.int64)

@@ -81,6 +81,7 @@ def stack(
 
 
 def _joining_function(raise_rank: Callable[..., Any], axis: int) -> Callable[..., Any]:
+    """Return a function that concatenates arrays along an axis after `raise_rank(array)`."""
     def join_arrays(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Any:
         parts = [raise_rank(x) for x in common_arrays(tup)]
         # `hstack` joins vectors along their only axis.
@@ -146,6 +147,7 @@ def append(arr: TensorLike, values: TensorLike, axis: AxisLike | None = None) ->
 
 
 def _split(x: Tensor, sections: Any, axis: int, must_be_even: bool) -> list[Tensor]:
+    """Split along an axis into `sections`: a number of parts, of one size if `must_be_even`, or their positions."""
     ends = split_ends(sizes_of(x)[axis], sections, must_be_even)
     if ends is None:
         refuse("is given positions known only at run time")
@@ -217,12 +219,14 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
         raise IndexError(f"index {position} is out of bounds for axis {axis_index} with size {count}")
     position += count if position < 0 else 0
     new_elements = tensor(values, x.dtype.numpy)
-    shape = tuple(1 if i == axis_index else d for i, d in enumerate(known_shape(x)))
+    shape = tuple(1 if i == axis_index else size for i, size in enumerate(known_shape(x)))
     if rank_of(new_elements) == rank_of(x) - 1 and rank_of(new_elements):
         new_elements = apply("expand_dims", new_elements, axis=axis_index)
     elif rank_of(x) == 1 and rank_of(new_elements) == 1:
         shape = known_shape(new_elements)
     new_elements = apply("broadcast_to", new_elements, shape=shape)
     bounds = ((None, position), (position, None))
-    leading_part, trailing_part = (apply("get_item", x, spec=(*(WHOLE,) * axis_index, Slice(*b))) for b in bounds)
+    leading_part, trailing_part = (
+        apply("get_item", x, spec=(*(WHOLE,) * axis_index, Slice(*part_bounds))) for part_bounds in bounds
+    )
     return concatenate((leading_part, new_elements, trailing_part), axis_index)

@@ -32,6 +32,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _inexact_tensor(a: TensorLike) -> Tensor:
+    """Return floats or complex numbers as a tensor, and other numbers as float64."""
     x = tensor(a)
     if x.dtype.is_floating and x.dtype.size < 4:
         raise TypeError(f"array type {x.dtype.name} is unsupported in linalg")
@@ -39,6 +40,7 @@ def _inexact_tensor(a: TensorLike) -> Tensor:
 
 
 def _square_matrices(a: TensorLike) -> Tensor:
+    """Return square matrices as a tensor; raise NumPy's LinAlgError, at run time for open sizes, for others."""
     x = _inexact_tensor(a)
     if rank_of(x) < 2:
         raise np.linalg.LinAlgError(f"{rank_of(x)}-dimensional array given. Array must be at least two-dimensional")

@@ -28,7 +28,10 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _without_nans(a: TensorLike, neutral_number: Any) -> tuple[Tensor, Tensor | None]:
-    """Return the array with a neutral number for nans, and the mask of the others: None if no element can be nan."""
+    """Return the array with a neutral number for nans, and the mask of elements that are no nan.
+
+    The mask is None if no element can be nan.
+    """
     x = tensor(a)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         return x, None
@@ -74,7 +77,7 @@ def _nan_extreme(name: str, neutral_number: float) -> Callable[..., Any]:
         if is_present is not None:
             has_number = apply_reduction("any", is_present, axis, keepdims, None)
             result = apply("select", has_number, result, tensor(np.nan, result.dtype.numpy))
-            if is_compiled():  # 0 / 0 is invalid where NumPy warns of a row of nans
+            if is_compiled():  # for a row of nans, of which NumPy warns, 0 / 0 sets the invalid flag
                 count = cast(has_number, result.dtype)
                 result = apply("multiply", result, apply("divide", count, count))
         return result if out is None else write_into(out, result)

@@ -42,7 +42,7 @@ _PROMOTION_OPERANDS = {bool: np.dtype(bool), int: int, float: float, complex: co
 
 
 class NotStaged(Exception):
-    """Raised for a call that cannot be part of a graph; `reason` completes the message's sentence "it …"."""
+    """Raised for a call that cannot be part of a graph; `reason` is what follows "it" in the message."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -170,11 +170,11 @@ def _stack_rows(values: Any, dtype: DTypeLike) -> Tensor:
 
 
 def _leaves(values: Any) -> list[Any]:
-    return [leaf for v in values for leaf in (_leaves(v) if isinstance(v, (list, tuple)) else [v])]
+    return [leaf for value in values for leaf in (_leaves(value) if isinstance(value, (list, tuple)) else [value])]
 
 
 def holds_tensors(x: TensorLike) -> bool:
-    """Return whether this is a tensor, or a list or tuple that contains one."""
+    """Return whether `x` is a tensor, or a list or tuple that contains one."""
     return any(map(holds_tensors, x)) if isinstance(x, (list, tuple)) else as_tensor(x) is not None
 
 
@@ -196,7 +196,7 @@ def argument_or_default(value: TensorLike, default: object = None) -> Any:
 
 
 def numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return NumPy's dtype for a dtype specifier (Python's `float` means float64)."""
+    """Return NumPy's dtype for anything that names a dtype; Python's `float` means float64."""
     if isinstance(dtype, DType):
         return dtype.numpy
     if isinstance(dtype, np.ndarray) or as_tensor(dtype) is not None:
@@ -331,8 +331,8 @@ def size_of(x: Tensor, axes: Sequence[int] | None = None) -> Any:
     """Return the number of elements along the axes: an int, or a weak symbolic number for an unknown shape."""
     shape = x.type.shape
     counted_axes = range(rank_of(x)) if axes is None else axes
-    if shape is not None and all(isinstance(shape[a], int) for a in counted_axes):
-        return math.prod(shape[a] for a in counted_axes)  # type: ignore[misc]
+    if shape is not None and all(isinstance(shape[axis], int) for axis in counted_axes):
+        return math.prod(shape[axis] for axis in counted_axes)  # type: ignore[misc]
     total: Any = 1
     for axis in counted_axes:
         total = total * apply("dimension", x, axis=axis, dtype=as_dtype(np.int64))

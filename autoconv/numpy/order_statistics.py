@@ -27,7 +27,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-_MAX_QUANTILES = 3  # quantiles that are computed together
+_MAX_QUANTILES = 3  # largest number of quantiles that ops compute in one call; NumPy itself computes more
 
 
 @computes("median")
@@ -46,7 +46,7 @@ def _median(
     low, high, last_element = sorted_elements(rows, [(count - 1) // 2, count // 2, count - 1], row_axis)
     middle_elements = apply("stack", low, high, axis=0)
     mean = apply("numpy_mean", middle_elements, axis=0)
-    is_odd = count % 2 == 1  # the sum of an element and itself may overflow
+    is_odd = count % 2 == 1  # then the mean of one element with itself is not taken, as the sum may overflow
     median = low if is_odd is True else mean if is_odd is False else apply("select", is_odd, low, mean)
     median = cast(median, mean.dtype)
     if x.dtype.is_floating or x.dtype.is_complex:  # nans are sorted to the end
@@ -83,7 +83,7 @@ def _rows_to_sort(x: Tensor, axis: Any) -> tuple[Tensor, int, tuple[int, ...]]:
 
 
 def _quantile_function(name: str, scale: int) -> Callable[..., Any]:
-    """Return the implementation of a function of quantiles from 0 to `scale`; 0 for one that only NumPy computes."""
+    """Return the implementation of a function of quantiles from 0 to `scale`; with a scale of 0, NumPy computes it."""
 
     def compute(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
         _refuse_to_sort_argument(kwargs.get("overwrite_input", args[1] if len(args) > 1 else False))

@@ -39,7 +39,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 _ASSUMED_SIZE = 64  # assumed value of an open size, for the choice of an order
-Confirm = Callable[[Any], None]  # records a check, or an assumption, that a condition holds
+ConditionRecorder = Callable[[Any], None]  # records a check, or an assumption, that a condition holds
 
 
 def matrix_product(x: TensorLike, y: TensorLike) -> Any:
@@ -52,7 +52,7 @@ def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
     x, y = tensor(a), tensor(b)
     ranks = rank_of(x), rank_of(y)
     if 0 in ranks:
-        product = call_ufunc(np.multiply, x, y)  # a Python number counts as an array of its own dtype here
+        product = call_ufunc(np.multiply, x, y)  # unlike in `np.multiply(a, b)`, no Python number is weak here
     elif ranks[1] <= 2:
         apply("numpy_shapes", x, y, rule=DOT)
         product = matrix_product(x, y)
@@ -295,7 +295,7 @@ def _assume_no_broadcast(condition: Any) -> None:
     assume(condition, "NumPy broadcasts sizes of 1")
 
 
-def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: Confirm | None = None) -> Any:
+def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: ConditionRecorder | None = None) -> Any:
     """Return an einsum of two arrays, in which no letter is repeated in one term.
 
     Known sizes of one letter are equal; for others `confirm`, if given, is called with the condition that they are.
@@ -329,6 +329,7 @@ def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: Confirm |
 
 
 def _split(equation: str) -> tuple[list[str], str]:
+    """Return the letters of each operand of an equation, and those of the result."""
     operand_letters, result_letters = equation.split("->")
     return operand_letters.split(","), result_letters
 
@@ -357,7 +358,7 @@ def _group(x_letters: str, y_letters: str, result_letters: str) -> tuple[str, st
 
 
 def _known_sizes(terms: Sequence[str], factors: Sequence[Tensor]) -> dict[str, int] | None:
-    """Return the known size of each letter; None where two of them differ."""
+    """Return the known size of each letter; None where a letter has two different sizes."""
     sizes: dict[str, int] = {}
     for letters, x in zip(terms, factors, strict=True):
         for letter, size in zip(letters, x.type.shape or (), strict=True):

@@ -43,12 +43,12 @@ def _keepdims_flag(keepdims: bool) -> bool:
     return False if keepdims is MISSING else bool(keepdims)
 
 
-# For a 0-d array these accept the axis 0, as reductions of ufuncs do.
+# Functions that accept the axis 0 for a 0-d array, as reductions of ufuncs do.
 _ACCEPTING_AXIS_OF_SCALARS = frozenset({"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"})
 
 
 def _normalize_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple[Any, bool]:
-    """Return axis and keepdims in the form of the ops; axes out of range raise AxisError."""
+    """Return `axis` and `keepdims` as ops take them; axes out of range raise AxisError."""
     rank = rank_of(x)
     accepts_axis = not rank and name in _ACCEPTING_AXIS_OF_SCALARS and not isinstance(axis, (tuple, list))
     if axis is None or (accepts_axis and integer(axis) in (0, -1)):
@@ -157,6 +157,7 @@ def _mean(
 
 
 def _count_selected(mask: Tensor, x: Tensor, axis: Any, keepdims: Any) -> Tensor:
+    """Return the number of elements of `x` along the axis that the mask selects."""
     ones = apply("logical_and", mask, apply("ones_like", x, dtype=as_dtype(bool)))
     return apply_reduction("sum", ones, axis, keepdims, None)
 
@@ -184,9 +185,11 @@ def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
         rank = rank_of(x)  # the initial value counts as an additional element, so that an empty array has an extremum
         axes = axes_of(axis, rank)
         shape = known_shape(x)
-        if any(shape[a] == 0 for a in axes):
+        if any(shape[index] == 0 for index in axes):
             keeps_axes = _keepdims_flag(keepdims)
-            result_shape = tuple(1 if i in axes else d for i, d in enumerate(shape) if i not in axes or keeps_axes)
+            result_shape = tuple(
+                1 if i in axes else size for i, size in enumerate(shape) if i not in axes or keeps_axes
+            )
             result = apply("broadcast_to", tensor(initial, x.dtype.numpy), shape=result_shape)
         else:
             result = cast(call_ufunc(combine, apply_reduction(name, x, axis, keepdims, None), initial), x.dtype)
@@ -200,6 +203,7 @@ computes("min", "amin")(_extreme_function("min", np.minimum))
 
 
 def _quantifier(name: str) -> Callable[..., Any]:
+    """Return NumPy's `any` or `all`, by its name."""
     def compute(
         a: TensorLike, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: TensorLike = MISSING
     ) -> Any:

@@ -66,7 +66,7 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
     x = tensor(array)
     widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
     if widths is None:
-        # Ends this trace if the arguments determine the widths: they are constants in the next one.
+        # If arguments determine the widths, this trace ends, and these arguments are constants of the next one.
         current_contract().specialise(*flatten(pad_width)[0])
         refuse("is given widths known only at run time")
     if callable(mode):
@@ -89,7 +89,7 @@ _EXTENSION_MODES = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` th
 
 
 def _extend_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: str) -> Tensor | None:
-    """Extend an array by its own elements; None where it is too small to do so at once."""
+    """Extend an array by its own elements; return None if it is so small that elements would be repeated."""
     if not has_known_shape(x):
         for axis, (low, high) in enumerate(paddings):
             if low or high:

@@ -38,6 +38,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _scan_function(name: str) -> Callable[..., Any]:
+    """Return NumPy's `cumsum` or `cumprod`, by its name."""
     def compute(
         a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out: OutLike | None = None
     ) -> Any:
@@ -59,6 +60,7 @@ computes("cumprod")(_scan_function("cumprod"))
 
 
 def _cumulative_function(name: str) -> Callable[..., Any]:
+    """Return `cumulative_sum` or `cumulative_prod` of the array API standard, by the name of the older function."""
     def compute(
         x: TensorLike, /, *, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out: OutLike | None = None,
         include_initial: bool = False,
@@ -149,9 +151,9 @@ def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: Any = 1) ->
     axes = axes_of(axis, rank)
     steps = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
     shape = x.type.shape
-    sizes = () if shape is None else tuple(shape[a] for a in axes)
+    sizes = () if shape is None else tuple(shape[index] for index in axes)
     has_constant_steps = len(steps) == len(axes) and all(type(step) in (int, float) or is_weak(step) for step in steps)
-    has_enough_elements = len(sizes) == len(axes) and all(isinstance(d, int) and d > edge_order for d in sizes)
+    has_enough_elements = len(sizes) == len(axes) and all(isinstance(size, int) and size > edge_order for size in sizes)
     if not has_constant_steps or not has_enough_elements or edge_order not in (1, 2) or x.dtype.is_bool:
         return call_numpy("gradient", x, *varargs, axis=axis, edge_order=edge_order)
     if x.dtype.is_integer:
@@ -168,7 +170,7 @@ def _gradient_along(x: Tensor, axis: int, step: TensorLike, edge_order: int) -> 
         return call_ufunc(np.true_divide, call_ufunc(np.subtract, later, earlier), distance)
 
     def weighted_sum(*terms: tuple[float, Tensor]) -> Any:
-        products = [call_ufunc(np.multiply, call_ufunc(np.true_divide, c, step), y) for c, y in terms]
+        products = [call_ufunc(np.multiply, call_ufunc(np.true_divide, weight, step), part) for weight, part in terms]
         return call_ufunc(np.add, call_ufunc(np.add, products[0], products[1]), products[2])
 
     interior = difference_quotient(part_of_axis(2, None), part_of_axis(None, -2), call_ufunc(np.multiply, 2.0, step))

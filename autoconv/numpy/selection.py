@@ -47,6 +47,7 @@ def take_positions(x: Tensor, axis: int, positions: Any) -> Tensor:
 
 
 def _positions_by_mode(indices: TensorLike, size: Any, mode: str) -> Any:
+    """Return the positions that indices of an axis of that size mean in NumPy's mode "raise", "wrap" or "clip"."""
     positions = tensor(indices)
     if not positions.dtype.is_integer:
         dtype_name = positions.dtype.name
@@ -167,7 +168,7 @@ def clip(
 
 
 def _integer_bound(bound: object, dtype: DType, is_lower: bool) -> Any:
-    """Return a bound for integers: None for a Python int beyond the dtype's range on its own side (no effect)."""
+    """Return a bound for integers; None for a Python int that has no effect, as it is beyond the dtype's range."""
     if type(bound) is int:
         return None if (bound < dtype.min if is_lower else bound > dtype.max) else bound
     bound_tensor = as_tensor(bound)
@@ -279,7 +280,7 @@ def lexsort(keys: Any, axis: AxisLike = -1) -> Tensor:
 
 
 def _is_sortable_row(x: Tensor) -> bool:
-    """Return whether this is a vector of a known length, of numbers that NumPy does not sort by their digits."""
+    """Return whether `x` is a vector of known length, of a dtype that NumPy does not sort by radix sort."""
     is_vector = x.shape is not None and len(x.shape) == 1 and None not in x.shape
     return is_vector and x.dtype.numpy.kind in "iuf" and x.dtype.size >= 4
 

@@ -43,7 +43,11 @@ WHOLE = Slice()
 
 
 def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
-    """Return a shape in the form of the ops: (the vector of sizes, if some are symbolic; the known sizes)."""
+    """Return a shape as ops take it: (operands, known sizes).
+
+    The operands are one vector of all sizes if some are symbolic, else empty. Each unknown size is None among the known
+    sizes, and None stands for these if their number is unknown.
+    """
     sizes: Any = shape if isinstance(shape, (list, tuple)) else None
     if sizes is None:
         static_shape = static_value(shape)
@@ -144,6 +148,7 @@ def moveaxis(a: TensorLike, source: TensorLike, destination: Any) -> Tensor:
 
 
 def axis_tuple(axis: AxisLike) -> tuple[Any, ...]:
+    """Return an axis, or several, as a tuple."""
     return tuple(axis) if isinstance(axis, (list, tuple)) else (axis,)
 
 
@@ -205,6 +210,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Tensor, ...]:
 
 
 def _rank_raiser(min_rank: int) -> Any:
+    """Return NumPy's `atleast_1d`, `atleast_2d` or `atleast_3d`."""
     def raise_rank(a: TensorLike) -> Tensor:
         x = tensor(a)
         for _ in range(min_rank - rank_of(x)):
@@ -274,13 +280,13 @@ def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> Tens
     if axis is None:
         flat_x = apply("reshape", x, shape=(-1,))
         return apply("reshape_like", roll(flat_x, shift, 0), x)
-    axes = tuple(axis_of(a, rank_of(x)) for a in axis_tuple(axis))
+    axes = tuple(axis_of(index, rank_of(x)) for index in axis_tuple(axis))
     shifts = axis_tuple(shift) if not holds_tensors(shift) or isinstance(shift, (tuple, list)) else (shift,)
     shifts, axes = _pair_shifts_with_axes(shifts, axes)
     if holds_tensors(shifts):
-        if any(rank_of(tensor(s)) or not tensor(s).dtype.is_integer for s in shifts):
+        if any(rank_of(tensor(shift)) or not tensor(shift).dtype.is_integer for shift in shifts):
             refuse("is given shifts that are no integers")
-        vector = apply("stack", *(tensor(s, np.int64) for s in shifts), axis=0)
+        vector = apply("stack", *(tensor(shift, np.int64) for shift in shifts), axis=0)
         return apply("roll", x, vector, axis=axes)
     return apply("roll", x, shift=tuple(map(integer, shifts)), axis=axes)
 
@@ -325,7 +331,10 @@ def astype(x: TensorLike, dtype: DTypeLike, /, *, copy: bool = True, device: str
 
 
 def _operand_of_result_type(x: TensorLike) -> Any:
-    """Return x's operand in promotion; for a Python number, one of the same class. Lists describe dtypes."""
+    """Return the operand of `np.result_type` for `x`: its dtype, or for a Python number a number of the same class.
+
+    A list or tuple is returned unchanged, since it describes a structured dtype.
+    """
     if isinstance(x, (list, tuple)):
         return refuse("is given a list of values") if holds_tensors(x) else x
     operand = promotion_operand(x)

@@ -1,4 +1,4 @@
-"""Access of `autoconv.xp` to NumPy's functions, and the only device."""
+"""What the namespace `autoconv.xp` needs: implementations of NumPy's functions, wrappers, and its only device."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def wrap_for_users(function: Callable[..., Any], name: str) -> Callable[..., Any
     def run(*args: Any, **kwargs: Any) -> Any:
         region = current_region()
         trace = None if region is None else region.trace
-        arrays_before = trace is not None and trace.uses_arrays
+        used_arrays = trace is not None and trace.uses_arrays
         try:
             return _as_tensors(function(*args, **kwargs))
         except NotStaged as error:
@@ -51,7 +51,7 @@ def wrap_for_users(function: Callable[..., Any], name: str) -> Callable[..., Any
             raise refusal(f"xp.{name}", error) from None
         finally:
             if trace is not None:
-                trace.uses_arrays = arrays_before  # internal tables are not arrays of the program
+                trace.uses_arrays = used_arrays  # arrays that the implementation makes are not the program's
 
     run.__module__ = "autoconv.xp"
     return present_errors(run)
@@ -74,7 +74,7 @@ def _raise_missing(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def check_device(device: str) -> None:
-    """Raise ValueError for an unknown device; known are "cpu" and the `device` of a tensor."""
+    """Raise ValueError unless the device is None, "cpu" or the `device` of a tensor."""
     if device is not None and str(device).lower().rpartition("/")[2] not in ("", "cpu", "cpu:0", "device:cpu:0"):
         raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")
 

@@ -44,6 +44,7 @@ _INT64 = as_dtype(np.int64)
 
 
 def weak_or_tensor(x: TensorLike) -> Any:
+    """Return a Python number, also one in a graph, unchanged, and anything else as a tensor."""
     return x if is_weak(x) else tensor(x)
 
 
@@ -179,7 +180,7 @@ def cov(
         return call_numpy("cov", samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
     x = apply("concat", *rows, axis=0) if y is not None else rows[0]
     centred_x = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
-    lost_degrees = (0 if bias else 1) if ddof is None else ddof
+    lost_degrees = (0 if bias else 1) if ddof is None else ddof  # of freedom
     adjoint = apply("transpose", apply("conjugate", centred_x) if x.dtype.is_complex else centred_x)
     count = tensor(max(float(known_shape(x)[1] - lost_degrees), 0.0), x.dtype.numpy)
     result = apply("divide", matrix_product(centred_x, adjoint), count)
@@ -330,7 +331,7 @@ def polyval(p: Any, x: TensorLike) -> Any:
         coefficients = list(np.asarray(p) if not isinstance(p, (list, tuple)) else p)
         if isinstance(p, (list, tuple)):
             coefficient_dtype = common_dtype(*map(tensor, p))
-            coefficients = [tensor(c, coefficient_dtype) for c in p]
+            coefficients = [tensor(coefficient, coefficient_dtype) for coefficient in p]
     v = tensor(x)
     result: Any = apply("zeros_like", v)
     for coefficient in coefficients:

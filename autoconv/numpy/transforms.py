@@ -29,7 +29,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _complex_tensor(a: TensorLike) -> Tensor:
-    """Convert to complex: single precision stays single, as in NumPy, everything else becomes double."""
+    """Convert to complex numbers: float32 and float16 to complex64, other real numbers to complex128."""
     x = tensor(a)
     if x.dtype.is_complex:
         return x
@@ -138,10 +138,10 @@ def _axes_to_transform(x: Tensor, s: Any, axes: Any) -> tuple[Any, ...]:
 
 
 def _sizes_to_transform(x: Tensor, s: Any, axes: Sequence[Any]) -> list[Any]:
-    """Return the sizes of a transform of real input: -1 for those that it keeps.
+    """Return the sizes of a transform of real input; -1 means that the transform keeps the size.
 
-    The last axis is transformed first, and gets another size; where an axis before is the same one, its size is that
-    of the input, as in NumPy.
+    The last axis is transformed first and gets another size. Where an earlier axis repeats it, that one has the size of
+    the input, as in NumPy.
     """
     sizes = [-1] * len(axes) if s is None else list(s)
     last_axis = axis_of(axes[-1], rank_of(x))
@@ -152,7 +152,7 @@ def _sizes_to_transform(x: Tensor, s: Any, axes: Sequence[Any]) -> list[Any]:
 
 
 def _real_transforms(default_axes: object) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the transform of real input over several axes, and its inverse; `default_axes` are the axes."""
+    """Return the transform of real input over several axes, and its inverse."""
     def transform(a: object, s: Any = None, axes: Any = default_axes, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
         x = tensor(a)

@@ -36,7 +36,7 @@ from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-# A loop: takes operands of the loop's dtypes and returns the result, or None if it does not support them.
+# A loop of a ufunc computes the result for operands of its dtypes; it returns None for dtypes that it does not support.
 Loop = Callable[..., Any]
 
 LOOPS: dict[str, Loop] = {}
@@ -97,7 +97,7 @@ def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[An
     if result is None:
         return call_numpy(ufunc.__name__, *operands)
     if isinstance(result, tuple):
-        return tuple(cast(x, d) for x, d in zip(result, dtypes[ufunc.nin :], strict=True))
+        return tuple(cast(part, dtype) for part, dtype in zip(result, dtypes[ufunc.nin :], strict=True))
     return cast(result, dtypes[-1])
 
 
@@ -223,12 +223,12 @@ def _predicate_loop(name: str, result_for_integers: bool) -> Loop:
 
 
 def _power_loop(x: Tensor, y: Tensor) -> Any:
-    """Return x ** y; a negative power of an integer raises at run time, without a position."""
+    """Return x ** y; a negative power of an integer raises at run time, without the place in the user's source."""
     return apply("power", x, y)
 
 
 def _nan_ignoring_loop(name: str) -> Loop:
-    """Return the loop of fmax or fmin: of a number and a nan, the number."""
+    """Return the loop of fmax or fmin, whose result for a number and a nan is the number."""
 
     def loop(x: Tensor, y: Tensor) -> Any:
         if not x.dtype.is_floating:

@@ -19,9 +19,10 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 def write_into(
     out: Any, result: Tensor, where: TensorLike = True, casting: str = "same_kind", broadcasts: bool = False
 ) -> Any:
-    """Write a result into `out` where the mask is true, and return `out`; raises NumPy's error for other dtypes.
+    """Write a result into `out` where the mask `where` is true, and return `out`.
 
-    With `broadcasts`, as for ufuncs, the result is broadcast; other functions have their own errors for other shapes.
+    Raises NumPy's error for a dtype that the rule `casting` forbids. With `broadcasts`, as for ufuncs, the result is
+    broadcast; without, another shape is refused, since each of NumPy's functions has its own error for that.
     """
     if isinstance(out, EagerTensor):
         raise ItemAssignmentError("'EagerTensor' object does not support item assignment")

@@ -31,8 +31,8 @@ def arange(
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor from numbers, nested lists, arrays, buffers or any object with `__dlpack__`.
 
-    Python's numbers become bool, int64, float64 or complex128. NumPy arrays are copied unless `copy` is False:
-    ValueError if a copy is unavoidable.
+    Python's numbers become bool, int64, float64 or complex128. NumPy arrays are copied unless `copy` is False, which
+    raises ValueError if a copy is unavoidable.
 
     >>> autoconv.xp.asarray([1, 2, 3]).numpy()
     array([1, 2, 3])
@@ -58,6 +58,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
 
 
 def _array_of_numbers(obj: Any, dtype: Any) -> np.ndarray:
+    """Return `np.asarray(obj, dtype)`; raise an error for an object that is not made of numbers."""
     result = np.asarray(obj, dtype)
     if result.dtype == object:
         if _has_numbers(obj):

@@ -13,7 +13,7 @@ from autoconv.numpy.standard import DEVICE, check_device, numpy_implementation
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
-_NUMBERS = (bool, int, float, complex)
+_NUMBER_CLASSES = (bool, int, float, complex)
 _NONSTANDARD_DTYPES = frozenset({"string", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"})
 
 
@@ -120,11 +120,13 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     >>> autoconv.xp.result_type(autoconv.xp.int32, autoconv.xp.float32)
     autoconv.float64
     """
-    if all(type(x) in _NUMBERS for x in arrays_and_dtypes):
+    if all(type(x) in _NUMBER_CLASSES for x in arrays_and_dtypes):
         raise ValueError("result_type needs an array or a dtype among its arguments")
     operands = [x.numpy if isinstance(x, DType) else x for x in arrays_and_dtypes]
-    numpy_dtypes = [x if isinstance(x, np.dtype) or type(x) in _NUMBERS else numpy_dtype_of(x) for x in operands]
-    return as_dtype(np.result_type(*numpy_dtypes))
+    dtypes_and_numbers = [
+        x if isinstance(x, np.dtype) or type(x) in _NUMBER_CLASSES else numpy_dtype_of(x) for x in operands
+    ]
+    return as_dtype(np.result_type(*dtypes_and_numbers))
 
 
 def _dtype_of(x: TensorLike) -> Any:

@@ -10,7 +10,7 @@ from autoconv.numpy.standard import numpy_implementation
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
-# For each function: the arguments of the example in its docstring, and the printed result.
+# For each function of one array: the arguments of the example in its docstring, and the printed result.
 UNARY = {
     "abs": ("[-1.5, 2.0]", "array([1.5, 2. ])"),
     "acos": ("[1.0, 0.0]", "array([0.        , 1.57079633])"),
@@ -47,12 +47,14 @@ UNARY = {
     "tan": ("[0.0, 1.0]", "array([0.        , 1.55740772])"),
     "tanh": ("[0.0, 1.0]", "array([0.        , 0.76159416])"),
 }
+# The same for functions that return an array of integers unchanged.
 ROUNDING = {
     "ceil": ("[1.2, -1.2]", "array([ 2., -1.])"),
     "floor": ("[1.2, -1.2]", "array([ 1., -2.])"),
     "round": ("[1.5, 2.5]", "array([2., 2.])"),
     "trunc": ("[1.7, -1.7]", "array([ 1., -1.])"),
 }
+# The same for functions of two arrays.
 BINARY = {
     "add": ("[1, 2], [3, 4]", "array([4, 6])"),
     "atan2": ("[1.0, -1.0], [1.0, 1.0]", "array([ 0.78539816, -0.78539816])"),
@@ -114,6 +116,7 @@ def _binary_function(name: str) -> Callable[..., Any]:
 
 
 def _with_name(name: str, function: Callable[..., Any], arguments: str, result: str) -> Callable[..., Any]:
+    """Give a function a name, and a docstring with an example; return the function."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
         f"The standard's `{name}`, element by element, with the dtypes of NumPy 2.\n\n"

@@ -26,7 +26,7 @@ def _function_over_axes(name: str) -> Callable[..., Any]:
         return numpy_implementation(f"fft.{name}")(x, s, selected_axes, norm)
 
     run.__name__ = run.__qualname__ = name
-    run.__doc__ = f"`numpy.fft.{name}` along the axes, the last ones where only sizes `s` are given."
+    run.__doc__ = f"`numpy.fft.{name}` along the axes; if only sizes `s` are given, along the last axes."
     return run
 
 

@@ -66,12 +66,15 @@ def outer(x1: TensorLike, x2: TensorLike, /) -> Tensor:
 
 
 def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
-    """The pseudo-inverse, from singular values above `rtol` (the larger size times eps) times the largest one."""
+    """The pseudo-inverse; singular values up to `rtol` times the largest one count as zero.
+
+    By default, `rtol` is the larger size of the matrix times the dtype's eps.
+    """
     return numpy_implementation("linalg.pinv")(x, rtol=rtol)
 
 
 def qr(x: TensorLike, /, *, mode: str = "reduced") -> Any:
-    """(Q, R): orthonormal columns, and an upper triangle. The mode is "reduced" or "complete"."""
+    """(Q, R): Q has orthonormal columns, R is an upper triangle. The mode is "reduced" or "complete"."""
     if mode not in ("reduced", "complete"):
         raise ValueError(f"the mode of qr is 'reduced' or 'complete', not {mode!r}")
     return numpy_implementation("linalg.qr")(x, mode)
@@ -83,7 +86,7 @@ def slogdet(x: TensorLike, /) -> Any:
 
 
 def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
-    """The solution x of x1 @ x = x2: a vector if x2 is one, else matrices."""
+    """The solution x of x1 @ x = x2: a vector if x2 is a vector, else matrices."""
     return numpy_implementation("linalg.solve")(x1, x2)
 
 

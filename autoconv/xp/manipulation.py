@@ -254,6 +254,7 @@ def cumulative_prod(
 
 
 def _cumulate(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, include_initial: bool) -> Tensor:
+    """Return NumPy's cumulative function of that name; with `include_initial`, its neutral element comes first."""
     x_tensor = tensor(x)
     if axis is None and rank_of(x_tensor) != 1:
         raise ValueError(f"{name} needs an axis for an array of other than one dimension")
@@ -261,7 +262,7 @@ def _cumulate(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, includ
     result = numpy_implementation(name)(x_tensor, axis_index, dtype)
     if not include_initial:
         return result
-    shape = tuple(1 if i == axis_index else d for i, d in enumerate(known_shape(result)))
+    shape = tuple(1 if i == axis_index else size for i, size in enumerate(known_shape(result)))
     initial = apply("fill", tensor(name == "cumprod", result.dtype), shape=shape)
     return apply("concat", initial, result, axis=axis_index)
 
@@ -279,7 +280,7 @@ def diff(
     return numpy_implementation("diff")(x, n, axis, **further_elements)
 
 
-# ---- sets, of the flattened array; nans count as different elements
+# ---- sets: distinct elements of the flattened array, where each nan is distinct
 
 
 def unique_all(x: TensorLike, /) -> Any:

@@ -29,7 +29,7 @@ _find_possible_classes: Callable[[Value, Region], Sequence[type]] = lambda value
 
 
 def record_result_classes(node: Node, arms: Sequence[Region]) -> None:
-    """Return the value of the outermost region that a value captures; the value itself if it captures none."""
+    """Register the possible classes of the results of a `cond` node; more is known about them inside of its arms."""
     trace = arms[0].trace
     if not trace.created_classes:
         return
