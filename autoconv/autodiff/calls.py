@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autoconv.autodiff.conditionals import add_cotangent_parameters
-from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
+from autoconv.autodiff.conditionals import add_cotangent_parameters, cotangent_or_zeros, differentiated_results
+from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.forward_backward import Level, UnconditionalLevel, extend_node, shallow_copy
 from autoconv.autodiff.recursion import reverse_recursion
@@ -14,14 +14,14 @@ from autoconv.ops.record import OPS
 
 
 def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Add the backward call; values that it reads become further results of the called graph."""
+    """Add the call of the backward graph; values that it reads become further results of the called graph."""
     if is_recursive(node):
         reverse_recursion(level, node, varied, backprop)
         return
     forward = shallow_copy(node.regions[0])
     parameters_before = tuple(forward.parameters)
     inputs = node.inputs
-    results = [r for r in node.results if r in level.cotangents and r in varied]
+    results = differentiated_results(level, node, varied)
 
     def add_result(value: Value) -> Value:
         forward.outputs.append(value)
@@ -31,16 +31,19 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
         level, forward, dict(zip(parameters_before, inputs, strict=True)), add_result, Graph(f"{forward.name}_back")
     )
     node.regions = (forward,)
-    varied_in_call = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
-    results_and_outputs = [(r, forward.outputs[r.index]) for r in results]
+    varied_parameters = (parameter for parameter, outer in child.outer.items() if outer in varied)
+    varied_in_call = varied_values(forward, varied_parameters, level.heap)
+    results_and_outputs = [(result, forward.outputs[result.index]) for result in results]
     cotangent_parameters = add_cotangent_parameters(child, results_and_outputs, varied_in_call)
     backprop(child, varied_in_call)
-    positions = [j for j, p in enumerate(parameters_before) if inputs[j] in varied and p in child.cotangents]
+    positions = [
+        j for j, parameter in enumerate(parameters_before) if inputs[j] in varied and parameter in child.cotangents
+    ]
     child.backward.outputs = [
         conform(child.builder, child.cotangents[parameters_before[j]], inputs[j].type) for j in positions
     ]
     child.backward.parameters = [*cotangent_parameters, *child.captures.values()]
-    cotangents = [conform(level.builder, level.cotangents[r], r.type) for r in results]
+    cotangents = [conform(level.builder, level.cotangents[result], result.type) for result in results]
     backward_call = level.backward.add(
         OPS["call"], [*cotangents, *(level.resolve(outer) for outer in child.captures)],
         {"name": f"{node.attributes.get('name', 'call')}_back"}, regions=[child.backward],
@@ -57,11 +60,7 @@ def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Calla
     """
     (gradient,) = node.regions
     argument_count, reached = node.attributes["arguments"], node.attributes["reached"]
-    cotangents = [level.cotangents.get(r) for r in node.results]
-    cotangent_inputs = [
-        zeros_of(level.builder, r) if ct is None else conform(level.builder, ct, r.type)
-        for r, ct in zip(node.results, cotangents, strict=True)
-    ]
+    cotangent_inputs = [cotangent_or_zeros(level, result, result.type) for result in node.results]
     captured_values = [level.resolve(value) for value in node.inputs[argument_count + len(node.results) :]]
     backward_call = level.backward.add(
         OPS["call"], [*cotangent_inputs, *captured_values], {"name": gradient.name}, regions=[gradient],

@@ -34,12 +34,12 @@ def try_divide_into_segments(node: Node, segment_length: int) -> bool:
     state_count = state_size(node)
     test, body = node.regions
     segment = Graph(body.name)
-    parameters = [segment.add_parameter(p.type, p.name) for p in body.parameters]
+    parameters = [segment.add_parameter(parameter.type, parameter.name) for parameter in body.parameters]
     zero = GraphBuilder(segment).constant(value=np.array(0, np.int64))
     inner_loop = segment.add(
         node.op, [*parameters[:state_count], zero, *parameters[state_count:]], {"state": state_count + 1},
         regions=[_limit_iterations(test, state_count, segment_length), _count_iterations(body, state_count)],
-        types=[*(p.type for p in body.parameters[:state_count]), TensorType(int64, ())], span=node.span,
+        types=[*(parameter.type for parameter in body.parameters[:state_count]), TensorType(int64, ())], span=node.span,
     )  # fmt: skip
     segment.outputs = list(inner_loop.results[:state_count])
     node.regions = (test, segment)
@@ -55,7 +55,7 @@ def recompute_and_reverse(
 
     `seeded_outputs` are pairs of an output and its cotangent. Only the parameters of the region are stored.
     """
-    forward_nodes = region.forward.nodes[:]  # before pushes of the stored parameters are added there
+    forward_nodes = region.forward.nodes[:]  # `resolve` will add pushes of the stored parameters, which are not copied
     copies: dict[Value, Value] = {}
     for parameter in parameters:
         if parameter in varied or _is_used(region.forward, parameter):
@@ -89,6 +89,7 @@ def _add_iteration_parameter(graph: Graph, state_count: int) -> Value:
 
 
 def _limit_iterations(test: Graph, state_count: int, segment_length: int) -> Graph:
+    """Return the test of a loop over one segment."""
     limited_test = shallow_copy(test)
     b = GraphBuilder(limited_test)
     iteration = _add_iteration_parameter(limited_test, state_count)
@@ -98,6 +99,7 @@ def _limit_iterations(test: Graph, state_count: int, segment_length: int) -> Gra
 
 
 def _count_iterations(body: Graph, state_count: int) -> Graph:
+    """Return the body of a loop over one segment, which counts the iterations within the segment."""
     counting_body = shallow_copy(body)
     iteration = _add_iteration_parameter(counting_body, state_count)
     counting_body.outputs.append(GraphBuilder(counting_body).add(iteration, np.array(1, np.int64)))

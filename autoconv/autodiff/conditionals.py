@@ -16,9 +16,9 @@ from autoconv.ops.record import OPS
 def reverse_cond(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Add the backward cond. An arm that is not taken runs in neither direction and stores nothing."""
     captures = node.inputs[1:]
-    results = [r for r in node.results if r in level.cotangents and r in varied]
+    results = differentiated_results(level, node, varied)
     children = [_reverse_arm(level, region, node, captures, results, varied, backprop) for region in node.regions]
-    cotangents = [level.cotangents[r] for r in results]
+    cotangents = [level.cotangents[result] for result in results]
     index = level.resolve(node.inputs[0])
     add_backward_cond(level, node, index, children, captures, cotangents, varied)
 
@@ -30,8 +30,9 @@ def _reverse_arm(
     forward = shallow_copy(region)
     capture_parameters = tuple(forward.parameters)
     child = Region(level, forward, dict(zip(capture_parameters, captures, strict=True)))
-    varied_in_arm = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
-    pairs = [(r, forward.outputs[r.index]) for r in results]
+    varied_parameters = (parameter for parameter, outer in child.outer.items() if outer in varied)
+    varied_in_arm = varied_values(forward, varied_parameters, level.heap)
+    pairs = [(result, forward.outputs[result.index]) for result in results]
     cotangent_parameters = add_cotangent_parameters(child, pairs, varied_in_arm)
     backprop(child, varied_in_arm)
     return Arm(child, capture_parameters, cotangent_parameters)
@@ -39,7 +40,11 @@ def _reverse_arm(
 
 @dataclass(eq=False)
 class Arm:
-    """A reversed arm; its forward graph has `leading_parameters` and then a parameter for each capture of the node."""
+    """A reversed arm: its level, and parameters of its two graphs.
+
+    The parameters of the forward graph are `leading_parameters`, and then one for each capture of the node; those of
+    the backward graph begin with the `cotangent_parameters`.
+    """
 
     child: Region
     capture_parameters: Sequence[Value]
@@ -109,12 +114,15 @@ def add_backward_cond(
         accumulate(level.builder, level.cotangents, captures[j], cotangent, node)
 
 
-def cotangent_or_zeros(child: Level, parameter: Value, type_: Type) -> Value:
-    """Return the cotangent of a parameter as one of the type; zeros if there is none."""
-    cotangent = child.cotangents.get(parameter)
-    if cotangent is None:
-        return zeros_of(child.builder, parameter)
-    return conform(child.builder, cotangent, type_)
+def differentiated_results(level: Level, node: Node, varied: set[Value]) -> list[Value]:
+    """Return the varied results of a node that have a cotangent."""
+    return [result for result in node.results if result in level.cotangents and result in varied]
+
+
+def cotangent_or_zeros(level: Level, value: Value, type_: Type) -> Value:
+    """Return the cotangent of a value of the level, converted to the type; zeros if there is none."""
+    cotangent = level.cotangents.get(value)
+    return zeros_of(level.builder, value) if cotangent is None else conform(level.builder, cotangent, type_)
 
 
 def _thread_stacks_of_arms(
@@ -150,8 +158,12 @@ def _thread_stacks_of_arms(
 
 
 def top_of(stack: Stack) -> Value:
+    """Return the value from which the backward pass pops, which has to exist."""
     assert stack.top is not None
     return stack.top
 
 
-__all__ = ["Arm", "add_backward_cond", "add_cotangent_parameters", "cotangent_or_zeros", "reverse_cond", "top_of"]
+__all__ = [
+    "Arm", "add_backward_cond", "add_cotangent_parameters", "cotangent_or_zeros", "differentiated_results",
+    "reverse_cond", "top_of",
+]  # fmt: skip

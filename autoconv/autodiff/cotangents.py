@@ -62,7 +62,7 @@ def zero_array(type_: TensorType) -> np.ndarray:
 
 
 def accumulate(b: Builder, cotangents: Cotangents, value: Value, cotangent: Value, node: Node | None = None) -> None:
-    """Add to the cotangent of `value`."""
+    """Add `cotangent` to the entry of `value` in `cotangents`; `node` is the user of the value, for errors."""
     previous_cotangent = cotangents.get(value)
     type_ = cotangent_type(value.type)
     if previous_cotangent is None:
@@ -98,7 +98,7 @@ def _is_zeros(value: Value) -> bool:
 
 
 def conform(b: Builder, cotangent: Value, type_: Type) -> Value:
-    """Convert the cotangent to the type that is required at the border of a region."""
+    """Convert the cotangent of a value of the type `type_` to the type that it needs at the border of a region."""
     required_type, own_type = cotangent_type(type_), cotangent.type
     if is_subtype(own_type, required_type) or not (
         isinstance(required_type, TensorType) and isinstance(own_type, TensorType)

@@ -50,8 +50,8 @@ def _varied_values(
         if not node.regions and any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results)):
             heap.holds_varied_arrays = True
         result_flags = _varied_results(node, [value in varied for value in node.inputs], heap, (*outer_graphs, graph))
-        varied_results = [r for r, flag in zip(node.results, result_flags, strict=True) if flag]
-        varied.update(r for r in varied_results if is_differentiable(r.type))
+        varied_results = [result for result, is_varied in zip(node.results, result_flags, strict=True) if is_varied]
+        varied.update(result for result in varied_results if is_differentiable(result.type))
     return varied
 
 
@@ -68,7 +68,8 @@ def _varied_results(
 def _varied_outputs(
     region: Graph, parameter_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> list[bool]:
-    varied_parameters = [p for p, flag in zip(region.parameters, parameter_flags, strict=True) if flag]
+    flagged_parameters = zip(region.parameters, parameter_flags, strict=True)
+    varied_parameters = [parameter for parameter, is_varied in flagged_parameters if is_varied]
     varied = _varied_values(region, varied_parameters, heap, outer_graphs)
     return [value in varied for value in region.outputs]
 
@@ -93,10 +94,10 @@ def varied_state(
     """Return which parameters of a loop's body are varied in some iteration, given the varied inputs of the loop."""
     flags = list(input_flags)
     while True:
-        held_varied_before = heap.holds_varied
+        heap_held_varied = heap.holds_varied
         output_flags = _varied_outputs(body, flags, heap, outer_graphs)
         state_flags = [a or b for a, b in zip(flags[:state_count], output_flags, strict=True)]
-        if state_flags == flags[:state_count] and heap.holds_varied == held_varied_before:
+        if state_flags == flags[:state_count] and heap.holds_varied == heap_held_varied:
             return flags
         flags[:state_count] = state_flags
 

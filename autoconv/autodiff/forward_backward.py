@@ -37,9 +37,10 @@ class Level:
     def __init__(self, forward: Graph, backward: Graph, enclosing: Level | None = None) -> None:
         self.heap = Heap()
         self.recompute_every: int | None = None
-        # Of recursive functions (see recursion.py): backward graphs, by function and positions of the parameters and
-        # outputs with cotangents; and copies of functions without their variables, by function.
+        # The backward graphs of recursive functions (see recursion.py), by function and by the positions of the
+        # parameters and outputs with cotangents.
         self.recursions: dict[Any, Graph] = {}
+        # By recursive function: its copy with tensors as parameters in place of variables.
         self.copies_without_variables: dict[Graph, Graph] = {}
         if enclosing is not None:
             self.share_state(enclosing)
@@ -87,7 +88,7 @@ class Level:
         return value.graph is self.backward or value in self._resolved_values or self._can_skip_storage(value)
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
-        """Open a stack on which `node`, which has regions, will push; `entry` is its initial value."""
+        """Return a new stack, with its `entry`, on which the regions of `node` will push."""
         return Stack(type_, empty_stack(GraphBuilder(self.forward), type_))
 
     def close_stack(self, stack: Stack, final_value: Value) -> None:
@@ -95,7 +96,7 @@ class Level:
         stack.exit, stack.top = final_value, self.resolve(final_value)
 
     def _can_skip_storage(self, value: Value) -> bool:
-        """Return whether transferring the value stores nothing."""
+        """Return whether the backward graph can have the value without storing it."""
         return value.node is not None and value.node.op.name == "constant"
 
     def _transfer(self, value: Value) -> Value:
@@ -119,7 +120,7 @@ class Stack:
 
 
 class Root(Level):
-    """A root whose forward and backward graph are the same, or where `transfer(value)` gives the backward value."""
+    """A root level. Its two graphs are the same, or `transfer(value)` returns the value for the backward graph."""
 
     def __init__(self, forward: Graph, backward: Graph, transfer: Callable[[Value], Value] | None = None) -> None:
         super().__init__(forward, backward)
@@ -186,14 +187,16 @@ class Region(Level):
         if self._repeats and value.node is not None and (
             self._is_recomputable(value) or self._is_indexed_invariant(value)
         ):
-            inputs = [self.resolve(v) for v in value.node.inputs]
+            inputs = [self.resolve(operand) for operand in value.node.inputs]
             return copy_node(self.backward, value.node, inputs).results[value.index]
         return super()._transfer(value)
 
     def capture(self, outer_value: Value) -> Value:
+        """Return the parameter of the backward graph for a value of the enclosing level."""
         return _capture(self.captures, self.backward, outer_value)
 
     def _is_invariant(self, value: Value) -> bool:
+        """Return whether the value is a capture, or computed by pure nodes from captures alone."""
         result = self._invariance.get(value)
         if result is None:
             node = value.node
@@ -215,13 +218,14 @@ class Region(Level):
                 node is not None
                 and node.effects is Effects.PURE
                 and not node.regions
-                and all(isinstance(v.type, TensorType) and v.shape == () for v in (value, *node.inputs))
+                and all(isinstance(number.type, TensorType) and number.shape == () for number in (value, *node.inputs))
                 and all(map(self._is_recomputable, node.inputs))
             )
             self._counter_dependence[value] = result
         return result
 
     def _is_recomputable(self, value: Value) -> bool:
+        """Return whether the backward graph recomputes the value, from captures and counters."""
         return self._is_invariant(value) or self._is_from_counters(value)
 
     def _is_indexed_invariant(self, value: Value) -> bool:
@@ -311,6 +315,7 @@ class ReverseBuilder(GraphBuilder):
 
 
 def empty_stack(b: GraphBuilder, type_: ListType) -> Value:
+    """Return an empty list of the type."""
     element: Type = type_.element
     if isinstance(element, TensorType):
         return b.list_empty(dtype=element.dtype, shape=element.shape, weak=element.weak)  # type: ignore[no-any-return]

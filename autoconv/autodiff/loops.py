@@ -26,10 +26,11 @@ _ONE, _ZERO = np.array(1, np.int64), np.array(0, np.int64)
 
 @dataclass(eq=False)
 class _Body:
-    """The backward graph of a loop's body; `remaining_count` is its number of iterations to go.
+    """The reversed body of a loop, whose backward graph is that of `child`.
 
-    `carried_positions` are the positions of the state with cotangents, which are its `cotangent_parameters`.
-    `summed_positions` are the positions of captures, whose cotangents are accumulated in `sums`.
+    `remaining_count` is the parameter of the backward graph with the number of iterations still to be reversed.
+    `carried_positions` are the positions of the state with cotangents, and `cotangent_parameters` the parameters for
+    these. `summed_positions` are the positions of captures whose cotangents are accumulated in `sums`.
     """
 
     child: Region
@@ -48,19 +49,15 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     body = _find_carried_state(level, node, varied, backprop, recomputes)
     child = body.child
     carried_parameters = [body.forward_parameters[i] for i in body.carried_positions]
-    carried_cotangents = [cotangent_or_zeros(child, p, p.type) for p in carried_parameters]
+    carried_cotangents = [cotangent_or_zeros(child, parameter, parameter.type) for parameter in carried_parameters]
     sums = [
         _next_sum(child, total, body.forward_parameters[j])
         for j, total in zip(body.summed_positions, body.sums, strict=True)
     ]
     results = node.results[:size]
-    result_cotangents = [level.cotangents.get(results[i]) for i in body.carried_positions]
     count, stacks = _add_counter_and_stacks(level, node, body)
     builder = level.builder
-    initial_values = [
-        conform(builder, zeros_of(builder, results[i]) if ct is None else ct, results[i].type)
-        for i, ct in zip(body.carried_positions, result_cotangents, strict=True)
-    ]
+    initial_values = [cotangent_or_zeros(level, results[i], results[i].type) for i in body.carried_positions]
     initial_values += [zeros_of(builder, inputs[j]) for j in body.summed_positions]
     # In the backward graph, stacks enter at the top and leave at the bottom; in the forward graph, entry and exit.
     state = [body.remaining_count, *body.cotangent_parameters, *body.sums, *(top_of(s) for s in child.stacks)]
@@ -107,18 +104,22 @@ def _reverse_body(
     level: Level, node: Node, is_varied: Sequence[bool], carried_positions: list[int], backprop: Callable[..., None],
     recomputes: bool,
 ) -> _Body:  # fmt: skip
-    """Reverse the body; `is_varied` tells for each parameter whether it is varied."""
+    """Reverse the body; `is_varied[i]` is whether parameter i is varied."""
     size = state_size(node)
     forward = shallow_copy(node.regions[1])
     parameters_before = tuple(forward.parameters)
-    outer_values = {p: node.inputs[i] for i, p in enumerate(parameters_before) if i >= size or forward.outputs[i] is p}
+    outer_values = {
+        parameter: node.inputs[i]
+        for i, parameter in enumerate(parameters_before)
+        if i >= size or forward.outputs[i] is parameter  # a capture, or state that no iteration changes
+    }
     child = Region(level, forward, outer_values, repeats=True)
     remaining_count = child.backward.add_parameter(_COUNT_TYPE, "remaining")
     if not recomputes:
         child.counters.update(_induction_variables(node, child, remaining_count))
-    varied_in_body = varied_values(
-        forward, (p for p, flag in zip(parameters_before, is_varied, strict=True) if flag), level.heap
-    )
+    flagged_parameters = zip(parameters_before, is_varied, strict=True)
+    varied_parameters = [parameter for parameter, is_varied_parameter in flagged_parameters if is_varied_parameter]
+    varied_in_body = varied_values(forward, varied_parameters, level.heap)
     if recomputes:
         cotangent_parameters = [
             child.backward.add_parameter(cotangent_type(parameters_before[i].type), "cotangent")
@@ -192,7 +193,7 @@ def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Valu
     forward.outputs += [GraphBuilder(forward).add(iteration, _ONE), *(inner_stack.exit for inner_stack in child.stacks)]  # type: ignore[list-item]
     new_body_parameters = [iteration, *(inner_stack.entry for inner_stack in child.stacks)]
     forward.parameters = [*parameters_before[:size], *new_body_parameters, *parameters_before[size:]]
-    new_test_parameters = [test.add_parameter(v.type, v.name) for v in new_body_parameters]
+    new_test_parameters = [test.add_parameter(value.type, value.name) for value in new_body_parameters]
     test_parameters = test.parameters[: len(parameters_before)]
     test.parameters = [*test_parameters[:size], *new_test_parameters, *test_parameters[size:]]
     inputs = [*node.inputs[:size], initial_count, *(stack.entry for stack in outer_stacks), *node.inputs[size:]]
@@ -204,6 +205,7 @@ def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Valu
 
 
 def _build_test(types: Sequence[Type]) -> Graph:
+    """Return the test of a backward loop, whose first parameter is the number of iterations still to be reversed."""
     test = Graph("while_cond")
     remaining_count, *_ = [test.add_parameter(type_, "while") for type_ in types]
     test.outputs = [GraphBuilder(test).greater(remaining_count, _ZERO)]

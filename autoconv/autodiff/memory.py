@@ -102,7 +102,7 @@ class _Conversion:
         if node.op.name == "array_of":
             region.contents[result] = region.values[node.inputs[0]]
         else:
-            fill = np.array(node.attributes.get("fill") or 0, type_.dtype.numpy)  # if uninitialised, 0
+            fill = np.array(node.attributes.get("fill") or 0, type_.dtype.numpy)  # uninitialised elements become 0
             if None in type_.shape:
                 region.contents[result] = self._add_filled(region, node, fill)
             else:
@@ -110,7 +110,7 @@ class _Conversion:
         region.references[result] = Reference((result,))
 
     def _add_filled(self, region: ValueRegion, node: Node, fill: np.ndarray) -> Value:
-        """Make a new array with symbolic sizes."""
+        """Return a new array with symbolic sizes, filled with `fill`."""
         operands, b, shape = iter(node.inputs), region.b, node.attributes["shape"]
         sizes = [
             b.cast(region.values[next(operands)], dtype=int64) if size == INPUT else b.constant(value=np.array(size))
@@ -181,6 +181,7 @@ class _Conversion:
             self._bind(region, result, value)
 
     def _bind(self, region: ValueRegion, parameter: Value, value: Value) -> None:
+        """Let a parameter or result of a call stand for the converted value."""
         if isinstance(value.type, ArrayType):
             region.references[parameter] = region.references[value]
         else:

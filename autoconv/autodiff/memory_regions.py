@@ -15,7 +15,7 @@ from autoconv.ops.builder import GraphBuilder
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A view by `steps` of one of the arrays `roots`; `root_index` is the index of that array if there are several."""
+    """A view, by `steps`, of one of the arrays `roots`; of several, `root_index` is the index of that array."""
 
     roots: tuple[Value, ...]
     root_index: Value | None = None
@@ -65,7 +65,8 @@ class NodeRegions:
         """Add a node in place of `node` to the enclosing region, with the captures of its regions as further inputs."""
         all_captures = list(dict.fromkeys(outer for inner in self._regions for outer in inner.captures))
         for inner in self._regions:
-            other_parameters = [p for p in inner.graph.parameters if p not in inner.captures.values()]
+            capture_parameters = inner.captures.values()
+            other_parameters = [value for value in inner.graph.parameters if value not in capture_parameters]
             inner.graph.parameters = [*other_parameters, *map(inner.capture, all_captures)]
         inputs, graphs = [*leading_inputs, *all_captures], [inner.graph for inner in self._regions]
         return self._outer.graph.add_replacement(node, node.op, inputs, attributes, graphs, types)
@@ -77,7 +78,7 @@ class CapturingRegion(ValueRegion):
     def __init__(self, graph: Graph, outer: ValueRegion) -> None:
         super().__init__(graph)
         self._outer = outer
-        self.captures: dict[Value, Value] = {}  # the parameter, by outer value
+        self.captures: dict[Value, Value] = {}  # by outer value: the parameter for it
         self.contents = _CapturedContents(self, outer)
 
     def capture(self, value: Value) -> Value:

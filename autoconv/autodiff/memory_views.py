@@ -64,13 +64,13 @@ def _flat_positions(b: GraphBuilder, attributes: Mapping[str, Any], type_: Array
     lowest_offset = sum(min(0, (size - 1) * stride) for size, stride in dimensions if size)
     offsets = np.zeros([size for size, _ in dimensions], np.int64)
     for axis, (size, stride) in enumerate(dimensions):
-        offsets += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(len(dimensions))])
-    # Addresses count elements from the lowest one; -1 is between elements.
+        offsets += (np.arange(size) * stride).reshape([-1 if i == axis else 1 for i in range(len(dimensions))])
+    # An address is a number of elements after the lowest one; -1 marks an address without an element.
     position_at_address = np.full((int(offsets.max(initial=0)) - lowest_offset) // type_.dtype.size + 1, -1, np.int64)
     position_at_address[(offsets.reshape(-1) - lowest_offset) // type_.dtype.size] = np.arange(offsets.size)
     addresses = np.full(attributes["shape"], attributes["offset"] - lowest_offset, np.int64)
     for axis, (size, stride) in enumerate(zip(attributes["shape"], attributes["strides"], strict=True)):
-        addresses += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(addresses.ndim)])
+        addresses += (np.arange(size) * stride).reshape([-1 if i == axis else 1 for i in range(addresses.ndim)])
     return b.constant(value=position_at_address[addresses // type_.dtype.size], weak=False)  # type: ignore[no-any-return]
 
 

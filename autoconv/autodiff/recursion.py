@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autoconv.autodiff.conditionals import add_cotangent_parameters
+from autoconv.autodiff.conditionals import add_cotangent_parameters, cotangent_or_zeros, differentiated_results
 from autoconv.autodiff.cotangents import (
     accumulate,
     conform,
     cotangent_type,
     is_differentiable,
     missing_gradient_error,
-    zeros_of,
 )
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.forward_backward import Level, Root, move_before, shallow_copy
@@ -42,11 +41,14 @@ def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Ca
         raise missing_gradient_error(
             node, f"the backward pass runs a recursive function again, and it {_effect_text(graph)}"
         )
-    results = [r for r in node.results if r in level.cotangents and r in varied]
+    results = differentiated_results(level, node, varied)
     positions = [j for j, value in enumerate(node.inputs) if value in varied]
-    backward_graph = _backward_graph(level, graph, tuple(positions), tuple(r.index for r in results), backprop)
+    output_positions = tuple(result.index for result in results)
+    backward_graph = _backward_graph(level, graph, tuple(positions), output_positions, backprop)
     inputs = [level.resolve(_value_before_node(level, node, value)) for value in node.inputs]
-    cotangents = [conform(level.builder, level.cotangents[r], graph.outputs[r.index].type) for r in results]
+    cotangents = [
+        conform(level.builder, level.cotangents[result], graph.outputs[result.index].type) for result in results
+    ]
     call = level.backward.add(
         OPS["call"], [*inputs, *cotangents], {"name": backward_graph.name, "recursive": True}, regions=[backward_graph],
         types=[cotangent_type(graph.parameters[j].type) for j in positions], span=level.builder.span,
@@ -56,6 +58,7 @@ def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Ca
 
 
 def _effect_text(graph: Graph) -> str:
+    """Return the words for one of the graph's effects that must not be repeated."""
     texts = {
         Effects.WRITE: "writes variables or objects", Effects.OUTPUT: "prints",
         Effects.RANDOM: "draws random numbers", Effects.READ: "reads what may have changed",
@@ -86,12 +89,7 @@ def _backward_graph(
     add_cotangent_parameters(function_level, [(outputs[i], outputs[i]) for i in output_positions], varied)
     backprop(function_level, varied)
     function_level.builder.span = None
-    cotangents = [function_level.cotangents.get(parameters[j]) for j in positions]
-    b = function_level.builder
-    backward_graph.outputs = [
-        zeros_of(b, parameters[j]) if ct is None else conform(b, ct, parameters[j].type)
-        for j, ct in zip(positions, cotangents, strict=True)
-    ]
+    backward_graph.outputs = [cotangent_or_zeros(function_level, parameters[j], parameters[j].type) for j in positions]
     compute_effects(backward_graph)
     return backward_graph
 

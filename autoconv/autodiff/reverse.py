@@ -25,7 +25,8 @@ def backprop(level: Level, varied: set[Value], nodes: Sequence[Node] | None = No
     """
     span = level.builder.span
     for node in reversed(level.forward.nodes[:] if nodes is None else nodes):
-        if any(r in level.cotangents for r in node.results) and any(v in varied for v in node.inputs):
+        has_cotangent = any(result in level.cotangents for result in node.results)
+        if has_cotangent and any(value in varied for value in node.inputs):
             level.builder.span = node.span
             rule = _CONTROL_RULES.get(node.op.name)
             if rule is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autoconv.autodiff.conditionals import Arm, add_backward_cond, add_cotangent_parameters
+from autoconv.autodiff.conditionals import Arm, add_backward_cond, add_cotangent_parameters, differentiated_results
 from autoconv.autodiff.cotangents import accumulate, conform
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.forward_backward import Level, Region, UnconditionalLevel, extend_node, shallow_copy
@@ -22,8 +22,8 @@ def reverse_try(level: Level, node: Node, varied: set[Value], backprop: Callable
     A body that raised has no gradient; the values that it had stored for one are discarded.
     """
     captures = node.inputs
-    results = [r for r in node.results if r in level.cotangents and r in varied]
-    cotangents = [level.cotangents[r] for r in results]
+    results = differentiated_results(level, node, varied)
+    cotangents = [level.cotangents[result] for result in results]
     body, normal_end, handler = (shallow_copy(region) for region in node.regions)
     arms = [
         _reverse_normal_end(level, body, normal_end, node, results, varied, backprop),
@@ -51,13 +51,14 @@ def _reverse_normal_end(
         return parameter
 
     body_level = UnconditionalLevel(child, body, dict(zip(body.parameters, captures, strict=True)), add_result)
-    varied_parameters = [p for p, v in zip(body.parameters, node.inputs, strict=True) if v in varied]
+    input_pairs = zip(body.parameters, node.inputs, strict=True)
+    varied_parameters = [parameter for parameter, value in input_pairs if value in varied]
     varied_in_body = varied_values(body, varied_parameters, level.heap)
-    varied_body_results = [p for p, v in zip(leading_parameters, body.outputs, strict=True) if v in varied_in_body]
-    varied_in_end = varied_values(
-        normal_end, [*varied_body_results, *(p for p, v in child.outer.items() if v in varied)], level.heap
-    )
-    pairs = [(r, normal_end.outputs[r.index]) for r in results]
+    output_pairs = zip(leading_parameters, body.outputs, strict=True)
+    varied_body_results = [parameter for parameter, output in output_pairs if output in varied_in_body]
+    varied_captures = [parameter for parameter, outer in child.outer.items() if outer in varied]
+    varied_in_end = varied_values(normal_end, [*varied_body_results, *varied_captures], level.heap)
+    pairs = [(result, normal_end.outputs[result.index]) for result in results]
     cotangent_parameters = add_cotangent_parameters(child, pairs, varied_in_end)
     backprop(child, varied_in_end)
     for parameter, output in zip(leading_parameters[:output_count], body.outputs[:output_count], strict=True):
@@ -79,9 +80,9 @@ def _reverse_handler(
     """Reverse the handler. Its first parameter, the exception, is varied, so that a gradient through it is refused."""
     error, *capture_parameters = handler.parameters
     child = Region(level, handler, dict(zip(capture_parameters, node.inputs, strict=True)))
-    varied_captures = [p for p, outer in child.outer.items() if outer in varied]
+    varied_captures = [parameter for parameter, outer in child.outer.items() if outer in varied]
     varied_in_handler = varied_values(handler, [error, *varied_captures], level.heap)
-    pairs = [(r, handler.outputs[r.index]) for r in results]
+    pairs = [(result, handler.outputs[result.index]) for result in results]
     cotangent_parameters = add_cotangent_parameters(child, pairs, varied_in_handler)
     backprop(child, varied_in_handler)
     return Arm(child, capture_parameters, cotangent_parameters, [error])

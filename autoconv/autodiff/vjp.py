@@ -21,7 +21,7 @@ from autoconv.graph.types import ListType, TensorType
 def vjp(
     graph: Graph, wrt: Sequence[int] | None = None, *, with_outputs: bool = False, recompute_every: int | None = None
 ) -> Graph:
-    """Return the vector-Jacobian product: the graph from cotangents of outputs to cotangents of parameters.
+    """Return the vector-Jacobian product: a graph that computes cotangents of parameters from those of outputs.
 
     Its parameters are those of `graph` followed by one cotangent for every output, of the output's type. The
     cotangent of an output that is not differentiable is ignored. Its outputs are the cotangents of the parameters at
@@ -42,10 +42,7 @@ def vjp(
             accumulate(level.builder, level.cotangents, output, cotangent)
     backprop(level, varied)
     level.builder.span = None
-    cotangents_of_sources = [level.cotangents.get(p) for p in sources]
-    gradients = [
-        zeros_of(level.builder, p) if ct is None else ct for p, ct in zip(sources, cotangents_of_sources, strict=True)
-    ]
+    gradients = [level.cotangents.get(source) or zeros_of(level.builder, source) for source in sources]
     result.outputs = [*(outputs if with_outputs else []), *gradients]
     return result
 

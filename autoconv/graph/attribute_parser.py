@@ -105,7 +105,7 @@ def _parse_shape(scanner: Scanner) -> Shape:
 
 
 def _parse_items(scanner: Scanner, closing: str, parse_item: Callable[[Scanner], Any]) -> tuple[list[Any], bool]:
-    """Parse items up to `closing`, which is consumed; return them, and whether a comma stands before it."""
+    """Parse items up to `closing` and consume that; return the items, and whether a comma follows the last one."""
     items: list[Any] = []
     has_comma = False
     while not scanner.is_at(closing):

@@ -42,6 +42,7 @@ def attribute_class(class_: type[_Class]) -> type[_Class]:
 
 
 def is_of_attribute_class(value: Any) -> bool:
+    """Return whether the value's class was registered by `attribute_class`."""
     return ATTRIBUTE_CLASSES.get(type(value).__name__) is type(value)
 
 
@@ -94,7 +95,7 @@ def _float_text(value: float) -> str:
     text = repr(value)
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
     (restored_bits,) = struct.unpack("<Q", struct.pack("<d", float(text)))
-    return text if bits == restored_bits else f"bits({bits:#x})"  # a nan with a payload
+    return text if bits == restored_bits else f"bits({bits:#x})"  # a nan with other bits than NumPy's
 
 
 def _array_text(value: Any) -> str:

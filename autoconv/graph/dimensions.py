@@ -70,7 +70,7 @@ def product(dimensions: Sequence[Dimension]) -> Dimension:
 
 
 def floor_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
-    """Return the quotient by a positive int, or by a product of argument sizes; None for other divisors."""
+    """Return the quotient, rounded down, by a positive int or a product of argument sizes; None for other divisors."""
     if dividend is None or divisor is None or (isinstance(divisor, int) and divisor <= 0):
         return None
     exact_result = exact_quotient(dividend, divisor)
@@ -103,7 +103,7 @@ def maximum(first: Dimension, second: Dimension) -> Dimension:
 
 
 def have_equal_element_counts(first: Sequence[Dimension], second: Sequence[Dimension]) -> bool:
-    """Return whether two shapes have equally many elements, each Quotient in them taken to be exact."""
+    """Return whether two shapes have equally many elements, on the assumption that each Quotient in them is exact."""
     if None in first or None in second:
         return False
     if product(first) == product(second):
@@ -222,7 +222,7 @@ def substitute(dimension: Dimension, replacement_of: Callable[[Symbol], Dimensio
 
 
 def plain_symbols(dimension: int | Symbol) -> Iterator[Symbol]:
-    """Iterate over the symbols in a dimension that are not expressions."""
+    """Iterate over the plain symbols in a dimension: those that are no expressions of others."""
     if isinstance(dimension, Quotient):
         yield from (*plain_symbols(dimension.dividend), *plain_symbols(dimension.divisor))
     elif isinstance(dimension, Minimum):
@@ -249,6 +249,7 @@ def _is_product_of_argument_sizes(dimension: Symbol) -> bool:
 
 
 def _factors(dimension: Dimension) -> Sequence[Dimension]:
+    """Return the factors of a dimension that is a single product; other dimensions are their only factor."""
     if isinstance(dimension, Sum) and len(dimension.terms) == 1:
         ((monomial, coefficient),) = dimension.terms
         return (*monomial, coefficient)
@@ -267,6 +268,7 @@ def monomials(dimension: int | Symbol) -> tuple[tuple[Monomial, int], ...]:
 
 
 def _normal_form(coefficients: Mapping[Monomial, int]) -> int | Symbol:
+    """Return the sum of the monomials, as an int or a plain symbol where it is one."""
     terms = tuple(sorted(coefficients.items(), key=_term_key))
     if not terms:
         return 0

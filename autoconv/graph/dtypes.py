@@ -232,7 +232,7 @@ complex128 = DType("complex128", 18)
 float16 = DType("float16", 19)
 uint32 = DType("uint32", 22)
 uint64 = DType("uint64", 23)
-# For storage and products of Keras' quantized layers: ops on them run by NumPy's functions of ml_dtypes.
+# Keras' quantized layers store and multiply elements of these dtypes; ml_dtypes implements them in NumPy.
 float8_e5m2 = DType("float8_e5m2", 24)
 float8_e4m3fn = DType("float8_e4m3fn", 25)
 # The dtype of variables' handles; no tensor of numbers has it.

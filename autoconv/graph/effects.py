@@ -6,7 +6,7 @@ from enum import Flag, auto
 
 
 class Effects(Flag):
-    """Side effects: declared for ops without regions, computed from the regions for nodes with regions."""
+    """Side effects of a node: those that its op declares, and those of its regions."""
 
     PURE = 0
     READ = auto()  # reads a resource

@@ -135,7 +135,7 @@ class Graph:
     outputs: list[Value] = field(default_factory=list)
     # The program's control dependencies, by node: names of nodes to run before. For display only: effects keep order.
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
-    # Preconditions for symbolic parameter shapes: these symbols must not be negative. The caller checks them per run.
+    # Preconditions for symbolic shapes of parameters: these sizes must not be negative. Each call checks them.
     nonnegative_sizes: tuple[Symbol, ...] = ()
     # The program's own object for the graph, if the program records into it in a `with` block.
     block: Any = field(default=None, repr=False)
@@ -289,7 +289,7 @@ def has_recursion(graph: Graph) -> bool:
 
 
 def compute_effects(graph: Graph) -> None:
-    """Recompute the effects of nodes with regions, as a least fixed point, if the graph has recursive functions."""
+    """Recompute effects of nodes with regions, as a least fixed point; graphs without recursion are left unchanged."""
     nodes = [node for node in graph.walk() if node.regions]
     if not any(map(is_recursive, nodes)):
         return
@@ -327,7 +327,7 @@ def _may_fail_to_broadcast(inputs: Sequence[Value]) -> bool:
     if None in shapes:
         return True
     for dimensions in zip_longest(*map(reversed, shapes), fillvalue=1):
-        sizes = [d for d in dimensions if d != 1]
+        sizes = [size for size in dimensions if size != 1]
         if len(sizes) > 1 and (None in sizes or sizes.count(sizes[0]) < len(sizes)):
             return True
     return False

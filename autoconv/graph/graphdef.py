@@ -21,7 +21,7 @@ class NodeDef:
     attr: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        lines = [f'  name: "{self.name}"', f'  op: "{self.op}"', *(f'  input: "{i}"' for i in self.input)]
+        lines = [f'  name: "{self.name}"', f'  op: "{self.op}"', *(f'  input: "{name}"' for name in self.input)]
         return "node {\n" + "\n".join(lines) + "\n}"
 
 
@@ -72,7 +72,10 @@ def as_graph_def(graph: Graph) -> GraphDef:
 
 
 def _node_defs(graph: Graph, bodies: dict[str, FunctionDef], recursive_names: dict[Graph, str]) -> list[NodeDef]:
-    node_defs = [NodeDef(p.name, "Placeholder", attr=_type_attributes("dtype", p)) for p in graph.parameters]
+    node_defs = [
+        NodeDef(parameter.name, "Placeholder", attr=_type_attributes("dtype", parameter))
+        for parameter in graph.parameters
+    ]
     nodes_with_effects: list[Node] = []
     for node in graph.nodes:
         inputs = [*map(_reference, node.inputs), *_controls(graph, node, nodes_with_effects)]
@@ -126,7 +129,9 @@ def _controls(graph: Graph, node: Node, earlier_nodes: list[Node]) -> list[str]:
     """Return the control inputs: those of the program, and the last earlier node with conflicting effects."""
     names = list(graph.controls.get(node.name, ()))
     effects = node.effects & ~Effects.RAISE
-    conflicts = [x for x in earlier_nodes if effects and must_keep_order(x.effects & ~Effects.RAISE, effects)]
+    conflicts = [
+        earlier for earlier in earlier_nodes if effects and must_keep_order(earlier.effects & ~Effects.RAISE, effects)
+    ]
     if conflicts:
         names.append(conflicts[-1].name)
     return [f"^{name}" for name in dict.fromkeys(names)]

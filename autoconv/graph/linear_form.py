@@ -18,7 +18,7 @@ _A = TypeVar("_A", bound=Atom)
 
 @dataclass(frozen=True, slots=True)
 class LinearForm:
-    """`constant` + the sum of coefficient · atom; no coefficient is 0."""
+    """`constant` + the sum of coefficient · atom; `terms` maps each atom to its coefficient, which is not 0."""
 
     constant: int = 0
     terms: Mapping[Atom, int] = field(default_factory=dict)
@@ -50,6 +50,7 @@ class LinearForm:
 
 
 def of_atom(atom: Atom) -> LinearForm:
+    """Return the form that is the atom itself."""
     return LinearForm(0, {atom: 1})
 
 

@@ -40,7 +40,7 @@ def _svg(graph: Graph) -> str:
     lines = [
         _line(positions[source], positions[target]) for source, target in _edges(graph, nodes) if source in positions
     ]
-    boxes = [_box(positions[p], p.name, str(p.type), "input") for p in graph.parameters]
+    boxes = [_box(positions[value], value.name, str(value.type), "input") for value in graph.parameters]
     for node in nodes:
         text = ", ".join(str(value.type) for value in node.results)
         note = "" if node.span is None else f"\nline {node.span.line}"

@@ -17,7 +17,7 @@ class Operator:
     tensor_op       the op on tensors
     number_op       the op on Python numbers, with Python's errors; None if there is none
     ufunc           NumPy's function
-    c_api           the end of the name of CPython's function, without "PyNumber_"; a comparison's name there
+    c_api           the name of CPython's function without "PyNumber_"; of a comparison, its constant without "Py_"
     mirrored        the name of the comparison with exchanged operands
     """
 

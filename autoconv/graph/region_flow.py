@@ -18,9 +18,9 @@ def state_size(node: Node) -> int:
 
 
 def captured_operands(node: Node) -> tuple[Value, ...]:
-    """Return the operands that a cond, a loop or a call passes to the last parameters of its regions, unchanged.
+    """Return the operands that a cond, a loop or a call passes unchanged to the last parameters of its regions.
 
-    That is all operands but the index of a cond and the state of a loop; none for other nodes.
+    These are all operands but the index of a cond and the state of a loop; there are none for other nodes.
     """
     match node.op.name:
         case "cond" | "while" | "call":
@@ -82,7 +82,7 @@ def parameter_sources(node: Node, region: Graph) -> Iterator[tuple[Value, Value]
 
 
 def without_identities(value: Value) -> Value:
-    """Return the value that reaches this one through identities."""
+    """Return the value to which a chain of identities leads back from this one; the value itself if there is none."""
     while value.node is not None and value.node.op.name == "identity":
         value = value.node.inputs[0]
     return value

@@ -20,7 +20,7 @@ def begin_copy(graph: Graph) -> tuple[Graph, dict[Value, Value]]:
 
 
 def _can_replace(narrow: Type, wide: Type) -> bool:
-    """Return whether `narrow` can replace `wide`: a subtype with the same dtypes, different only in shapes."""
+    """Return whether `narrow` can replace `wide`: it is a subtype that differs at most in shapes."""
     dtypes_of_leaves = [[(leaf.dtype, leaf.weak) for leaf in leaves(type_)] for type_ in (narrow, wide)]
     return dtypes_of_leaves[0] == dtypes_of_leaves[1] and is_subtype(narrow, wide)
 

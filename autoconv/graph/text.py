@@ -12,8 +12,8 @@
     }
 
 A node reads like a call: inputs, then attributes by name, then the types of its results (`()` for none).
-Where a recursive call has a graph that is written out already, `again NAME` stands for it: the innermost graph of
-that name around the call, else the last one before it.
+The graph of a recursive call is written out once. After that, `again NAME` refers to it: to the innermost graph of that
+name around the call, or else to the last one before the call.
 `%split:1` is the second result of a node with several. ` on '/device:CPU:0'` is the requested device. Spans
 follow as `@ file:line function`; `#` starts a comment.
 """

@@ -68,7 +68,7 @@ class GraphScope:
 
 
 def _parse_graph(scanner: Scanner, ops: Mapping[str, Op], scope: GraphScope) -> Graph:
-    if scanner.take("again"):  # a graph that occurs a second time is written as its name
+    if scanner.take("again"):  # a graph that was written out before
         scanner.skip_space()
         start = scanner.position
         name = scanner.parse_name("the name of a graph")
@@ -91,7 +91,7 @@ def _parse_graph(scanner: Scanner, ops: Mapping[str, Op], scope: GraphScope) -> 
     while scanner.is_at("%"):
         _parse_node(scanner, graph, values, ops, scope)
     scanner.expect("return")
-    while scanner.is_at("%") if not graph.outputs else scanner.take(","):  # a comma before all but the first
+    while scanner.take(",") if graph.outputs else scanner.is_at("%"):
         graph.outputs.append(_parse_reference(scanner, values))
     scanner.expect("}")
     scope.end()

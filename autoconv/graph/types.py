@@ -189,7 +189,7 @@ Type = (
 
 
 class NoCommonType(TypeError):
-    """Two types without a join; `str()` names them and the reason."""
+    """Raised for two types without a join; the message names both and the reason."""
 
 
 def join(first: Type, second: Type) -> Type:
@@ -241,8 +241,8 @@ def join_dtypes(first: TensorType, second: TensorType) -> tuple[DType, bool]:
     if first.dtype is second.dtype:
         return first.dtype, first.weak and second.weak
     if first.weak and second.weak:
-        # Within one kind take the wider, so that the join is commutative.
-        return max(first.dtype, second.dtype, key=lambda d: (weak_rank(d), d.size, d.name)), True
+        # Of two dtypes of one rank the wider one is chosen, so that the join is commutative.
+        return max(first.dtype, second.dtype, key=lambda dtype: (weak_rank(dtype), dtype.size, dtype.name)), True
     for weak, typed in ((first, second), (second, first)):
         if weak.weak and not typed.weak and can_adopt_dtype(weak.dtype, typed.dtype):
             return typed.dtype, False
@@ -262,6 +262,7 @@ def can_adopt_dtype(weak: DType, typed: DType) -> bool:
 
 
 def join_shapes(first: Shape, second: Shape) -> Shape:
+    """Return the shape that holds both: a size that differs, or the rank, is unknown."""
     if first == second:
         return first
     if first is None or second is None or len(first) != len(second):

@@ -1,4 +1,4 @@
-"""Verifier of graphs' invariants: for the results of traces, and between passes under test."""
+"""Verifier of graphs' invariants. It runs on the results of traces, and in tests after each optimisation."""
 
 from __future__ import annotations
 
