@@ -77,7 +77,7 @@ def _nan_extreme(name: str, neutral_number: float) -> Callable[..., Any]:
         if is_present is not None:
             has_number = apply_reduction("any", is_present, axis, keepdims, None)
             result = apply("select", has_number, result, tensor(np.nan, result.dtype.numpy))
-            if is_compiled():  # for a row of nans, of which NumPy warns, 0 / 0 sets the invalid flag
+            if is_compiled():  # NumPy warns of a row of nans: there 0 / 0 sets the invalid flag
                 count = cast(has_number, result.dtype)
                 result = apply("multiply", result, apply("divide", count, count))
         return result if out is None else write_into(out, result)

@@ -1,4 +1,4 @@
-"""What the namespace `autoconv.xp` needs: implementations of NumPy's functions, wrappers, and its only device."""
+"""Implementations of NumPy's functions, wrappers and the only device: the parts of the namespace `autoconv.xp`."""
 
 from __future__ import annotations
 
