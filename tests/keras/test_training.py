@@ -325,3 +325,15 @@ def test_fit_and_predict_over_sparse_arrays():
     np.testing.assert_array_equal(network.predict(x, verbose=0), np.eye(8, 3).sum(1, keepdims=True))
     network.compile("sgd", "mse")
     assert network.fit(x, y, batch_size=4, verbose=0).history["loss"][0] > 0
+
+
+def test_functions_that_kerass_package_decorates_are_converted(tmp_path):
+    """A function of a module of the package has a loop over a dataset and a condition on a tensor."""
+    file = tmp_path / "decorated.py"
+    file.write_text(
+        "def total(data):\n    s = 0.0\n    for x in data:\n        if x > 1.0:\n            s += x\n    return s\n"
+    )
+    namespace = {"__name__": "keras.src.utils.decorated"}
+    exec(compile(file.read_text(), str(file), "exec"), namespace)
+    data = ac.data.Dataset.from_tensor_slices(np.arange(4, dtype="float32"))
+    assert ac.function(namespace["total"])(data).numpy() == 5

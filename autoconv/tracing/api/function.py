@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, overload
 from autoconv.backends import check_backend_name
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError
-from autoconv.operators.calls.call import convert_callee
+from autoconv.operators.calls.decorated import convert_decorated
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import find_place, place_at_definition, present, present_errors
 from autoconv.runtime.support.logs import log
@@ -172,7 +172,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
 
     def _inline_call(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record the call's own nodes in the region, without a trace for it."""
-        function = convert_callee(self.python_function, region) if self._options.autograph else self.python_function
+        function = convert_decorated(self.python_function, region) if self._options.autograph else self.python_function
         return function(*args, **kwargs)
 
     def _run_plain_unexamined(self, reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

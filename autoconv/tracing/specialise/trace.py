@@ -13,7 +13,8 @@ from autoconv.backends import get_backend
 from autoconv.emit.converted import BEFORE_CONVERSION
 from autoconv.forks import TRACE, new_lock, undo_in_children
 from autoconv.graph.graph import Graph
-from autoconv.operators.calls.call import convert_callee, convert_members
+from autoconv.operators.calls.call import convert_members
+from autoconv.operators.calls.decorated import convert_decorated
 from autoconv.operators.calls.special_methods import restore_special_methods
 from autoconv.operators.regions.layout import Layout
 from autoconv.operators.regions.outside_writes import check_outside_writes
@@ -169,7 +170,7 @@ class TraceSession:
         """Run the converted code, and return its result; None where the graph raises in place of a result."""
         function, root = self.subject.function, self.trace.root
         self.guards.on_class_read = functools.partial(convert_members, root)
-        target = convert_callee(function, root) if self.subject.converts else function
+        target = convert_decorated(function, root) if self.subject.converts else function
         self.contract.watch(function)
         self._convert_members()
         self.contract.begin(self._arguments, self._leaves)

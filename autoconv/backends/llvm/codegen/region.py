@@ -270,8 +270,10 @@ class Region(KernelCalls):
         if writer.has_rare and item.nodes[0].effects and self._plan.classes[item.nodes[0]] == "element":
             self.call_kernel_if(item.nodes[0], rare_flag)  # only the kernel has the op's error
         elif writer.has_rare:
+            careful_arguments = arguments[: len(arguments) - len(writer.sizes)]
+            careful_arguments += [f"i64 {size}" for size in writer.careful_sizes]
             with self.out.unlikely(rare_flag):
-                self.out.new(f"call i1 @{writer.careful_name}({', '.join(arguments)})")
+                self.out.new(f"call i1 @{writer.careful_name}({', '.join(careful_arguments)})")
         b = RegisterWriter(self)
         for value, cell in cells.items():
             self.set(value, load(b, value.dtype, cell, 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from autoconv.backends.llvm.ir.hidden_trip_counts import TripTest
 from autoconv.backends.llvm.ir.metadata import FULLY_UNROLLED, LONG_LOOP, LoopBranch
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand, check_type, type_of
-from autoconv.backends.llvm.ir.signature import Function, Signature
+from autoconv.backends.llvm.ir.signature import Function, Parameter, Signature
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.linear_form import Atom, LinearForm, Range
 
@@ -254,12 +254,14 @@ class FunctionText(Builder):
             self._has_hints = True
         self.begin(done)
 
-    def drop_unused_sizes(self, registers: Sequence[str]) -> tuple[str, ...]:
-        """Remove the parameters of open sizes that no line uses; return the registers of the others."""
+    def add_size_parameters(self, registers: Iterable[str], position: int) -> None:
+        """Insert parameters of open sizes at a position of the signature."""
+        self.signature.parameters[position:position] = [Parameter("i64", register) for register in registers]
+
+    def used_sizes(self, number_of: Mapping[str, int]) -> tuple[str, ...]:
+        """Return the registers of open sizes that lines use, in the order of their numbers."""
         used_registers = set(_SIZE_REGISTER.findall("\n".join([*self._allocas, *self._lines])))
-        unused = set(registers) - used_registers
-        self.signature.parameters = [p for p in self.signature.parameters if p.name not in unused]
-        return tuple(register for register in registers if register not in unused)
+        return tuple(sorted(used_registers & number_of.keys(), key=number_of.__getitem__))
 
     def finish(self, stem: str = "") -> str:
         """Add the function to the module and return its name, which begins with `stem` if the signature has none."""

@@ -43,8 +43,19 @@ class ModuleText:
         self.has_loops = False  # loops are worth a thorough compilation
         # Dimensions bound at the call, and their registers, which each function of a graph takes as parameters.
         self.open_sizes: Any = None
-        self.sizes: tuple[str, ...] = ()
+        self._sizes: tuple[str, ...] = ()
+        self.size_numbers: dict[str, int] = {}  # positions in `sizes`
         self.node: Any = None  # the node that is being written
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The registers of open sizes that are in scope."""
+        return self._sizes
+
+    @sizes.setter
+    def sizes(self, registers: tuple[str, ...]) -> None:
+        self._sizes = registers
+        self.size_numbers = {register: number for number, register in enumerate(registers)}
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         """Declare the function `name`, once, and return `@name`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -27,10 +28,7 @@ class Parameter(NamedTuple):
     @classmethod
     def of(cls, parameter: Parameter | str) -> Parameter:
         """Return a parameter; one that is spelled as in LLVM's text is split at its blanks."""
-        if isinstance(parameter, Parameter):
-            return parameter
-        ir_type, *attributes, name = parameter.split(" ")
-        return cls(ir_type, name, " ".join(attributes))
+        return parameter if isinstance(parameter, Parameter) else _parse_parameter(parameter)
 
     @property
     def argument(self) -> str:
@@ -39,6 +37,12 @@ class Parameter(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.type} {self.attributes} {self.name}" if self.attributes else f"{self.type} {self.name}"
+
+
+@functools.lru_cache(maxsize=10_000)
+def _parse_parameter(text: str) -> Parameter:
+    ir_type, *attributes, name = text.split(" ")
+    return Parameter(ir_type, name, " ".join(attributes))
 
 
 class Signature:

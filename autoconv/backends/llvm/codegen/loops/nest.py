@@ -96,8 +96,14 @@ class LoopNestWriter:
         self._is_part = split is not None
         self._is_flat = is_flat(plan, item)
         self._split = split or choose_split(plan, item, self._is_flat)
+        # Open sizes that the function takes, and its careful version.
+        self.sizes: tuple[str, ...] = ()
+        self.careful_sizes: tuple[str, ...] = ()
         self.name, self.has_rare = self._write_function(is_careful=False)
-        self.careful_name = self._write_function(is_careful=True)[0] if self.has_rare and split is None else ""
+        fast_sizes, self.careful_name = self.sizes, ""
+        if self.has_rare and split is None:
+            self.careful_name = self._write_function(is_careful=True)[0]
+        self.sizes, self.careful_sizes = fast_sizes, self.sizes
 
     # ---- the function around the loops
 
@@ -123,8 +129,7 @@ class LoopNestWriter:
                 parameters += [f"i64 {stride}" for stride in self._stride_operands(value) if isinstance(stride, str)]
         for view in self.checked_views:
             parameters += [f"i64 {position}" for position in self._view_positions[view] if isinstance(position, str)]
-        parameters += [f"ptr noalias {n}" for n in self.stores.values()]
-        return parameters + [f"i64 {size}" for size in self._module.sizes]
+        return parameters + [f"ptr noalias {n}" for n in self.stores.values()]
 
     def _stride_operands(self, value: Value) -> list[Position]:
         """Return the strides in bytes of a lent value: constants, or parameters."""
@@ -140,20 +145,19 @@ class LoopNestWriter:
         writers = self._reduction_writers()
         partial_reductions = [w for w in writers if isinstance(w, RegisterReduction) and w.is_outermost]
         total_parameters = [f"ptr noalias %t{i}" for i in range(len(partial_reductions))]
-        self._begin_function([*parameters, *total_parameters, *PART_PARAMETERS], is_careful)
+        self._begin_function(parameters, is_careful, [*total_parameters, *PART_PARAMETERS])
         self._write_loops(writers)
         for i, reduction in enumerate(partial_reductions):
             reduction.store_partial(f"%t{i}")
         part_function, has_rare = self._finish_function("part")
         if self._is_part:
             return part_function, has_rare
+        part_sizes = [f"i64 {size}" for size in self.sizes]
         self._begin_function(parameters, is_careful, has_loops=len(partial_reductions) < len(writers))
         total_cells = [self.out.alloca(f"[{split.parts} x {reduction.total_type}]") for reduction in partial_reductions]
         other_writers = [writer for writer in writers if writer not in partial_reductions]
         self._write_prologue(other_writers)
-        unused_parameters = {f"i64 {size}" for size in self._module.sizes if size not in self.sizes}
-        arguments = [parameter for parameter in parameters if parameter not in unused_parameters]
-        arguments += [f"ptr {cell}" for cell in total_cells]
+        arguments = [*parameters, *part_sizes, *(f"ptr {cell}" for cell in total_cells)]
         part_count: Position = split.parts
         if split.step is None:
             bounds = write_split_bounds(split, self.out)
@@ -166,12 +170,16 @@ class LoopNestWriter:
         for writer in other_writers:
             writer.write_after_loops()
         self.out.line(f"ret i1 {rare_flag}")
-        self._choose_sizes(has_rare)
+        self._choose_sizes()
         return self.out.finish("kernel"), has_rare
 
-    def _begin_function(self, parameters: Sequence[str], is_careful: bool, has_loops: bool = True) -> None:
+    def _begin_function(
+        self, parameters: Sequence[str], is_careful: bool, part_parameters: Sequence[str] = (), has_loops: bool = True
+    ) -> None:
+        """Begin a function; `_choose_sizes` inserts open sizes before the parameters of a part."""
         attribute = "noinline" if has_loops and not is_careful else QUICK  # careful code runs rarely
-        self.out = FunctionText(self._module, Signature("i1", parameters, f"nounwind {attribute}"))
+        self.out = FunctionText(self._module, Signature("i1", [*parameters, *part_parameters], f"nounwind {attribute}"))
+        self._size_position = len(parameters)
         self.b = LoopWriter(self.out, is_careful, self.element)
         self._is_careful = is_careful
         self._element_cache: dict[Any, Element] = {}
@@ -180,13 +188,13 @@ class LoopNestWriter:
         """Write the return of the flag for rare elements; return as `_write_function`."""
         flag = self.b.rare_flag
         self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
-        self._choose_sizes(flag is not None)
+        self._choose_sizes()
         return self.out.finish(stem), flag is not None
 
-    def _choose_sizes(self, has_rare: bool) -> None:
-        """Set `sizes`: all open sizes if a careful version takes the same arguments, otherwise those that are used."""
-        takes_all = has_rare or self._is_careful
-        self.sizes = self._module.sizes if takes_all else self.out.drop_unused_sizes(self._module.sizes)
+    def _choose_sizes(self) -> None:
+        """Add `sizes`, the open sizes that the function uses."""
+        self.sizes = self.out.used_sizes(self._module.size_numbers)
+        self.out.add_size_parameters(self.sizes, self._size_position)
 
     def _reduction_writers(self) -> list[ReductionWriter]:
         writers: list[ReductionWriter] = []
