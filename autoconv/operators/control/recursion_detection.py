@@ -21,6 +21,7 @@ from autoconv.operators.support.call_graph import may_call_itself
 from autoconv.operators.support.speculation import Attempt
 from autoconv.runtime.recording.contracts import CALL
 from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.code_signature import code_signature
 
 # Number of recursive calls, by contract, recorded inline if their arguments differ only in numbers known to Python.
 _INLINE_LIMITS = {"compile": 3, "function": 24}
@@ -150,7 +151,7 @@ def _decide_recording(
 def _join_arguments(outer_call: Call, layouts: list[Layout], call: Call) -> list[Layout] | None:
     """Return the joined layouts of both calls' arguments; None if static values in them must stay distinct."""
     outer_layouts = outer_call.layouts()
-    names = list(inspect.signature(call.function, follow_wrapped=False).parameters)
+    names = list(code_signature(call.function).parameters)
     if len(outer_layouts) != len(layouts):
         return None
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
@@ -26,6 +25,7 @@ from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region
+from autoconv.runtime.support.code_signature import code_signature
 from autoconv.runtime.support.structure import plain_class
 
 
@@ -59,7 +59,7 @@ def identity_of(function: FunctionType) -> tuple[Any, ...]:
 
 def bound_arguments(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """Return the arguments in parameter order, defaults filled in; raise TypeError where they do not fit."""
-    signature = inspect.signature(function, follow_wrapped=False)
+    signature = code_signature(function)
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
     values = []
@@ -74,7 +74,7 @@ def invoke(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     for parameter, value in zip(
-        inspect.signature(function, follow_wrapped=False).parameters.values(), values, strict=True
+        code_signature(function).parameters.values(), values, strict=True
     ):
         if parameter.kind is parameter.VAR_POSITIONAL:
             positional += value

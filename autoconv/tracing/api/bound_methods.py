@@ -13,6 +13,9 @@ from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.tiers import PLAIN, Tiers
 from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 
+# Python wraps functions of these names in a class body, and only those of its own type.
+_IMPLICIT_WRAPPERS = {"__new__": staticmethod, "__init_subclass__": classmethod, "__class_getitem__": classmethod}
+
 
 class MethodBinding:
     """The part of a Function that makes the methods of instances."""
@@ -36,6 +39,8 @@ class MethodBinding:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._attribute_name = name
+        if (wrapper := _IMPLICIT_WRAPPERS.get(name)) and vars(owner).get(name) is self:
+            setattr(owner, name, wrapper(self))
 
     def method_for_call(self, args: tuple[Any, ...]) -> Any:
         """Return the method for a call of this object by Python itself; None if it is not a method call.

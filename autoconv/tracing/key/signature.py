@@ -16,6 +16,7 @@ from autoconv.config.placement import replica
 from autoconv.graph.types import TensorType, is_subtype
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.contracts import Contract
+from autoconv.runtime.support.code_signature import code_signature
 from autoconv.runtime.support.composite_structures import expand_specs
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import MissingFieldError, flatten, is_structure, loses_state
@@ -40,10 +41,13 @@ from autoconv.tracing.key.leaf_keys import make_leaf_key, mark_layouts
 from autoconv.tracing.key.opaque_arguments import guess_list_items, select_opaque_arguments
 
 
-def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """Return the signature of a function; for a builtin without one, a signature that accepts everything."""
+def _signature_of(function: Callable[..., Any], contract: type[Contract]) -> inspect.Signature:
+    """Return the signature of a function; for a builtin without one, a signature that accepts everything.
+
+    Under `function`, a wrapper has the signature that `functools.wraps` advertises, as in TensorFlow.
+    """
     try:
-        return inspect.signature(function)
+        return code_signature(function) if contract.python_numbers else inspect.signature(function)
     except ValueError:
         return inspect.signature(lambda *args, **kwargs: None)
 
@@ -61,7 +65,7 @@ class Signature:
     ) -> None:
         self.contract = contract
         self.name = name
-        self.python_signature = _signature_of(function)
+        self.python_signature = _signature_of(function, contract)
         self.specs = self._validate_signature(input_signature)
         self.tensor_parameters = _tensor_parameters(function) if follow_type_hints else frozenset()
         parameters = self.python_signature.parameters.values()

@@ -1,0 +1,33 @@
+"""Signatures of functions as their code has them, without those that `functools.wraps` and others advertise."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any
+
+
+def code_signature(function: Callable[..., Any]) -> inspect.Signature:
+    """Return the parameters that a call of the function fills; `__wrapped__` and `__signature__` are not read.
+
+    For other callables than functions, methods and partials of these it is `inspect.signature`.
+    """
+    return inspect.signature(_without_advertised_signature(function), follow_wrapped=False)
+
+
+def _without_advertised_signature(function: Any) -> Any:
+    if type(function) is MethodType:
+        return MethodType(_without_advertised_signature(function.__func__), function.__self__)
+    if type(function) is partial:
+        return partial(_without_advertised_signature(function.func), *function.args, **function.keywords)
+    if type(function) is not FunctionType or not {"__wrapped__", "__signature__"} & vars(function).keys():
+        return function
+    code = function.__code__
+    result = FunctionType(code, function.__globals__, code.co_name, function.__defaults__, function.__closure__)
+    result.__kwdefaults__, result.__annotations__ = function.__kwdefaults__, function.__annotations__
+    return result
+
+
+__all__ = ["code_signature"]
