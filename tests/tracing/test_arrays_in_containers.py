@@ -253,3 +253,27 @@ def test_equal_outer_arrays_stay_two_objects():
     assert compiled.experimental_get_tracing_count() == 1
     assert names["first"] is rows[1] is FIRST
     assert names["second"] is rows[2] is SECOND
+
+
+def moments_by_hand(x):
+    parameters = [np.ones((3, 3)), np.zeros(3)]
+    moments = [np.zeros_like(p) for p in parameters]
+    losses = []
+    for step in range(1, 4):
+        hidden = np.maximum(x @ parameters[0] + parameters[1], 0)
+        losses.append(hidden.mean())
+        hidden[hidden > 2] = 0
+        for i, gradient in enumerate([x.T @ hidden, hidden.sum(0)]):
+            moments[i] = 0.9 * moments[i] + 0.1 * gradient
+            parameters[i] = parameters[i] - 0.1 * moments[i] / (1 - 0.9**step)
+    return parameters[0], parameters[1], np.array(losses)
+
+
+def test_items_of_a_list_are_replaced_beside_arrays_that_are_written():
+    compiled = autoconv.compile(moments_by_hand)
+    for seed in range(2):
+        x = np.random.default_rng(seed).normal(size=(4, 3))
+        for found, expected in zip(compiled(x), moments_by_hand(x), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+    (trace,) = compiled.concrete_functions
+    assert not {"object_build", "object_apply"} & {node.op.name for node in trace.optimised.walk()}

@@ -37,3 +37,29 @@ def test_few_iterations_are_all_peeled():
         np.testing.assert_array_equal(compiled(np.arange(size)), sums_of_runs(np.arange(size)))
         (trace,) = compiled.concrete_functions
         assert not any(node.op.name == "while" for node in trace.optimised.walk())
+
+
+def energy_of_near_pairs(x, first_of_cell, next_of):
+    energy = 0.0
+    for i in range(len(x)):
+        for a in range(-1, 2):
+            for b in range(-1, 2):
+                j = first_of_cell[(i + 3 * a + b) % len(first_of_cell)]
+                while j >= 0:
+                    if j > i and x[i] > x[j]:
+                        energy += 1 / (1 + x[i] - x[j])
+                    j = next_of[j]
+    return energy
+
+
+def test_a_number_that_may_change_its_class_does_not_double_a_nest():
+    """A Python float that is one of NumPy's after the iterations that meet a branch: no copy of an iteration helps."""
+    x = np.random.default_rng(5).random(12)
+    first_of_cell, next_of = np.arange(-1, 11), np.arange(12) - 4
+    compiled = autoconv.compile(energy_of_near_pairs)
+    for values in (x, x[::-1].copy(), np.zeros(12)):
+        expected = energy_of_near_pairs(values, first_of_cell, next_of)
+        result = compiled(values, first_of_cell, next_of)
+        assert type(result) is type(expected) and abs(result - expected) < 1e-9
+    (trace,) = compiled.concrete_functions
+    assert sum(1 for _ in trace.optimised.walk()) < 250

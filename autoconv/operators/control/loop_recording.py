@@ -135,6 +135,10 @@ class LoopRecording:
             )
         return condition
 
+    def variables_after(self) -> list[Layout]:
+        """Return the layouts of the variables after the recorded iteration."""
+        return [layout_of(value, self.recorded_body.region) for value in self.final_state[: self.variable_count]]
+
     def widen_layouts(self) -> list[Layout]:
         """Return layouts that hold the state both before the loop and after the recorded iteration."""
         joined_layouts = self._join_variables()

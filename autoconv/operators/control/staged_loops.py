@@ -39,7 +39,7 @@ def stage_loop(
 ) -> tuple[Any, ...]:
     """Record a while loop; widen the layouts of the state until an iteration preserves them.
 
-    Under `compile`, the first iteration is peeled if a Python number changes its class in it.
+    Under `compile`, the first iteration is peeled if a Python number changes its class in it for good.
     """
     loop = LoopRecording(test, body, state, names, dict(locations or {}))
     contract = loop.parent.contract
@@ -54,7 +54,7 @@ def stage_loop(
         has_moved = move_shared(loop.parent, loop.recorded_body, loop.final_state)
         wider_layouts = loop.widen_layouts()
         may_peel = peel and contract.python_numbers and not loop.new_locations
-        if may_peel and any(map(_changes_number_class, loop.layouts[: loop.variable_count], wider_layouts)):
+        if may_peel and any(map(_changes_number_class, loop.layouts, wider_layouts, loop.variables_after())):
             return _peel(test, body, state, names, loop.locations)
         if contract.objects_in_graph and round_number >= _GENERALISE_AFTER:
             wider_layouts = [
@@ -78,11 +78,15 @@ def stage_loop(
     )
 
 
-def _changes_number_class(layout: Layout, wider_layout: Layout) -> bool:
-    """Return whether one class of number became several."""
+def _changes_number_class(layout: Layout, wider_layout: Layout, layout_after: Layout) -> bool:
+    """Return whether an iteration replaces numbers of one class by those of one other class.
+
+    A branch, or a loop that may be empty, leaves a number of either class. Then the loop after a peeled iteration has
+    both classes as well, and the copies of iterations would double the nodes at each level of a nest.
+    """
     if not isinstance(layout, (Static, Leaf)) or not isinstance(wider_layout, Arms):
         return False
-    return all(map(is_number_layout, wider_layout.arms))
+    return not isinstance(layout_after, Arms) and all(map(is_number_layout, wider_layout.arms))
 
 
 def _peel(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], locations: Any) -> tuple[Any, ...]:

@@ -188,8 +188,10 @@ def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
         is_container = type(args[0]) in PLAIN_OF or type(args[0]) is DictView
         return heap_of(args[0]) is not None or (not is_container and holds_symbols((args[0],)))
     if isinstance(container, list):
-        # The position of the operand that is iterated over; that of no operand for other methods.
+        # The position of the operand that is iterated over; that of no operand for other methods. A value that is
+        # assigned to one position is not iterated over.
         position = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))
+        position = len(args) if name == "__setitem__" and type(args[0]) is not slice else position
         return (name not in _STORING_METHODS and holds_symbols(args[:1])) or any(
             map(_is_symbolic_iterable, args[position : position + 1])
         )
