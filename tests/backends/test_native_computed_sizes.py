@@ -68,6 +68,16 @@ def rotated(x, y, k, m):
     return np.roll(x[:k], 1) - x[:k], np.roll(y[y > 0], -2), np.roll(rows, (3, -7), axis=(0, 1)) + 1, np.roll(rows, 2)
 
 
+def positions_of_pairs(x, y, k, m):
+    table = np.outer(x, y)
+    rows, columns = np.where(table > 0.1)
+    return table[rows, columns].sum(), table[rows, columns] * 2, table[columns, rows], table[k, rows]
+
+
+def rounded(x, y, k, m):
+    return np.round(x[x > 0], 2), np.round(y[:k] * 9), (x[:m] * 5).round()
+
+
 def left_over(x, y, k, m):
     return x[:k].reshape(m, -1) * 2
 
@@ -146,7 +156,7 @@ def handled(x, y, k, m):
 PROGRAMS = [
     slices, of_other_sizes, joined, reduced, extremes, extremes_of_counted, spread, products, new_arrays, counted,
     masked, reshaped, left_over, ends, shrinking, growing, filtered, halved, branched, stored, stored_elsewhere,
-    triangles, handled, rotated,
+    triangles, handled, rotated, positions_of_pairs, rounded,
 ]  # fmt: skip
 
 
@@ -183,6 +193,7 @@ def test_equals_numpy(program):
 
 def test_no_kernels():
     programs = slices, reduced, new_arrays, shrinking, growing, filtered, triangles, stored, reshaped, masked, rotated
+    programs += positions_of_pairs, rounded
     for program in programs:
         compiled = autoconv.compile(program)
         compiled(np.ones(7), np.ones(7), 2, 3)

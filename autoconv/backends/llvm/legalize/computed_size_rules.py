@@ -126,7 +126,8 @@ def _gather(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     x, *operands = inputs
     types: Any = tuple(value.type for value in operands)
     spec = node.attributes["spec"]
-    if spec.count(Gather()) > 1 or any(isinstance(e, Slice) and not e.is_whole for e in spec):
+    index_shapes = {type_.shape for type_ in types} - {()}  # those of positions that are numbers do not broadcast
+    if len(index_shapes) > 1 or any(isinstance(e, Slice) and not e.is_whole for e in spec):
         return None
     shape = indexed_shape(x.shape, types, spec)  # type: ignore[arg-type]
     return None if shape is None or None in shape else sizes.add_with_shape(node, inputs, shape)
@@ -229,7 +230,7 @@ def _sort(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     return sizes.add_with_shape(node, inputs, shape_of(x)) if is_dense(x.type) and len(shape_of(x)) == 1 else None
 
 
-@rule("reverse", "zeros_like", "ones_like", "real", "imag")
+@rule("reverse", "zeros_like", "ones_like", "real", "imag", "numpy_round")
 def _keep_shape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     return sizes.add_with_shape(node, inputs, shape_of(inputs[0])) if _are_dense(inputs) else None
 
