@@ -14,6 +14,7 @@ AutoconvError
     │   ├── IndexOutOfRangeError  (also an IndexError)
     │   │   └── ListReadError     (also an OutOfRangeError)
     │   ├── AssertionFailedError  (also an AssertionError)
+    │   ├── GraphOnlyError        NumPy's error is not known: `compile` repeats the call as plain Python
     │   └── DtypeError            (also a TypeError) an op does not take an operand's dtype; TypeError in a generator
     ├── OutOfRangeError           the end of a sequence
     │   └── EndOfSequenceError    (also a StopIteration) an iterator over a dataset has no more elements
@@ -178,6 +179,13 @@ class InvalidArgumentError(OpError, ValueError):
     """An operand or attribute of an op has an invalid value, shape or dtype."""
 
     error_code = 3
+
+
+class GraphOnlyError(InvalidArgumentError):
+    """An op failed under `compile`, and NumPy's exception in the same situation is not known.
+
+    Handlers of the program do not catch it: the call is repeated as plain Python.
+    """
 
 
 class DtypeError(InvalidArgumentError, TypeError):

@@ -43,7 +43,7 @@ def try_divide_into_segments(node: Node, segment_length: int) -> bool:
     )  # fmt: skip
     segment.outputs = list(inner_loop.results[:state_count])
     node.regions = (test, segment)
-    node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
+    node.effects = node_effects(node, node.regions)
     return True
 
 

@@ -341,7 +341,7 @@ def extend_node(
     graph = node.results[0].graph if node.results else inputs[0].graph
     new_results = tuple(Value(graph, type_, node.name, node, count + i) for i, type_ in enumerate(types))
     node.results += new_results
-    node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
+    node.effects = node_effects(node, node.regions)
     return new_results
 
 

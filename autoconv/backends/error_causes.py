@@ -6,10 +6,12 @@ the program, and nothing catches them: those for missing memory, and for integer
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.errors import IndexOutOfRangeError
+from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError
 from autoconv.graph.dtypes import bool_, float64
 from autoconv.graph.graph import Node, Span
 from autoconv.ops.rule_table import RuleTable
@@ -64,12 +66,35 @@ def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
         return AssertionError, f"AssertionError: {text}" if text else "AssertionError"
     if name == "array_new":
         return ValueError, "ValueError: negative dimensions are not allowed"
+    if message := _message_of_sizes(name):
+        return _class_of_sizes(node), f"ValueError: {message}"
     traits = node.op.traits
     if traits.indexing is not None or (traits.view and "spec" in attributes):
         return IndexError, "IndexError: index out of bounds"
+    if name in ("number_sizes", "range_size"):
+        return None, "the array is too large"
     if traits.overflow_error == "only":
         return None, f"OverflowError: {name} exceeds 64 bits"
     return None, f"{name} fails for these values" + (", or exceeds 64 bits" if traits.overflow_error else "")
+
+
+def _message_of_sizes(op: str) -> str:
+    """Return NumPy's message for sizes that do not fit, without their numbers; "" for other ops."""
+    match op:
+        case "broadcast_to" | "eye" | "fill":
+            return "negative dimensions are not allowed"
+        case "reshape" | "reshape_sizes":
+            return "the elements do not fit the new shape"
+        case "common_sizes" | "numpy_shapes":
+            return "operands could not be broadcast together"
+        case "some_elements" | "numpy_max" | "numpy_min" | "numpy_argmax" | "numpy_argmin":
+            return "zero-size array to a reduction without an identity"
+    return ""
+
+
+def _class_of_sizes(node: Node) -> type[BaseException]:
+    """Return NumPy's class of errors of sizes, or that of tensors, which is a subclass of it."""
+    return ValueError if node.span is not None and node.span.has_plain_errors else InvalidArgumentError
 
 
 def _fill_template(template: Sequence[object]) -> str:
@@ -108,6 +133,17 @@ def _shift_causes(node: Node) -> Causes:
     return ((ValueError, "negative shift count", lambda b, x: x[1] < 0),)
 
 
+@CAUSES.of("number_sizes")
+def _sizes_causes(node: Node) -> Causes:
+    return ((_class_of_sizes(node), "negative dimensions are not allowed", _has_negative),)
+
+
+@CAUSES.of("range_size", "range")
+def _range_causes(node: Node) -> Causes:
+    error_class = ZeroDivisionError if node.span is not None and node.span.has_plain_errors else InvalidArgumentError
+    return ((error_class, "division by zero", lambda b, x: x[2].same(0)),)
+
+
 @CAUSES.of("list_position")
 def _position_causes(node: Node) -> Causes:
     return ((IndexOutOfRangeError, "the list has no such element", _always),)
@@ -134,6 +170,10 @@ def _math_causes(node: Node) -> Causes:
         case "log" if len(node.inputs) == 2:
             return ((ZeroDivisionError, "float division by zero", lambda b, x: ~(x[0] <= 0) & x[1].same(1)), domain)
     return (domain,)
+
+
+def _has_negative(b: Any, x: Sequence[Any]) -> Any:
+    return functools.reduce(operator.or_, (number < 0 for number in x))
 
 
 def _always(b: Any, x: Sequence[Any]) -> Any:

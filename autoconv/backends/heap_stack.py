@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import IntegerLimitError, OtherKindError, StagingError
+from autoconv.errors import GraphOnlyError, IntegerLimitError, OtherKindError, StagingError
 from autoconv.graph.graph import Graph, Node, Span, is_recursive, leads_to_recursion
 from autoconv.graph.region_flow import state_size
 
@@ -23,7 +23,7 @@ Locate = Callable[[BaseException, Span | None], None]
 Start = tuple["Code", list[Any], Any]
 
 # Errors that report limits of graphs: handlers of the program do not catch them.
-LIMIT_ERRORS = (IntegerLimitError, OtherKindError, StagingError)
+LIMIT_ERRORS = (GraphOnlyError, IntegerLimitError, OtherKindError, StagingError)
 
 
 def compile_recursive(

@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.heap_stack import LIMIT_ERRORS, compile_recursive
 from autoconv.backends.protocol import Dispatch
-from autoconv.errors import OpError, Place
+from autoconv.errors import GraphOnlyError, InvalidArgumentError, OpError, Place
 from autoconv.graph.graph import Graph, Node, Span, has_recursion
 from autoconv.graph.region_flow import state_size
 from autoconv.paths import PACKAGE
@@ -142,6 +142,8 @@ def _kernel(node: Node, compile_region: Compile) -> Function:
                 raise
             is_plain = span is not None and span.has_plain_errors
             python_error = error.plain if is_plain and isinstance(error, OpError) else None
+            if python_error is None and is_plain and type(error) is InvalidArgumentError:
+                python_error = GraphOnlyError(error.message)
             locate(python_error or error, error_location)
             if python_error is None:
                 raise

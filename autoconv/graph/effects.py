@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Flag, auto
+from itertools import zip_longest
+
+from autoconv.graph.types import Type
 
 
 class Effects(Flag):
@@ -41,3 +45,17 @@ def must_keep_order(first: Effects, second: Effects) -> bool:
     if first & ordered_effects and second & ordered_effects:
         return True
     return bool((first & Effects.WRITE and second & Effects.READ) or (first & Effects.READ and second & Effects.WRITE))
+
+
+def may_fail_to_broadcast(types: Iterable[Type]) -> bool:
+    """Return whether the shapes of operands may fail to broadcast at run time."""
+    shapes = [shape for type_ in types if (shape := getattr(type_, "shape", ())) != ()]
+    if len(shapes) < 2:
+        return False
+    if None in shapes:
+        return True
+    for dimensions in zip_longest(*map(reversed, shapes), fillvalue=1):
+        sizes = [size for size in dimensions if size != 1]
+        if len(sizes) > 1 and (None in sizes or sizes.count(sizes[0]) < len(sizes)):
+            return True
+    return False

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from autoconv.graph.dtypes import DType
-from autoconv.graph.effects import Effects
+from autoconv.graph.effects import Effects, may_fail_to_broadcast
 from autoconv.graph.types import Shape, Symbol, Type
 from autoconv.hooks import Hook
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from autoconv.ops.record import Op
 
 GRAPH_DEF = Hook("autoconv.graph.graphdef_protobuf")  # converts a graph to a GraphDef; the provider imports `Graph`
+SIZE_ERRORS = Hook("autoconv.ops.analysis.computed_sizes")  # whether an op may raise for its sizes; it imports `Node`
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 
@@ -29,7 +29,7 @@ class Span:
     """A range of the user's source; lines and columns count from 1, 0 is unknown.
 
     `caller` is the span of the call of the function, where the caller was traced too. `has_plain_errors`: errors are
-    those of plain Python or NumPy.
+    those of plain Python or NumPy. `is_observed`: a handler or an object shows what ran before an error.
     """
 
     file: str
@@ -40,6 +40,7 @@ class Span:
     end_column: int = 0
     caller: Span | None = field(default=None, compare=False, repr=False)
     has_plain_errors: bool = field(default=False, compare=False, repr=False)
+    is_observed: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -105,7 +106,7 @@ class Node:
         self.span = span
         self.device = device  # as requested by the program; "" for none
         self.results: tuple[Value, ...] = ()
-        self.effects = node_effects(op, self.regions, self.attributes, self.inputs)
+        self.effects = node_effects(self, self.regions)
 
     def copy_to(self, graph: Graph, inputs: Sequence[Value], regions: Sequence[Graph]) -> Node:
         """Copy the node with other inputs and regions; the results belong to `graph`, but the node is not added."""
@@ -118,7 +119,7 @@ class Node:
         if not regions and all(new.type is old.type for new, old in zip(inputs, self.inputs, strict=True)):
             copy.effects = self.effects  # they depend on the op, the attributes and the types of inputs
         else:
-            copy.effects = node_effects(copy.op, copy.regions, copy.attributes, copy.inputs)
+            copy.effects = node_effects(copy, copy.regions)
         return copy
 
     def __repr__(self) -> str:
@@ -294,12 +295,12 @@ def compute_effects(graph: Graph) -> None:
     if not any(map(is_recursive, nodes)):
         return
     for node in nodes:
-        node.effects = node_effects(node.op, (), node.attributes, node.inputs)
+        node.effects = node_effects(node, ())
     has_changed = True
     while has_changed:
         has_changed = False
         for node in reversed(nodes):  # innermost regions first
-            effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
+            effects = node_effects(node, node.regions)
             has_changed |= effects != node.effects
             node.effects = effects
 
@@ -310,27 +311,18 @@ def op_effects(op: Op, attributes: Mapping[str, Any], inputs: Sequence[Value]) -
     return declared if isinstance(declared, Effects) else declared([value.type for value in inputs], attributes)
 
 
-def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
+def node_effects(node: Node, regions: Iterable[Graph]) -> Effects:
+    """Return the effects of a node that has these regions."""
+    op, inputs, attributes = node.op, node.inputs, node.attributes
     total = op_effects(op, attributes, inputs)
     for region in regions:
         total |= region.effects
-    if op.traits.elementwise and len(inputs) > 1 and not total & Effects.RAISE and _may_fail_to_broadcast(inputs):
+    types = [value.type for value in dict.fromkeys(inputs)] if op.traits.elementwise and len(inputs) > 1 else []
+    if types and not total & Effects.RAISE and may_fail_to_broadcast(types):
+        total |= Effects.RAISE
+    if node.span is not None and node.span.is_observed and SIZE_ERRORS(op, inputs, attributes):
         total |= Effects.RAISE
     return total
-
-
-def _may_fail_to_broadcast(inputs: Sequence[Value]) -> bool:
-    """Return whether the inputs' shapes may fail to broadcast at run time."""
-    shapes = [shape for value in dict.fromkeys(inputs) if (shape := getattr(value.type, "shape", ())) != ()]
-    if len(shapes) < 2:
-        return False
-    if None in shapes:
-        return True
-    for dimensions in zip_longest(*map(reversed, shapes), fillvalue=1):
-        sizes = [size for size in dimensions if size != 1]
-        if len(sizes) > 1 and (None in sizes or sizes.count(sizes[0]) < len(sizes)):
-            return True
-    return False
 
 
 Rewrite = Callable[["Graph", Node, "list[Value]"], "Sequence[Value] | None"]

@@ -210,7 +210,7 @@ def _check_type_rule(location: str, node: Node) -> None:
 
 
 def _check_effects(location: str, node: Node) -> None:
-    effects: Effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
+    effects: Effects = node_effects(node, node.regions)
     if node.effects != effects:
         raise VerificationError(f"{location}: its effects are {node.effects.text}, computed are {effects.text}")
 

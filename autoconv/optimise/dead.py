@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copy_regions, is_recursive
 from autoconv.graph.region_flow import state_size
-from autoconv.graph.types import TensorType, Type
-from autoconv.ops.analysis.computed_sizes import has_computed_sizes
+from autoconv.graph.types import Type
+from autoconv.ops.analysis.computed_sizes import may_fail_for_sizes
 
 
 def remove_dead(graph: Graph, contract: str = "function") -> Graph:
@@ -143,21 +143,7 @@ def _must_run(node: Node, contract: str) -> bool:
     """Return whether a node runs even if it is unused: for its effects, under `compile` for the errors it raises."""
     if node.effects.must_run or contract == "function":
         return node.effects.must_run
-    return bool(node.effects & Effects.RAISE) or (
-        _may_reshape_raise(node) if node.op.name == "reshape" else has_computed_sizes(node)
-    )
-
-
-def _may_reshape_raise(node: Node) -> bool:
-    """Return whether a `reshape` may raise at run time because of symbolic sizes."""
-    x, result = node.inputs[0].type, node.results[0].type
-    assert isinstance(x, TensorType) and isinstance(result, TensorType)
-    if x.shape is None or result.shape is None:
-        return True
-    is_open = not all(isinstance(d, int) for d in x.shape)
-    if len(node.inputs) == 1:  # a size of -1 is inferred, and accepts any input if all others are 1
-        return is_open and any(d not in (-1, 1) for d in node.attributes["shape"])
-    return is_open or not all(isinstance(d, int) for d in result.shape)
+    return bool(node.effects & Effects.RAISE) or may_fail_for_sizes(node.op, node.inputs, node.attributes)
 
 
 def _rebuild(

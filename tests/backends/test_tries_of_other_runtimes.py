@@ -6,7 +6,7 @@ import pytest
 import autoconv as ac
 from autoconv.backends.portable import GraphUnfit
 from tests.backends.portable_samples import run_stablehlo
-from tests.clibrary.test_tries import of_maths, quotients, short, too_large, uncaught
+from tests.clibrary.test_tries import counted, filled, largest, of_maths, quotients, short, too_large, uncaught
 
 
 class ModelError(Exception):
@@ -131,6 +131,17 @@ def test_positions_in_arrays_of_any_size():
     call = by_onnx(short, "float64[n]")
     for size in (4, 7):
         assert call(np.arange(float(size))) == short(np.arange(float(size)))
+
+
+def test_sizes_that_the_program_computes():
+    for function, specs, calls in (
+        (filled, "int64[]", [(3,), (0,), (-1,)]),
+        (counted, "int64[] int64[]", [(7, 2), (7, 0), (7, -1)]),
+        (largest, "int64[]", [(3,), (0,), (-1,)]),
+    ):
+        call = by_onnx(function, specs)
+        for arguments in calls:
+            assert call(*arguments) == function(*arguments), (function, arguments)
 
 
 def of_a_list(x, i):

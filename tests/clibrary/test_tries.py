@@ -119,6 +119,50 @@ def element_or_sum(values: np.ndarray, position: int) -> float:
         return values.sum()
 
 
+def filled(n: int) -> float:
+    try:
+        return float(np.zeros(n).sum() + n)
+    except ValueError:
+        return -1.0
+
+
+def reshaped(x: np.ndarray, n: int) -> float:
+    try:
+        return float(x.reshape(n, 2)[0, 1])
+    except ValueError:
+        return -1.0
+
+
+def counted(n: int, step: int) -> float:
+    try:
+        return float(np.arange(0, n, step).sum())
+    except ZeroDivisionError:
+        return -1.0
+
+
+def added(n: int, m: int) -> float:
+    try:
+        return float((np.ones(n) + np.arange(m)).sum())
+    except ValueError:
+        return -1.0
+
+
+def largest(n: int) -> float:
+    try:
+        return float(np.max(np.ones(n)))
+    except ValueError:
+        return -1.0
+
+
+ERRORS_OF_SIZES = [
+    (filled, "int64[]", [(3,), (0,), (-1,)]),
+    (reshaped, "float64[6] int64[]", [(np.arange(6.0), 3), (np.arange(6.0), 4), (np.arange(6.0), -1)]),
+    (counted, "int64[] int64[]", [(7, 2), (7, 0), (7, -1)]),
+    (added, "int64[] int64[]", [(3, 3), (1, 3), (2, 3), (-1, 3)]),
+    (largest, "int64[]", [(3,), (0,), (-1,)]),
+]
+
+
 def build(function: Any, specs: str, folder: Path) -> Caller:
     return Caller(autoconv.clibrary.build(function, specs, to=folder / function.__name__, contract="compile"))
 
@@ -173,3 +217,16 @@ def test_arrays_of_any_size_in_bodies_and_handlers(tmp_path: Path) -> None:
     call = build(element_or_sum, "float64[n] int64[]", tmp_path)
     for position in (0, 3, 4, 9):
         assert call(np.arange(4.0), position)["value"] == element_or_sum(np.arange(4.0), position)
+
+
+@pytest.mark.parametrize(("function", "specs", "calls"), ERRORS_OF_SIZES)
+def test_sizes_that_do_not_fit(function: Any, specs: str, calls: Any, tmp_path: Path) -> None:
+    call = build(function, specs, tmp_path)
+    for arguments in calls:
+        assert call(*arguments)["value"] == function(*arguments)
+
+
+def test_sizes_without_a_handler_have_their_line(tmp_path: Path) -> None:
+    call = build(lambda n: np.zeros(n), "int64[]", tmp_path)
+    with pytest.raises(LibraryError, match=r"test_tries\.py:\d+: ValueError: negative dimensions are not allowed"):
+        call(-1)

@@ -12,6 +12,8 @@ from autoconv.backends.portable.elements import Elementwise
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.graph import Node
+from autoconv.ops.analysis.computed_sizes import has_computed_sizes
 
 _MAX_DOUBLING_SIZE = 8  # most elements of a scan that is folded by doubling
 
@@ -49,6 +51,14 @@ class Rules(Elementwise):
             shape.append(None)
             sizes.append(self.as_size(element))
         return tuple(shape), sizes
+
+    def check_sizes(self, node: Node, vector: Term | None) -> Term | None:
+        """Return a vector of sizes; if the program computes them, negative ones set the error word."""
+        if vector is None or not self.has_open_sizes or not has_computed_sizes(node):
+            return vector
+        is_negative = vector < 0
+        self.fail(is_negative)
+        return self.select(is_negative, 0, vector)
 
     def flatten(self, x: Term) -> Term:
         """Return the elements in order, in one dimension."""

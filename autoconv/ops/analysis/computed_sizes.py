@@ -1,25 +1,57 @@
-"""Sizes of results that a program computes, in contrast to those of existing arrays."""
+"""Sizes of results that a program computes, in contrast to those of existing arrays, and the errors of such sizes."""
 
 from __future__ import annotations
 
-from autoconv.graph.graph import Node, Value
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autoconv.graph.graph import SIZE_ERRORS, Node, Value
+from autoconv.graph.types import TensorType
+from autoconv.ops.record import Op
 
 _SIZE_FORWARDING_OPS = frozenset({"stack", "concat", "cast", "python_cast", "identity", "expand_dims"})
 _EXISTING_SIZE_OPS = frozenset({"constant", "shape", "array_size", "common_size", "dimension", "rank", "size"})
 
 
+def may_fail_for_sizes(op: Op, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
+    """Return whether an op may raise for the sizes of its result, apart from the errors that its effects declare."""
+    if op.name == "reshape":
+        return _may_reshape_fail(inputs, attributes["shape"])
+    return _has_computed_sizes(op, inputs)
+
+
 def has_computed_sizes(node: Node) -> bool:
     """Return whether the program computes sizes of the result, which may be negative or exceed memory."""
-    traits = node.op.traits
+    return _has_computed_sizes(node.op, node.inputs)
+
+
+def _has_computed_sizes(op: Op, inputs: Sequence[Value]) -> bool:
+    traits = op.traits
     positions = traits.counted_by if traits.sizes is None else (traits.sizes.position, *traits.counted_by)
-    return any(_is_computed(node.inputs[position]) for position in positions if position < len(node.inputs))
+    return any(_is_computed(inputs[position]) for position in positions if position < len(inputs))
+
+
+def _may_reshape_fail(inputs: Sequence[Value], shape: tuple[int | None, ...] | None) -> bool:
+    """Return whether the number of elements may differ from that of the new shape at run time."""
+    x = inputs[0].type
+    assert isinstance(x, TensorType)
+    if x.shape is None or shape is None:
+        return True
+    is_open = not all(isinstance(size, int) for size in x.shape)
+    if len(inputs) == 1:  # a size of -1 is inferred, and accepts any input if all others are 1
+        return is_open and any(size not in (-1, 1) for size in shape)
+    return is_open or not all(isinstance(size, int) and size >= 0 for size in shape)
 
 
 def _is_computed(value: Value) -> bool:
     if value.node is None:
         return True
     name = value.node.op.name
-    return any(map(_is_computed, value.node.inputs)) if name in _SIZE_FORWARDING_OPS else name not in _EXISTING_SIZE_OPS
+    if name in _SIZE_FORWARDING_OPS:
+        return any(map(_is_computed, value.node.inputs))
+    return name not in _EXISTING_SIZE_OPS
 
 
-__all__ = ["has_computed_sizes"]
+SIZE_ERRORS.set(may_fail_for_sizes)
+
+__all__ = ["has_computed_sizes", "may_fail_for_sizes"]

@@ -278,7 +278,7 @@ cholesky = define(
 )  # fmt: skip
 svd = define(
     name="svd", graphdef="Svd", result=_svd_type, kernel=matrix_kernel("svd", _svd, square=False),
-    gradient=svd_gradient,
+    gradient=svd_gradient, effects=Effects.RAISE,
     samples=(
         sample(_TALL), sample(_TALL.T.copy()), sample(_A, compute_uv=False),
         sample(_TALL, full_matrices=True, differentiable=()),
@@ -291,5 +291,5 @@ qr = define(
 eigh = define(
     name="eigh", graphdef="SelfAdjointEigV2", result=_eigh_type,
     kernel=matrix_kernel("eigh", lambda x: tuple(np.linalg.eigh(x))), gradient=eigh_gradient,
-    samples=(sample(_SPD), sample(np.stack([_SPD, -_SPD]))),
+    effects=Effects.RAISE, samples=(sample(_SPD), sample(np.stack([_SPD, -_SPD]))),
 )  # fmt: skip

@@ -99,5 +99,5 @@ lu = define(
 )  # fmt: skip
 eig = define(
     name="eig", graphdef="Eig", result=_eig_type, kernel=matrix_kernel("eig", _eig), gradient=_eig_gradient,
-    samples=(sample(_REAL), sample(np.stack([_REAL, -_REAL]))),
+    effects=Effects.RAISE, samples=(sample(_REAL), sample(np.stack([_REAL, -_REAL]))),
 )  # fmt: skip

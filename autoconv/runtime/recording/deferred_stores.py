@@ -9,6 +9,7 @@ from typing import Any
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value, is_recursive
 from autoconv.ops import OPS
+from autoconv.ops.analysis.computed_sizes import may_fail_for_sizes
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, StoreListener, recording
 
@@ -46,12 +47,17 @@ class DeferredStores:
         """Mark the location's current value as stored."""
         self._last_stored[id(region), location.key] = location.read(), None, 0
 
-    def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
-        """Store changed values before a node that may raise; called before each node is recorded."""
-        if self.is_suspended or self._is_outside(region):
-            return
-        if may_raise(op, inputs, attributes) and (self._includes_overflows or OPS[op].traits.overflow_error != "only"):
-            self.store(region)
+    def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
+        """Store changed values before a node that may raise, and return whether it is one.
+
+        It is called before each node is recorded.
+        """
+        if self.is_suspended or self._is_outside(region) or not may_raise(op, inputs, attributes):
+            return False
+        if not self._includes_overflows and OPS[op].traits.overflow_error == "only":
+            return False
+        self.store(region)
+        return True
 
     def locations(self, region: Region) -> Iterable[Location]:
         """Return the locations that are stored where the region raises."""
@@ -125,7 +131,7 @@ def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
     effects = OPS[op].effects
     if not isinstance(effects, Effects):
         effects = effects([value.type for value in inputs], attributes)
-    return bool(effects & Effects.RAISE)
+    return bool(effects & Effects.RAISE) or may_fail_for_sizes(OPS[op], inputs, attributes)
 
 
 def is_catchable(node: Node) -> bool:
@@ -134,4 +140,6 @@ def is_catchable(node: Node) -> bool:
         return True  # Python's recursion limit, if nothing else
     if node.regions:
         return any(is_catchable(inner) for region in node.regions for inner in region.nodes)
-    return bool(node.effects & Effects.RAISE) and node.op.traits.overflow_error != "only"
+    if node.effects & Effects.RAISE and node.op.traits.overflow_error != "only":
+        return True
+    return may_fail_for_sizes(node.op, node.inputs, node.attributes)

@@ -20,11 +20,12 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops import OPS
+from autoconv.ops.analysis.computed_sizes import may_fail_for_sizes
 from autoconv.runtime.recording.activity import ACTIVITY, THREAD_FLAG
 from autoconv.runtime.recording.contracts import EAGER, NODE, Contract
 from autoconv.runtime.recording.journal import Journal, Location
 from autoconv.runtime.recording.value_names import display_name, scope_message
-from autoconv.runtime.support.spans import as_plain, current_span
+from autoconv.runtime.support.spans import as_observed, as_plain, current_span
 
 
 class StoreListener(Protocol):
@@ -32,8 +33,8 @@ class StoreListener(Protocol):
 
     is_suspended: bool  # its own nodes are being recorded: nothing is stored meanwhile
 
-    def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
-        """Store changed values before a node that may raise."""
+    def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
+        """Store changed values before a node that may raise, and return whether it is such a node."""
 
     def after_call(self, region: Region) -> None:
         """Invalidate the stored values after a call of a function being recorded."""
@@ -251,9 +252,12 @@ class Region:
 
     def record(self, name: str, inputs: list[Value], attributes: dict[str, Any], **options: Any) -> Node:
         """Append a node of the op `name`, with the user's span."""
-        if self.trace.stores and OPS[name].effects is not Effects.PURE:
+        is_observed = False
+        if self.trace.stores and (
+            OPS[name].effects is not Effects.PURE or may_fail_for_sizes(OPS[name], inputs, attributes)
+        ):
             for stores in tuple(self.trace.stores):
-                stores.before_node(self, name, inputs, attributes)
+                is_observed |= stores.before_node(self, name, inputs, attributes)
         contract = self.contract
         contract.spend(NODE)
         self.trace.recorded_nodes += 1
@@ -262,6 +266,8 @@ class Region:
         span = current_span(contract.python_exceptions) if given_span is None else given_span
         if given_span is not None and contract.python_exceptions:
             span = as_plain(given_span)
+        if is_observed and span is not None:
+            span = as_observed(span)
         node_name = options.pop("node_name", None) or display_name(name)
         device = options.pop("device", self.trace.device)
         node_name = self.trace.scope + node_name

@@ -61,7 +61,7 @@ def insert_nan_checks(graph: Graph) -> None:
                 node.attributes = {**node.attributes, "boxing": LOOKED_UP}
     for node in reversed(nodes):  # innermost regions first
         if node.regions or node.op.name == "object_box":
-            node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
+            node.effects = node_effects(node, node.regions)
     compute_effects(graph)
 
 

@@ -44,6 +44,7 @@ Position = tuple[CodeType, int]
 # Spans by (id of code, instruction, id of the caller's span); code and caller are kept alive, so ids stay unique.
 _spans: dict[tuple[int, int, int], tuple[CodeType, Span | None, Span]] = {}
 _plain_spans: dict[int, tuple[Span, Span]] = {}  # `as_plain` by the id of the span
+_observed_spans: dict[int, tuple[Span, Span]] = {}  # `as_observed` by the id of the span
 _user_flags: dict[tuple[int, ...], tuple[list[CodeType], list[bool]]] = {}  # `are_user_frames` by the ids of the codes
 
 
@@ -66,6 +67,16 @@ def as_plain(span: Span) -> Span:
     return plain_span[1]
 
 
+def as_observed(span: Span) -> Span:
+    """Return the span of a node whose errors show what ran before it."""
+    if span.is_observed:
+        return span
+    observed_span = _observed_spans.get(id(span))
+    if observed_span is None:
+        observed_span = _observed_spans[id(span)] = span, replace(span, is_observed=True)
+    return observed_span[1]
+
+
 def span_of(positions: Iterable[Position]) -> Span | None:
     """Return the span of the innermost position (code, instruction), the others as its callers; innermost first."""
     span: Span | None = None
@@ -78,6 +89,7 @@ def span_of(positions: Iterable[Position]) -> Span | None:
     if len(_spans) > _MAX_SPANS:
         _spans.clear()
         _plain_spans.clear()
+        _observed_spans.clear()
     return span
 
 

@@ -66,7 +66,7 @@ def promote_cells(graph: Graph, is_exported: bool = False) -> Graph:
             _HandlerDict(node, is_exported).rewrite()
     remove_all_dead_nodes(copy)
     for node in reversed([node for node in copy.walk() if node.regions]):  # innermost first: writes of dicts are gone
-        node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
+        node.effects = node_effects(node, node.regions)
     return copy
 
 

@@ -34,7 +34,7 @@ def eye(w: Rules, node: Node, *dimensions: Term) -> Term | None:
         return w.array(np.eye(rows, columns, dtype=dtype.numpy), dtype)
     if not dimensions or not w.has_open_sizes:
         return None
-    shape, sizes = w.requested_sizes((rows, columns), dimensions[0])
+    shape, sizes = w.requested_sizes((rows, columns), w.check_sizes(node, dimensions[0]))
     row_numbers = w.iota((shape[0], 1), 0, int64, [sizes[0], 1])
     return w.cast(w.compare("eq", row_numbers, w.iota((1, shape[1]), 1, int64, [1, sizes[1]])), dtype)
 

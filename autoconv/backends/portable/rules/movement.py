@@ -82,7 +82,7 @@ def matrix_transpose(w: Rules, node: Node, x: Term) -> Term:
 
 @lowers("broadcast_to", "fill")
 def broadcast_to(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Term:
-    shape, sizes = w.requested_sizes(node.attributes["shape"], dimensions)
+    shape, sizes = w.requested_sizes(node.attributes["shape"], w.check_sizes(node, dimensions))
     return w.expand(x, shape, sizes)
 
 

@@ -9,7 +9,8 @@ from autoconv.backends.portable.rules.movement import drop_axes
 from autoconv.backends.portable.rules.registry import lowers, normalise_axes, normalise_axis
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules, extreme_fold
-from autoconv.graph.dtypes import DType, bool_, float32, float64
+from autoconv.graph.dtypes import DType, bool_, float32, float64, int64
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
 from autoconv.ops.traits import MAX, MIN
 
@@ -50,6 +51,8 @@ for _kind in ("sum", "prod", "max", "min", "any", "all"):
             x = w.cast(x, bool_)
         else:
             x = w.cast(x, node.results[0].dtype)
+        if node.effects & Effects.RAISE:  # NumPy's extremes of no elements
+            w.fail(count_elements(w, x, axes, int64).same(0))
         return fold(w, x, kind, axes, keepdims)
 
     lowers(f"reduce_{_kind}", f"numpy_{_kind}")(_reduce)
@@ -161,6 +164,8 @@ def position_of_extreme(w: Rules, node: Node, x: Term) -> Term | None:
     if is_flattened:
         x, axis = w.flatten(x), 0
     axis = normalise_axis(axis, x.rank)
+    if node.effects & Effects.RAISE:
+        w.fail(count_elements(w, x, (axis,), int64).same(0))
     positions = w.extreme_position(x, axis, "max" in node.op.name, node.results[0].dtype)
     return w.keep_dimensions(positions, x, (axis,)) if node.attributes.get("keepdims") else positions
 
