@@ -224,14 +224,17 @@ def is_start_of_trace(code: CodeType) -> bool:
 
 
 def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:
-    """Drop the frames around a region function that belong to the same user's function."""
-    is_inside_region = False
+    """Drop the frames around a region function that belong to the same user's function.
+
+    Those that `present` has removed already are not there: then the next frame is the caller's, of another name.
+    """
+    name_of_region = ""
     for code, instruction in positions:
-        if not is_inside_region:
+        if code.co_name != name_of_region:
             yield code, instruction
-            is_inside_region = is_region(code)
+            name_of_region = code.co_name if is_region(code) else ""
         elif not is_region(code):
-            is_inside_region = False
+            name_of_region = ""
 
 
 def register_column_finder(find: Callable[[CodeType, int, int], tuple[int, int] | None]) -> None:
