@@ -18,6 +18,7 @@ from autoconv.graph.types import ArrayType, ListType, ObjectType, TensorType, Ty
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN_OF, GraphItems
+from autoconv.runtime.support.exact_value import exact_value
 from autoconv.runtime.tensors.conversion import as_tensor, to_array, weak_dtype
 from autoconv.runtime.tensors.tensor import EagerTensor
 
@@ -191,9 +192,9 @@ def is_same_object(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b):
         return False
-    if isinstance(a, (float, complex)):
-        return repr(a) == repr(b)
-    if isinstance(a, (bool, int, str, bytes, Undefined)):
+    if isinstance(a, (int, float, complex, str, bytes)):
+        return bool(exact_value(a) == exact_value(b))
+    if isinstance(a, Undefined):
         return a == b
     if isinstance(a, frozenset):
         return a == b

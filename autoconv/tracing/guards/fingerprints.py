@@ -24,6 +24,7 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.support.exact_value import exact_value
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.structure import ATOMS
 from autoconv.runtime.tensors.tensor import Tensor
@@ -189,7 +190,7 @@ class Fingerprints:
     def _scalar(self, value: Any, name: str, depth: int) -> Any:
         """Return the fingerprint of a number or text, with its attributes if its class is the user's."""
         cls = type(value)
-        parts = cls, repr(value) if isinstance(value, (float, complex)) else value
+        parts = cls, exact_value(value)
         if cls in _SCALAR_TYPES:
             return parts
         return *parts, "and", self._attributes_and_class(value, name, max(depth - 1, 0))

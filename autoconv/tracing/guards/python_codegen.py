@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.runtime.support.exact_value import exact_value
+
 _MAX_LINES = 500  # of a generated function
 
 
@@ -63,7 +65,10 @@ class FunctionWriter:
         elif isinstance(value, (complex, range)) or (isinstance(value, float) and not abs(value) > 0):
             # `==` ignores the sign of zero and the bounds of ranges with equal numbers, and nan differs from itself.
             comparison = "repr({0}) == repr({1})"
-        is_equal = comparison.format(expression, constant)
+        if isinstance(value, (int, float, complex, str, bytes)) and type(value).__module__ not in ("builtins", "numpy"):
+            is_equal = f"{self.constant(exact_value)}({expression}) == {self.constant(exact_value(value))}"
+        else:
+            is_equal = comparison.format(expression, constant)
         self.require(f"({expression} is {constant} or type({expression}) is {kind} and {is_equal})")
 
     def require_keys(self, keys: list[Any], expression: str) -> None:

@@ -13,6 +13,7 @@ from autoconv.backends.call_form import BY_COLUMNS
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.composite_structures import contains_composite, is_narrower_template
+from autoconv.runtime.support.exact_value import exact_value
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, loses_state
 from autoconv.tracing.key.array_keys import ArrayKey
@@ -110,7 +111,8 @@ class Literal:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.key = (type(value), repr(value) if isinstance(value, (float, complex, range)) else value)
+        # The members of an enumeration are compared by identity; its class may define equality, and hashes.
+        self.key = type(value), id(value) if isinstance(value, enum.Enum) else exact_value(value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Literal) and self.key == other.key
@@ -119,7 +121,9 @@ class Literal:
         return hash(self.key)
 
     def __str__(self) -> str:
-        return f"Literal[{self.value!r}]"
+        # An enumeration may have a `__repr__` of its own, which may be the function that is traced.
+        text = enum.Enum.__repr__(self.value) if isinstance(self.value, enum.Enum) else repr(self.value)
+        return f"Literal[{text}]"
 
 
 class Reference:
