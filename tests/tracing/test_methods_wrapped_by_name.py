@@ -38,3 +38,17 @@ def test_methods_that_python_wraps_by_their_names():
     assert [Large[4], Small[1.5]] == [("Large", 8), ("Small", 3.0)]
     kinds = {name: type(vars(Registry)[name]) for name in ("__new__", "__init_subclass__", "__class_getitem__")}
     assert kinds == {"__new__": staticmethod, "__init_subclass__": classmethod, "__class_getitem__": classmethod}
+
+
+def test_a_method_that_reads_every_attribute():
+    class Counted:
+        reads = 0
+
+        @autoconv.compile
+        def __getattribute__(self, name):
+            Counted.reads += 1
+            return 2 * object.__getattribute__(self, name)
+
+    counted = Counted()
+    counted.size = 4
+    assert [counted.size, counted.size] == [8, 8] and Counted.reads == 2

@@ -30,7 +30,7 @@ class MethodBinding:
     _methods: dict[int, Any]  # a slot of the class, read by native code
 
     @property
-    def options(self) -> tuple[Any, ...]:
+    def constructor_options(self) -> tuple[Any, ...]:
         raise NotImplementedError
 
     def _initialise_binding(self, name: str) -> None:
@@ -41,6 +41,9 @@ class MethodBinding:
         self._attribute_name = name
         if (wrapper := _IMPLICIT_WRAPPERS.get(name)) and vars(owner).get(name) is self:
             setattr(owner, name, wrapper(self))
+        elif name == "__getattribute__" and vars(owner).get(name) is self:
+            # It runs as plain Python: finding the method of an instance would read attributes of the instance by it.
+            setattr(owner, name, self.python_function)
 
     def method_for_call(self, args: tuple[Any, ...]) -> Any:
         """Return the method for a call of this object by Python itself; None if it is not a method call.
@@ -85,7 +88,7 @@ class MethodBinding:
         method = self.find_method(instance)
         if method is None:
             function_class: Any = type(self)
-            method = function_class(types.MethodType(self.python_function, instance), *self.options)
+            method = function_class(types.MethodType(self.python_function, instance), *self.constructor_options)
             method._bailout, method._tiers = Bailout(self._bailout.trace_budget), self._tiers
             attributes = vars(method)
             for name, value in getattr(self.python_function, "__dict__", {}).items():

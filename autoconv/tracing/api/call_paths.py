@@ -14,6 +14,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from autoconv.config import DETOUR, SETTINGS
 from autoconv.ops.python.revocable_run import Revoked
 from autoconv.runtime.recording.activity import BUSY
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tracebacks import present
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
@@ -59,7 +60,7 @@ class CallDispatch(Generic[P, R]):
     python_function: Callable[..., R]
     _signature: Signature
     _explanation: Explanation
-    _cache: TraceCache
+    _trace_cache: TraceCache
     _bailout: Bailout
     _native_entries: tuple[Any, ...]  # a slot of the class, read by native code
     _attribute_name: str
@@ -91,7 +92,8 @@ class CallDispatch(Generic[P, R]):
                     return self.python_function(*args, **kwargs)
             return self._run_graph(args, kwargs)
         except BaseException as error:
-            present(error)
+            if current_region() is None:  # otherwise the trace that is being made needs all frames, and presents them
+                present(error)
             raise
 
     def _run_graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -130,7 +132,7 @@ class CallDispatch(Generic[P, R]):
             kind = deferred_kinds.get(exact_kind_of(args, kwargs))
             if kind is not None and self._is_deferred(kind):
                 return self._run_deferred(kind, args, kwargs)
-        return self._call(args, kwargs)
+        return self._call_by_trace(args, kwargs)
 
     def _check_float_flags(
         self, concrete: ConcreteFunction, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -182,7 +184,7 @@ class CallDispatch(Generic[P, R]):
     def _trace_of_entry(self, entry: Callable[..., Any]) -> ConcreteFunction | None:
         return next((trace for trace, direct in self._direct_traces if direct is entry or entry in trace.entries), None)
 
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _call_by_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError
 
     def method_for_call(self, args: tuple[Any, ...]) -> Any:
@@ -296,7 +298,7 @@ class CallDispatch(Generic[P, R]):
                 if result is not NotImplemented:
                     seconds = clock() - start
                     for concrete in (concrete for concrete, _ in self._direct_traces if entry in concrete.entries):
-                        self._cache.mark_used(concrete)
+                        self._trace_cache.mark_used(concrete)
                         result = self._check_float_flags(concrete, result, args, kwargs)
                     return result
             start = clock()
@@ -304,7 +306,7 @@ class CallDispatch(Generic[P, R]):
         finally:
             seconds = seconds or clock() - start
             if self._attempt_count == attempts_before and self._is_time_valid and not timing.choice:
-                latest_trace = max(self._cache.traces, key=lambda concrete: concrete.last_use, default=None)
+                latest_trace = max(self._trace_cache.traces, key=lambda concrete: concrete.last_use, default=None)
                 run_trace = None if self._bailout.is_without_trace else latest_trace
                 if run_trace is not None and not _may_sample_plain(run_trace, seconds):
                     timing.choice = GRAPH

@@ -20,6 +20,7 @@ from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
 from autoconv.tracing.api.active_traces import LeadsBack, is_to_be_inlined, leads_back, tracing
+from autoconv.tracing.api.attributes import FunctionAttributes, note_package_names
 from autoconv.tracing.api.bound_methods import MethodBinding, TransientMethod
 from autoconv.tracing.api.call_paths import CallDispatch, P, R
 from autoconv.tracing.api.function_options import DEFAULTS, FunctionOptions
@@ -68,7 +69,10 @@ class _SignatureDescriptor:
     """Descriptor of the Python function's signature, for code that ignores `__wrapped__`; None for the class itself."""
 
     def __get__(self, instance: Any, owner: Any = None) -> inspect.Signature | None:
-        return None if instance is None else inspect.signature(instance.python_function)
+        if instance is None:
+            return None
+        wrapped = vars(instance).get("__wrapped__")  # another function where the program has wrapped this one
+        return inspect.signature(instance.python_function if wrapped is None else wrapped)
 
 
 @skipped_by_warnings
@@ -89,12 +93,14 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
+        if type(vars(self)) is not FunctionAttributes:
+            self.__dict__ = FunctionAttributes(vars(self))
         # First, as the attributes of a wrapped Function must not replace those set below.
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
         self.contract = contract.name
         self._contract = contract
-        self._options = options
+        self._decorator_options = options
         self._reduce_retracing = options.reduce_retracing
         self.backend = check_backend_name(options.backend)
         name = options.name or str(getattr(python_function, "__name__", "function"))
@@ -105,7 +111,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         self._retracing = find_retracing(python_function)
         self._bailout = Bailout()
         self._initialise_binding(name)
-        self._cache = TraceCache()
+        self._trace_cache = TraceCache()
         self._plain_reasons: BoundedDict[Key, tuple[str, Any]] = BoundedDict(MAX_KEYS)
         self._explanation = Explanation(self._signature.name)
         self._feedback = TraceFeedback(self._signature, self._explanation)
@@ -115,16 +121,17 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         self._initialise_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
         self._trace_count, self._was_called = 0, False
         self._definition = Definition(python_function)
+        note_package_names(self)
 
     @present_errors
     def _decorate(self, decorator: Callable[[Any], Any]) -> None:
         """Wrap the Python function in a decorator; raise ValueError if it has been traced."""
         if self._trace_count:
             raise ValueError("Functions cannot be decorated after they have been traced.")
-        options = self._options._replace(name=self._signature.name)
+        options = self._decorator_options._replace(name=self._signature.name)
         Function.__init__(self, decorator(self.python_function), self._contract, options)
 
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _call_by_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call by the trace for its key, which is made if necessary, or as plain Python.
 
         In a region, record it there: as a call of that trace, or inlined as converted code.
@@ -135,7 +142,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         if region is not None and (self._contract.effects_each_call or self._leads_back(region)):
             return self._inline_call(region, args, kwargs)
         if not self._definition.still_describes(self.python_function):  # the program has replaced parts of it
-            Function.__init__(self, self.python_function, self._contract, self._options)
+            Function.__init__(self, self.python_function, self._contract, self._decorator_options)
         self._signature.check_arity()
         self._retracing.calls += 1
         if self._bailout.take_skipped_call(args, kwargs):
@@ -153,7 +160,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
                 raise
             call = None  # plain Python raises for wrong arguments, or accepts those without a key
         try:
-            concrete = None if call is None else self._cache.find(call.key) or self._find_or_make_trace(call)
+            concrete = None if call is None else self._trace_cache.find(call.key) or self._find_or_make_trace(call)
         except (InaccessibleTensorError, LeadsBack) as error:
             if region is None or not is_to_be_inlined(self, error, region):
                 raise
@@ -168,11 +175,12 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             self._explanation.plain.append(f"one call: {overlap}")
             return self._run_plain(None, args, kwargs)
         self._bailout.record_graph_call()
-        return self._run(concrete, call.leaves, args, kwargs)
+        return self._run_trace(concrete, call.leaves, args, kwargs)
 
     def _inline_call(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record the call's own nodes in the region, without a trace for it."""
-        function = convert_decorated(self.python_function, region) if self._options.autograph else self.python_function
+        is_converted = self._decorator_options.autograph
+        function = convert_decorated(self.python_function, region) if is_converted else self.python_function
         return function(*args, **kwargs)
 
     def _run_plain_unexamined(self, reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -241,9 +249,9 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
 
     def _leads_back(self, region: Region) -> bool:
         """Return whether a trace of this function would not end, as it calls one that is being traced."""
-        return self._options.autograph and leads_back(self, region)
+        return self._decorator_options.autograph and leads_back(self, region)
 
-    def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
+    def _run_trace(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         failure: Exception | None = None
         try:
             result = concrete.call_leaves(leaves)
@@ -272,12 +280,12 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             self._explanation.plain.append(f"one call: {public_error_text(error)}")
         return rerun_plain(error, self.python_function, args, kwargs)
 
-    def _store(self, concrete: ConcreteFunction) -> None:
+    def _store_trace(self, concrete: ConcreteFunction) -> None:
         """Keep a trace for later calls."""
         for direct_trace, _ in self._direct_traces:  # their calls bypass the cache
-            self._cache.mark_used(direct_trace)
-        is_full = self._cache.add(concrete)
-        self._cache.drop_oldest(self._drop_direct)
+            self._trace_cache.mark_used(direct_trace)
+        is_full = self._trace_cache.add(concrete)
+        self._trace_cache.drop_oldest(self._drop_direct)
         if self._contract.runs_plain and is_full and self._trace_count > _MANY_TRACES:
             self._plain_reasons[concrete.key] = "the outside values that it reads change on every call", None
 
@@ -285,7 +293,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         if any(concrete in dropped for concrete, _ in self._direct_traces):
             self._set_direct_traces(*(pair for pair in self._direct_traces if pair[0] not in dropped))
 
-    def _trace(self, call: Call) -> ConcreteFunction:
+    def _trace_call(self, call: Call) -> ConcreteFunction:
         refuse = _refuse_variables if self._was_called else None
         outcome = self._trace_once(call, refuse)
         if outcome.created_variables:  # variables, which the second trace finds
@@ -297,7 +305,8 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
 
     def _trace_once(self, call: Call, on_create: Any) -> Any:
         with tracing(self):
-            traceable = Traceable(self.python_function, self._signature, self._contract, self, self._options.autograph)
+            is_converted = self._decorator_options.autograph
+            traceable = Traceable(self.python_function, self._signature, self._contract, self, is_converted)
             return trace_function(traceable, call, on_create)
 
     def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
@@ -318,7 +327,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
                 f"{self._signature.name} runs as plain Python for these arguments and has no graph: {error}"
             ) from None
         call.is_for_trace = True
-        concrete = self._cache.find(call.key) or self._find_or_make_trace(call)
+        concrete = self._trace_cache.find(call.key) or self._find_or_make_trace(call)
         if concrete is None:
             reason, place = self._plain_reasons.get(call.key, ("", None))
             raise AutoconvError(
@@ -330,7 +339,9 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         """Call one of this function's traces; raises TypeError for arguments of another type."""
         leaves = self.leaves_for(concrete, args, kwargs)
         region = current_region()
-        return concrete.record(region, leaves) if region is not None else self._run(concrete, leaves, args, kwargs)
+        if region is not None:
+            return concrete.record(region, leaves)
+        return self._run_trace(concrete, leaves, args, kwargs)
 
     def leaves_for(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> list[Any]:
         """Return the values of a trace's own parameters in a call. Raises TypeError for another signature."""
@@ -346,10 +357,11 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         return call.leaves
 
     @property
-    def options(self) -> tuple[Any, ...]:
+    def constructor_options(self) -> tuple[Any, ...]:
         """The further constructor arguments of this function, with which another one can be made."""
         donate = tuple(sorted(self.donate))
-        return self._contract, self._options._replace(input_signature=self._input_signature, name=None, donate=donate)
+        options = self._decorator_options._replace(input_signature=self._input_signature, name=None, donate=donate)
+        return self._contract, options
 
     @overload
     def __get__(self, instance: None, owner: type[Any] | None = None) -> Function[P, R]: ...

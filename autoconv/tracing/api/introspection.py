@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from autoconv.runtime.support.articles import with_article
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
@@ -14,6 +14,7 @@ from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.views.explain import Explanation
 
+T = TypeVar("T")
 _MAX_METHODS = 3  # methods of instances in an explanation
 
 
@@ -51,6 +52,17 @@ class _AttributeOfPythonFunction:
         delattr(instance.python_function, self._name)
 
 
+class _Described(Generic[T]):
+    """Descriptor of a property that the program may replace by an attribute of its own, as it may with functions."""
+
+    def __init__(self, describe: Callable[[Any], T]) -> None:
+        self._describe = describe
+        self.__doc__ = describe.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> T:
+        return self if instance is None else self._describe(instance)  # type: ignore[return-value]
+
+
 class FunctionIntrospection:
     """The properties and methods of a Function that describe it and do not change it."""
 
@@ -63,10 +75,10 @@ class FunctionIntrospection:
     _signature: Signature
     _input_signature: Sequence[Any] | None
     _explanation: Explanation
-    _cache: TraceCache
+    _trace_cache: TraceCache
     _trace_count: int
 
-    @property
+    @_Described
     def name(self) -> str:
         """The name of the Python function, and of its graphs."""
         return self._signature.name
@@ -92,9 +104,9 @@ class FunctionIntrospection:
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
         """The traces in order; a function with an input signature is traced first if it has none."""
-        if not self._cache.traces and self._input_signature is not None:
+        if not self._trace_cache.traces and self._input_signature is not None:
             self.get_concrete_function()
-        return sorted(self._cache.traces, key=lambda concrete: concrete.number)
+        return sorted(self._trace_cache.traces, key=lambda concrete: concrete.number)
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         return self.concrete_functions

@@ -42,7 +42,7 @@ class Pickling:
     python_function: Callable[..., Any]
 
     @property
-    def options(self) -> tuple[Any, ...]:
+    def constructor_options(self) -> tuple[Any, ...]:
         raise NotImplementedError
 
     @present_errors
@@ -54,10 +54,11 @@ class Pickling:
         name = str(getattr(self, "__qualname__", ""))
         if is_importable(self, self.__module__, name):
             source = _source_of_script(function) if self.__module__ in _MAIN else None
-            return name if source is None else (_find_or_make_object, (type(self), name), (source, self.options))
+            state = source, self.constructor_options
+            return name if source is None else (_find_or_make_object, (type(self), name), state)
         if isinstance(function, types.FunctionType) and not _is_reachable(function):
             function = pack(function)
-        return copyreg.__newobj__, (type(self),), (function, self.options)  # type: ignore[attr-defined]
+        return copyreg.__newobj__, (type(self),), (function, self.constructor_options)  # type: ignore[attr-defined]
 
     def __setstate__(self, state: Any) -> None:
         if hasattr(self, "python_function"):  # an object of this process's own script

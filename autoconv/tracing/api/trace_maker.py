@@ -52,7 +52,7 @@ class TraceMaker:
     _reduce_retracing: bool
     _is_timed: bool
     _signature: Signature
-    _cache: TraceCache
+    _trace_cache: TraceCache
     _feedback: TraceFeedback
     _bailout: Bailout
     _retracing: Retracing
@@ -62,7 +62,7 @@ class TraceMaker:
     _attempt_count: int
     _trace_count: int
 
-    def _trace(self, call: Call) -> ConcreteFunction:
+    def _trace_call(self, call: Call) -> ConcreteFunction:
         raise NotImplementedError
 
     def _is_worth_a_trace(self, call: Call) -> bool:
@@ -71,7 +71,7 @@ class TraceMaker:
     def _is_for_object(self, key: Key) -> bool:
         raise NotImplementedError
 
-    def _store(self, concrete: ConcreteFunction) -> None:
+    def _store_trace(self, concrete: ConcreteFunction) -> None:
         raise NotImplementedError
 
     def _find_or_make_trace(self, call: Call) -> ConcreteFunction | None:
@@ -83,9 +83,9 @@ class TraceMaker:
             while isinstance(result, NextStep):
                 if result is NextStep.FIND_TRACE:
                     next_state = NextStep.MAKE_TRACE if self._may_trace(call) else NextStep.RUN_PLAIN
-                    result = self._cache.find(call.key) or next_state
+                    result = self._trace_cache.find(call.key) or next_state
                 elif result is NextStep.MAKE_TRACE:
-                    result = self._attempt(call)
+                    result = self._attempt_trace(call)
                 else:
                     return None
             return result
@@ -94,18 +94,18 @@ class TraceMaker:
         """Return whether to make a trace: no attempt has failed for the call's key, and it is worth a trace."""
         return call.key not in self._plain_reasons and (call.is_for_trace or self._is_worth_a_trace(call))
 
-    def _attempt(self, call: Call) -> ConcreteFunction | NextStep:
+    def _attempt_trace(self, call: Call) -> ConcreteFunction | NextStep:
         """Make one attempt to trace; return the trace or the next step. It may change the key of the call."""
         start, processor_start = time.perf_counter(), time.thread_time()
         self._attempt_count += 1
-        reason = call.trace_reason = call.trace_reason or self._explanation.why(call, self._cache.by_key)
-        traces = self._cache.by_key.get(call.key, ())
+        reason = call.trace_reason = call.trace_reason or self._explanation.why(call, self._trace_cache.by_key)
+        traces = self._trace_cache.by_key.get(call.key, ())
         if self._contract.runs_plain and self._feedback.promote_changing_values(call, traces):
             return NextStep.FIND_TRACE
         exact_key = self._widen(call)
         try:
             with self._keep_other_traces_valid(), log_trace(self._signature.name, self._trace_count + 1, reason):
-                concrete = self._trace(call)
+                concrete = self._trace_call(call)
         except Specialise as request:
             if not self._feedback.undo_promotion(call):
                 self._feedback.specialise(call, request.leaves)
@@ -128,16 +128,16 @@ class TraceMaker:
         self._explanation.add(Row(reason, concrete))
         self._retracing.record_trace(self.python_function, self._contract.runs_plain)
         self._record_cost(call, start)
-        self._store(concrete)
+        self._store_trace(concrete)
         return concrete
 
     def _widen(self, call: Call) -> Key:
         """Widen the call's key if earlier calls had other sizes; return the key with exact sizes."""
         if self._reduce_retracing:
-            call.key = widen_key(call.key, reversed(list(self._cache.by_key)))
+            call.key = widen_key(call.key, reversed(list(self._trace_cache.by_key)))
         exact_key = call.key
         if self._contract.runs_plain:
-            call.key = self._feedback.open_key(exact_key, self._cache.by_key)
+            call.key = self._feedback.open_key(exact_key, self._trace_cache.by_key)
         return exact_key
 
     def _bind_again(self, call: Call, restart: RestartTrace) -> NextStep:
@@ -196,7 +196,7 @@ class TraceMaker:
 
         Under the contract `function` such a change happens once per trace, and belongs to it.
         """
-        traces = [] if self._contract.effects_each_call else self._cache.traces
+        traces = [] if self._contract.effects_each_call else self._trace_cache.traces
         valid_traces = [concrete for concrete in traces if not concrete.guards.find_change()]
         try:
             yield

@@ -121,7 +121,7 @@ def _parts(
             yield from (value.__kwdefaults__ or {}).values()
             yield from vars(value).values()
     elif type(value).__module__.partition(".")[0] == "autoconv":  # a decorated function, without its traces and graphs
-        function = getattr(value, "__wrapped__", None) if hasattr(type(value), "__autoconv_function__") else None
+        function = getattr(value, "python_function", None) if hasattr(type(value), "__autoconv_function__") else None
         yield from () if function is None else (function,)
     else:
         kind = value if issubclass(type(value), type) else type(value)  # `__class__` may run code

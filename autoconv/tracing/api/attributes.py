@@ -1,0 +1,35 @@
+"""The attributes of decorated functions: the package's own, and those that the program sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# The attributes of the package in the dictionary of a decorated function; `note_package_names` adds to them.
+_PACKAGE_NAMES = {"__wrapped__", "__func__", "__self__"}
+
+
+class FunctionAttributes(dict[str, Any]):
+    """The `__dict__` of a decorated function, which takes only the attributes of the program from that of another.
+
+    `functools.wraps` updates the `__dict__` of a wrapper by that of the function. With the package's attributes, a
+    decorated wrapper of a decorated function would become that function.
+    """
+
+    __slots__ = ()
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        sources = [
+            {name: source[name] for name in source if name not in _PACKAGE_NAMES}
+            if type(source) is FunctionAttributes
+            else source
+            for source in args
+        ]
+        super().update(*sources, **kwargs)
+
+
+def note_package_names(function: Any) -> None:
+    """Note the attributes of a decorated function that has just been made, apart from those of its Python function."""
+    _PACKAGE_NAMES.update(vars(function).keys() - getattr(function.python_function, "__dict__", {}).keys())
+
+
+__all__ = ["FunctionAttributes", "note_package_names"]
