@@ -89,6 +89,20 @@ def test_a_short_pause_does_not_end_the_helper():
     assert helper._HELPER[0] is first
 
 
+def test_an_answer_waits_until_it_is_read(monkeypatch):
+    """The program reads a large object file later than the interval of the helper's checks, as on a busy machine."""
+    send = helper.Helper._send
+
+    def send_and_pause(self, data):
+        send(self, data)
+        time.sleep(4 * helper_main._CHECK_INTERVAL)
+
+    monkeypatch.setattr(helper.Helper, "_send", send_and_pause)
+    text = "@g = constant [4000000 x i8] zeroinitializer\n" + GOOD
+    first, second = helper.object_files([(text, 0), (GOOD, 0)])
+    assert len(first) > 4_000_000 and isinstance(second, bytes)
+
+
 def _end_llvm_on_loops(monkeypatch, ends):
     """Replace each text that has a loop by one that ends LLVM, at the levels in `ends`."""
     real = helper.object_files

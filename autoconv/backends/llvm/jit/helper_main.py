@@ -16,6 +16,7 @@ import sys
 import time
 from _queue import SimpleQueue
 from _socket import socket
+from select import select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,13 +105,12 @@ class _Server:
         parts: list[bytes] = []
         while size:
             timeout = _CHECK_INTERVAL if self._unanswered_count else _IDLE_SECONDS
-            self._connection.settimeout(timeout)
-            try:
-                part = self._connection.recv(min(size, 1 << 20))
-            except TimeoutError:
+            # The socket itself has no timeout: an answer waits until the program reads it.
+            if not select([self._connection], (), (), timeout)[0]:
                 # Only a wait of _IDLE_SECONDS shows that there is no work: a short one began during a compilation.
                 self._check_limits(is_idle=timeout == _IDLE_SECONDS and not parts)
                 continue
+            part = self._connection.recv(min(size, 1 << 20))
             if not part:
                 os._exit(0)  # the connection is closed
             parts.append(part)
