@@ -32,6 +32,11 @@ class Hook:
             raise RuntimeError(f"the hook that {self._provider} provides is set already")
         self._function = function
 
+    @property
+    def is_set(self) -> bool:
+        """True if the module that provides the function is imported."""
+        return self._function is not None
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._function is None:
             import_module(self._provider)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
+from autoconv.api.extension_specs import BatchableSpec, ExtensionTypeSpec, bind_fields, fields_of
 from autoconv.api.tensors.reductions import reduce_all
 from autoconv.api.tensors.shaping import stack
 from autoconv.graph.dtypes import DType, as_dtype
@@ -17,7 +16,7 @@ from autoconv.runtime.support.structure import flatten
 from autoconv.runtime.support.type_spec import CompositeTensor, TypeSpec, spec_of_composite
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor
 from autoconv.runtime.tensors.dispatch import apply
-from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+from autoconv.runtime.tensors.tensor import Tensor
 
 _MISSING = object()
 
@@ -55,12 +54,13 @@ class ExtensionType(CompositeTensor, metaclass=_FreezingMeta):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         base = BatchableSpec if cls._batchable else ExtensionTypeSpec
-        if "Spec" not in vars(cls):
-            cls.Spec = type("Spec", (base,), {"__module__": cls.__module__, "__qualname__": f"{cls.__qualname__}.Spec"})
+        user_spec = vars(cls).get("Spec")
+        if user_spec is None or not issubclass(user_spec, ExtensionTypeSpec):
+            cls.Spec = base.with_members(cls, {} if user_spec is None else vars(user_spec))
         cls.Spec._extension_class = cls
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        fields_by_name = _bind_fields(type(self), args, kwargs)
+        fields_by_name = bind_fields(type(self), args, kwargs)
         for name, value in fields_by_name.items():
             setattr(self, name, value)
 
@@ -69,12 +69,12 @@ class ExtensionType(CompositeTensor, metaclass=_FreezingMeta):
         if vars(self).get("_is_frozen"):
             return
         class_ = type(self)
-        for name, annotation in _fields(class_).items():
+        for name, annotation in fields_of(class_).items():
             value = vars(self).get(name, getattr(class_, name, _MISSING))
             if value is _MISSING:
                 raise TypeError(f"{class_.__name__}: the field {name!r} is missing")
             vars(self)[name] = _convert(value, annotation, f"{class_.__name__}: field {name!r}")
-        unknown_names = vars(self).keys() - _fields(class_).keys()
+        unknown_names = vars(self).keys() - fields_of(class_).keys()
         if unknown_names:
             raise AttributeError(f"{class_.__name__} has no field {min(unknown_names)!r}: annotate it in the class")
         vars(self)["_is_frozen"] = True
@@ -95,7 +95,7 @@ class ExtensionType(CompositeTensor, metaclass=_FreezingMeta):
     @property
     def _type_spec(self) -> ExtensionTypeSpec:
         return type(self).Spec._from_field_values(  # type: ignore[no-any-return]
-            {name: _spec_of(vars(self)[name]) for name in _fields(type(self))}
+            {name: _spec_of(vars(self)[name]) for name in fields_of(type(self))}
         )
 
     def __eq__(self, other: object) -> Any:
@@ -112,92 +112,8 @@ class ExtensionType(CompositeTensor, metaclass=_FreezingMeta):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={vars(self)[name]!r}" for name in _fields(type(self)) if name in vars(self))
+        fields = ", ".join(f"{name}={vars(self)[name]!r}" for name in fields_of(type(self)) if name in vars(self))
         return f"{type(self).__name__}({fields})"
-
-
-class ExtensionTypeSpec(TypeSpec):
-    """Base of the specs of extension types: the spec of each field that holds tensors, and the value of others.
-
-    >>> class Point(autoconv.experimental.ExtensionType):
-    ...     x: autoconv.Tensor
-    >>> Point.Spec(x=autoconv.TensorSpec([2]))
-    Point.Spec(x=TensorSpec(shape=(2,), dtype=autoconv.float32, name=None))
-    """
-
-    _extension_class: ClassVar[type[ExtensionType]]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._values: dict[str, Any] = _bind_fields(self._extension_class, args, kwargs)
-
-    @classmethod
-    def _from_field_values(cls, values: dict[str, Any]) -> ExtensionTypeSpec:
-        result = cls.__new__(cls)
-        result._values = values
-        return result
-
-    @classmethod
-    def _deserialize(cls, serialization: tuple[Any, ...]) -> ExtensionTypeSpec:
-        return cls._from_field_values(dict(zip(_fields(cls._extension_class), serialization, strict=True)))
-
-    def __getattr__(self, name: str) -> Any:
-        values = self.__dict__.get("_values", {})
-        if name not in values:
-            raise AttributeError(name)
-        return values[name]
-
-    @property
-    def value_type(self) -> type:
-        return self._extension_class
-
-    def _serialize(self) -> tuple[Any, ...]:
-        return tuple(self._values[name] for name in _fields(self._extension_class))
-
-    @property
-    def _component_specs(self) -> list[Any]:
-        return [spec for value in self._serialize() for spec in _specs_in(value)]
-
-    def _to_components(self, value: Any) -> list[Any]:
-        fields = zip(_fields(self._extension_class), self._serialize(), strict=True)
-        return [part for name, spec in fields for part in _components_in(spec, vars(value)[name])]
-
-    def _from_components(self, components: Any) -> Any:
-        remaining_components = iter(components)
-        result = self._extension_class.__new__(self._extension_class)
-        for name, spec in zip(_fields(self._extension_class), self._serialize(), strict=True):
-            vars(result)[name] = _map_specs(spec, lambda _: next(remaining_components))
-        vars(result)["_is_frozen"] = True
-        return result
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in self._values.items())
-        return f"{self._extension_class.__name__}.Spec({fields})"
-
-
-class BatchableSpec(ExtensionTypeSpec):
-    """The spec of an extension type whose values are batched field by field."""
-
-    def _batch(self, batch_size: int | None) -> BatchableSpec:
-        return self._map_fields(lambda spec: _batch_spec(spec, batch_size))
-
-    def _unbatch(self) -> BatchableSpec:
-        return self._map_fields(_unbatch_spec)
-
-    def _rows(self, value: Any) -> list[Any]:
-        pairs = zip(self._component_specs, self._to_components(value), strict=True)
-        columns = [_split_rows(spec, component) for spec, component in pairs]
-        row_spec = self._unbatch()
-        return [row_spec._from_components(components) for components in zip(*columns, strict=True)]
-
-    def _stack_values(self, values: Sequence[Any]) -> Any:
-        columns = zip(*(self._to_components(value) for value in values), strict=True)
-        components = [_stack(spec, column) for spec, column in zip(self._component_specs, columns, strict=True)]
-        return self._batch(len(values))._from_components(components)
-
-    def _map_fields(self, function: Callable[[Any], Any]) -> BatchableSpec:
-        return self._from_field_values(  # type: ignore[return-value]
-            {name: _map_specs(value, function) for name, value in self._values.items()}
-        )
 
 
 class BatchableExtensionType(ExtensionType):
@@ -230,44 +146,6 @@ def type_spec_from_value(value: Any) -> TypeSpec:
         return TensorSpec.from_tensor(convert_to_tensor(value))
     except (TypeError, ValueError):
         raise TypeError(f"Could not build a TypeSpec for {value!r} with type {type(value).__name__}") from None
-
-
-_FIELDS: dict[type, dict[str, Any]] = {}
-
-
-def _fields(class_: type) -> dict[str, Any]:
-    """Return the annotations of the fields, in order, those of base classes first."""
-    if class_ not in _FIELDS:
-        hints = typing.get_type_hints(class_)
-        skipped_names = {"Spec", "_batchable"}
-        _FIELDS[class_] = {
-            name: hint for name, hint in hints.items() if name not in skipped_names and not _is_class_var(hint)
-        }
-    return _FIELDS[class_]
-
-
-def _is_class_var(hint: Any) -> bool:
-    return typing.get_origin(hint) is ClassVar or hint is ClassVar
-
-
-def _bind_fields(class_: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all fields by name, of defaults too; raises TypeError for unknown or missing ones."""
-    names = list(_fields(class_))
-    if len(args) > len(names):
-        raise TypeError(f"{class_.__name__} takes {len(names)} arguments, {len(args)} were given")
-    fields_by_name = dict(zip(names, args, strict=False))
-    for name, value in kwargs.items():
-        if name not in names:
-            raise TypeError(f"{class_.__name__}: got an unexpected argument {name!r}")
-        if name in fields_by_name:
-            raise TypeError(f"{class_.__name__}: got multiple values for {name!r}")
-        fields_by_name[name] = value
-    for name in names:
-        if name not in fields_by_name:
-            if not hasattr(class_, name):
-                raise TypeError(f"{class_.__name__}: missing a required argument: {name!r}")
-            fields_by_name[name] = getattr(class_, name)
-    return {name: fields_by_name[name] for name in names}
 
 
 def _convert(value: Any, annotation: Any, location: str) -> Any:
@@ -346,53 +224,4 @@ def _spec_of(value: Any) -> Any:
     return value
 
 
-def _map_specs(spec: Any, function: Callable[[Any], Any]) -> Any:
-    """Apply `function` to each spec in a field of a spec."""
-    if isinstance(spec, TypeSpec):
-        return function(spec)
-    if isinstance(spec, tuple) and not isinstance(spec, TensorShape):
-        return tuple(_map_specs(item_spec, function) for item_spec in spec)
-    if isinstance(spec, dict):
-        return {key: _map_specs(item_spec, function) for key, item_spec in spec.items()}
-    return spec
-
-
-def _specs_in(spec: Any) -> list[Any]:
-    result: list[Any] = []
-    _map_specs(spec, result.append)
-    return result
-
-
-def _components_in(spec: Any, value: Any) -> Iterator[Any]:
-    """Iterate over the parts of a field's value that correspond to specs."""
-    if isinstance(spec, TypeSpec):
-        yield value
-    elif isinstance(spec, tuple) and not isinstance(spec, TensorShape):
-        for item_spec, part in zip(spec, value, strict=True):
-            yield from _components_in(item_spec, part)
-    elif isinstance(spec, dict):
-        for key, item_spec in spec.items():
-            yield from _components_in(item_spec, value[key])
-
-
-def _batch_spec(spec: TypeSpec, size: int | None) -> TypeSpec:
-    if isinstance(spec, TensorSpec):
-        return TensorSpec(TensorShape([size]).concatenate(spec.shape), spec.dtype)
-    return spec._batch(size)
-
-
-def _unbatch_spec(spec: TypeSpec) -> TypeSpec:
-    return TensorSpec(spec.shape[1:], spec.dtype) if isinstance(spec, TensorSpec) else spec._unbatch()
-
-
-def _split_rows(spec: TypeSpec, component: Any) -> list[Any]:
-    return list(component) if isinstance(spec, TensorSpec) else spec._rows(component)
-
-
-def _stack(spec: TypeSpec, column: Sequence[Any]) -> Any:
-    if isinstance(spec, TensorSpec):
-        return EagerTensor(np.stack([np.asarray(tensor.numpy()) for tensor in column]))
-    return spec._stack_values(column)
-
-
-__all__ = ["BatchableExtensionType", "BatchableSpec", "ExtensionType", "ExtensionTypeSpec", "type_spec_from_value"]
+__all__ = ["BatchableExtensionType", "ExtensionType", "type_spec_from_value"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autoconv.api.control.flow import while_loop
 from autoconv.api.control.functional import MAP_ROWS, map_fn
+from autoconv.api.extension_specs import BatchableSpec
 from autoconv.api.extension_types import BatchableExtensionType
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.joining import ragged_stack
@@ -18,10 +19,12 @@ from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.graph.dtypes import int64
 from autoconv.operators.calls.call import call
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.support.type_spec import is_composite
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_array import TensorArray
 
@@ -46,6 +49,10 @@ def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
     )
     if signature is None and template is None and isinstance(first_operand, RaggedTensor):
         signature = first_operand._type_spec._unbatch()
+    if signature is None and template is None and isinstance(leaves[0], BatchableExtensionType):
+        signature = leaves[0]._type_spec._unbatch()
+    if isinstance(signature, BatchableSpec):
+        return _map_to_objects(call_on_row, row_count, signature)
     if not isinstance(signature, RaggedTensorSpec):
         return map_fn(call_on_row, tensor_range(row_count), fn_output_signature=signature)
     if current_region() is None:
@@ -55,6 +62,37 @@ def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
     if signature.ragged_rank:
         raise NotImplementedError("in functions, results of map_fn have one dimension of different lengths")
     return _collect_in_loop(call_on_row, row_count, signature)
+
+
+def _map_to_objects(call_on_row: Callable[[Any], Any], row_count: Any, row_spec: BatchableSpec) -> Any:
+    """Return the batch of the objects of an extension type that a function returns for the rows."""
+    part_specs = list(_tensor_specs(row_spec))
+
+    def parts_of_row(number: Any) -> list[Any]:
+        result = call_on_row(number)
+        if type(result) is not row_spec.value_type:
+            raise TypeError(f"the function of map_fn returned {result!r}; its signature is {row_spec}")
+        return [convert_to_tensor(part) for part in flatten(result)[0]]
+
+    stacked_parts = iter(map_fn(parts_of_row, tensor_range(row_count), fn_output_signature=part_specs))
+    length = static_value(row_count)
+    return _build(row_spec._batch(None if length is None else int(length)), stacked_parts)
+
+
+def _tensor_specs(spec: Any) -> Iterator[TensorSpec]:
+    """Iterate over the specs of the tensors that a value of a spec consists of."""
+    if isinstance(spec, TensorSpec):
+        yield spec
+    else:
+        for part_spec in spec._component_specs:
+            yield from _tensor_specs(part_spec)
+
+
+def _build(spec: Any, tensors: Iterator[Any]) -> Any:
+    """Return the value of a spec that consists of the next of these tensors."""
+    if isinstance(spec, TensorSpec):
+        return next(tensors)
+    return spec._from_components([_build(part_spec, tensors) for part_spec in spec._component_specs])
 
 
 def _row(operand: Any, row_number: Any) -> Any:

@@ -76,6 +76,10 @@ class Iterator:
     def element_spec(self) -> Any:
         return self._spec
 
+    def next(self) -> Any:
+        """The next element, as the builtin `next` returns it; raises StopIteration at the end."""
+        return self.__next__()
+
     def get_next(self) -> Any:
         """The next element; raises EndOfSequenceError, an OutOfRangeError, at the end."""
         if current_region() is not None:

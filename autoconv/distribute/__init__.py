@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autoconv.api.nn.replica_losses import STRATEGY
+from autoconv.api.random.generators import SCOPE
 from autoconv.distribute import cluster_resolver, coordinator, experimental
 from autoconv.distribute.contexts import Context, ReplicaContext, current_context
 from autoconv.distribute.cross_device_ops import (
@@ -57,6 +60,16 @@ def has_strategy() -> bool:
     False
     """
     return type(get_strategy()) is not Strategy
+
+
+def _scope() -> tuple[Any, int | None]:
+    """Return the strategy of the enclosing scope, and the number of the replica that runs."""
+    replica = get_replica_context()
+    number = None if replica is None else replica.replica_id_in_sync_group
+    return (get_strategy(), number) if has_strategy() else (None, None)
+
+
+SCOPE.set(_scope)  # so that random generators find it without an import of this package
 
 
 def get_replica_context() -> ReplicaContext | None:

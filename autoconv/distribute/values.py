@@ -37,6 +37,10 @@ class PerReplica(DistributedValues):
         lines = ",\n".join(f"  {i}: {value!r}" for i, value in enumerate(self._values))
         return f"PerReplica:{{\n{lines}\n}}"
 
+    def __str__(self) -> str:
+        lines = ",\n".join(f"  {i}: {value!s}" for i, value in enumerate(self._values))
+        return f"PerReplica:{{\n{lines}\n}}"
+
 
 class PerReplicaTensors(PerReplica, CompositeTensor):
     """Tensors of replicas as a composite, which graphs and datasets split into its tensors."""

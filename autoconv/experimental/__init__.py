@@ -9,7 +9,8 @@ from autoconv.api.dispatchers import (
     dispatch_for_unary_elementwise_apis,
     unregister_dispatch_for,
 )
-from autoconv.api.extension_types import BatchableExtensionType, ExtensionType, ExtensionTypeSpec
+from autoconv.api.extension_specs import ExtensionTypeSpec
+from autoconv.api.extension_types import BatchableExtensionType, ExtensionType
 from autoconv.api.ragged.dynamic_shape import DynamicRaggedShape
 from autoconv.api.ragged.row_partition import RowPartition
 from autoconv.data.optional import Optional

@@ -268,3 +268,16 @@ def test_keras_fits_over_replicas(run: Run) -> None:
     """)
     one, two = ([float(word) for word in line.split()] for line in found)
     np.testing.assert_allclose(one, two, rtol=1e-5)
+
+
+def test_each_replica_draws_other_numbers(run: Run) -> None:
+    """The figures are those that TensorFlow 2.21 prints."""
+    found = run(MIRRORED + """
+    with strategy.scope():
+        generator = tf.random.Generator.from_seed(1)
+        print(str(strategy.run(lambda: generator.normal([]))).replace("autoconv.", "tf."))
+        print(*shown(strategy.run(tf.function(lambda: generator.normal([])))))
+    """)
+    assert found[:2] == ["PerReplica:{", "  0: tf.Tensor(-0.87930447, shape=(), dtype=float32),"]
+    assert found[2] == "  1: tf.Tensor(0.020661574, shape=(), dtype=float32)"
+    assert np.allclose([float(number) for number in found[4].split()], [-1.5822568, 0.77539235], rtol=1e-6)

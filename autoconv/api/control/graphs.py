@@ -160,6 +160,8 @@ class _GraphContract(Contract):
 
     def make_variable(self, create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
         graph = self._graph()
+        if graph is not None and graph.building_function:
+            return _variable_outside(create, arguments)
         return create(**arguments) if graph is None else GraphVariable(graph=graph, **arguments)
 
     def spend(self, unit: str) -> None:
@@ -167,6 +169,18 @@ class _GraphContract(Contract):
         graph = self._graph()
         if graph is not None and graph.finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
+
+
+def _variable_outside(create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Create a variable outside of the graph of a function; raise ValueError if its value is a part of the graph."""
+    initial_value = arguments.get("initial_value")
+    if isinstance(initial_value, SymbolicTensor):
+        raise ValueError(
+            f"Argument `initial_value` ({initial_value}) could not be lifted out of a `autoconv.function`. Pass a "
+            "function that makes it, such as `autoconv.Variable(lambda: autoconv.random.normal([10, 40]))`."
+        )
+    with recording(None):
+        return create(**arguments)
 
 
 __all__ = ["Graph"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -44,7 +45,9 @@ def numpy_function(
     >>> autoconv.numpy_function(np.sinc, [autoconv.constant(0.5)], autoconv.float32).numpy().round(3)
     np.float32(0.637)
     """
-    is_user_code = func is not None and not hasattr(func, "graphdef")  # host functions name their op
+    if func is None:
+        return _callback_decorator(numpy_function, "numpy_function", inp, Tout, stateful=stateful, name=name)
+    is_user_code = not hasattr(func, "graphdef")  # host functions name their op
     return _apply_callback(func, ArrayCall(func) if is_user_code else func, inp, Tout, name)  # type: ignore[arg-type]
 
 
@@ -54,12 +57,35 @@ def py_function(
 ) -> Any:  # fmt: skip
     """func(*tensors), run each time with eager tensors. `Tout` is as in `numpy_function`.
 
-    A gradient flows through the function: the reverse pass runs it again, under a tape.
+    A gradient flows through the function: the reverse pass runs it again, under a tape. Without `func` and `inp` the
+    result is a decorator, as it is for `numpy_function`.
 
     >>> autoconv.py_function(lambda x: float(x) ** 2, [autoconv.constant(3.0)], autoconv.float32).numpy()
     np.float32(9.0)
     """
-    return _apply_callback(func, None if func is None else EagerCall(func), inp, Tout, name or "EagerPyFunc")
+    if func is None:
+        return _callback_decorator(py_function, "py_function", inp, Tout, name=name)
+    return _apply_callback(func, EagerCall(func), inp, Tout, name or "EagerPyFunc")
+
+
+def _callback_decorator(op: Callable[..., Any], op_name: str, inp: Any, result_specs: Any, **options: Any) -> Any:
+    """Return a decorator that makes functions of tensors which apply the op to the decorated function."""
+    if result_specs is None:
+        raise TypeError(
+            f"Missing required argument: 'Tout'. If {op_name} is a decorator, set `Tout` by name: "
+            f"`@autoconv.{op_name}(Tout=autoconv.float32)`."
+        )
+    if inp is not None:
+        raise TypeError(f"Don't set the `inp` argument when using {op_name} as a decorator (`func=None`).")
+
+    def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def call(*tensors: Any) -> Any:
+            return op(func, inp=tensors, Tout=result_specs, **options)
+
+        return call
+
+    return decorate
 
 
 class ArrayCall:

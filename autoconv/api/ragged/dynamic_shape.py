@@ -10,12 +10,14 @@ import numpy as np
 from autoconv.api.ragged.row_partition import RowPartition
 from autoconv.api.ragged.tensor import RaggedTensor
 from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.shaping import expand_dims
 from autoconv.api.tensors.shaping import shape as dense_shape
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.runtime.annotations import DTypeLike, IntLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.type_spec import CompositeTensor, TypeSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -148,8 +150,13 @@ class DynamicRaggedShape(CompositeTensor):
         ]
         return type(self)(partitions, cast(self._inner_shape, splits_dtype), splits_dtype, self._uniform_lengths)
 
-    def __getitem__(self, index: IntLike) -> Tensor:
-        """Return the length of a uniform dimension; raises ValueError for a ragged one."""
+    def __getitem__(self, index: IntLike | slice) -> Any:
+        """Return the length of a uniform dimension, or the shape of consecutive dimensions.
+
+        Raises ValueError for a ragged dimension, and for a slice with one that leaves out the first dimension.
+        """
+        if isinstance(index, slice):
+            return self._slice(index)
         axis = int(static_value(convert_to_tensor(index)))  # type: ignore[call-overload]
         if axis < 0 and self.rank is not None:
             axis += self.rank
@@ -163,6 +170,29 @@ class DynamicRaggedShape(CompositeTensor):
                 raise ValueError(f"Index {axis} is not uniform: its rows have lengths of their own")
             return convert_to_tensor(np.array(length, self.dtype.numpy))
         return self._inner_shape[axis - self.num_row_partitions]
+
+    def _slice(self, axes: slice) -> DynamicRaggedShape:
+        if axes.step not in (None, 1):
+            raise IndexError("a slice of a shape has no step")
+        if self.rank is None:
+            raise ValueError("a slice of a shape needs one of known rank")
+        start, stop, _ = axes.indices(self.rank)
+        if start:
+            if stop > start and not all(map(self.is_uniform, range(1, min(stop, self.num_row_partitions + 1)))):
+                raise ValueError("All relevant dimensions must be uniform")
+            lengths = [self[axis] for axis in range(start, stop)]
+            return type(self)([], apply("stack", *lengths, axis=0) if lengths else [], self.dtype)
+        if stop >= self.rank:
+            return self
+        partition_count = min(max(stop - 1, 0), self.num_row_partitions)
+        partitions = self._partitions[:partition_count]
+        if not stop:
+            inner_shape: Any = []
+        elif stop > self.num_row_partitions:
+            inner_shape = self._inner_shape[: stop - self.num_row_partitions]
+        else:
+            inner_shape = expand_dims(partitions[-1].nvals() if partitions else self._partitions[0].nrows(), 0)
+        return type(self)(partitions, inner_shape, self.dtype, self._uniform_lengths[:partition_count])
 
     def __repr__(self) -> str:
         lengths_text = ", ".join("..." if length is ... else str(length) for length in self.static_lengths())

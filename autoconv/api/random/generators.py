@@ -21,6 +21,7 @@ from autoconv.api.random.stateless import (
 )
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.graph.dtypes import float32, float64, int32, int64, uint64
+from autoconv.hooks import Hook
 from autoconv.ops.random.global_generator import RESERVED_BLOCKS
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable import Variable
@@ -28,13 +29,18 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
+# () -> the strategy of the enclosing scope and the number of the replica that runs, or None for what there is not.
+# There is no strategy before the package is imported.
+SCOPE: Hook = Hook("autoconv.distribute")
+
 
 class Generator:
     """A stream of random numbers with its own state: an int64 variable of the words of the counter and, last, the key.
 
     `alg` is the algorithm (see `Algorithm`), Philox by default. A draw is a function of key and counter, and
     advances the counter, in a graph as well. Create one with `Generator.from_seed(seed)` or
-    `Generator.from_non_deterministic_state()`.
+    `Generator.from_non_deterministic_state()`. If one is created in the scope of a strategy, each replica has other
+    numbers.
 
     >>> generator = autoconv.random.Generator.from_seed(1)
     >>> generator.normal([2, 3]).shape
@@ -49,6 +55,7 @@ class Generator:
             raise ValueError("Generator takes a state or a generator to copy; see Generator.from_seed(seed)")
         value = apply("cast", convert_to_tensor(state, dtype_hint=int64), dtype=int64)
         self._state = Variable(value, trainable=False, dtype=int64, name="StateVar")
+        self._strategy = SCOPE()[0] if SCOPE.is_set else None
 
     @classmethod
     def from_seed(cls, seed: TensorLike, alg: TensorLike | None = None) -> Generator:
@@ -119,7 +126,22 @@ class Generator:
 
     def _advance(self, shape: Any) -> Tensor:
         """Return the seed of one draw of that shape, and advance the counter."""
-        return self.skip(_element_count(shape))
+        return self._of_replica(self.skip(_element_count(shape)))
+
+    def _of_replica(self, state: Tensor) -> Tensor:
+        """Return the state with a key of the replica's own, if the generator belongs to a strategy."""
+        if self._strategy is None:
+            return state
+        strategy, replica = SCOPE()
+        if strategy is not self._strategy:
+            raise RuntimeError("A generator of a strategy is used in the scope of another strategy")
+        if replica is None:
+            return state
+        key = stateless_uniform(
+            [1], convert_to_tensor([replica, *[0] * (_WORD_COUNTS[self._algorithm] - 2), state[-1]], int64), None, None,
+            int64, None, self._kernel_algorithm,
+        )  # fmt: skip
+        return apply("concat", state[:-1], key, axis=0)
 
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, name: str | None = None

@@ -20,6 +20,10 @@ class FuncGraph(Graph):
     def name(self) -> str:
         return self._graph_name
 
+    @property
+    def building_function(self) -> bool:
+        return True
+
     @contextmanager
     def as_default(self) -> Iterator[FuncGraph]:
         """Record the ops of the block in this graph, not in that of the function that is traced."""

@@ -44,6 +44,9 @@ def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, k
         return leaves
     except TypeError as error:
         reason = str(error)
+    flat_leaves = _bind_flat(type_, args, kwargs)
+    if flat_leaves is not None:
+        return flat_leaves
     _check_dtypes(traced_name, type_, arguments)
     signature_text = ", ".join(f"{p.name}: {p}" for p in type_.parameters)
     flat_error = _flat_signature_error(name, type_, args, kwargs)
@@ -150,10 +153,37 @@ def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, An
             position += 1
 
 
+def _bind_flat(type_: FunctionType, args: Any, kwargs: Any) -> list[Any] | None:
+    """Return the leaves of arguments that are the trace's tensors in order, without its plain values; None if not."""
+    names = _flat_names(type_)
+    given = dict(zip(names, args, strict=False)) | kwargs
+    if len(args) + len(kwargs) != len(names) or set(given) != set(names):
+        return None
+    leaves: list[Any] = []
+    alias_numbers: dict[int, int] = {}
+    try:
+        for parameter in type_.parameters:
+            for leaf_name, key in zip(parameter.names, parameter.leaves, strict=True):
+                if isinstance(key, (TensorKey, VariableKey)):
+                    leaves.append(_fit_leaf(key, given[leaf_name], alias_numbers))
+                elif isinstance(key, (Literal, Reference)):
+                    leaves.append(key.value if isinstance(key, Literal) else key.get())
+                else:
+                    return None
+    except _MismatchError:
+        return None
+    return leaves
+
+
+def _flat_names(type_: FunctionType) -> list[str]:
+    """Return the names of the trace's tensors and variables in order."""
+    return [leaf_name for p in type_.parameters for leaf_name, key in zip(p.names, p.leaves, strict=True)
+            if isinstance(key, (TensorKey, VariableKey))]  # fmt: skip
+
+
 def _flat_signature_error(name: str, type_: FunctionType, args: Any, kwargs: Any) -> str:
     """Return the reason why the arguments do not fit the flat signature either: the trace's tensors in order."""
-    names = [leaf_name for p in type_.parameters for leaf_name, key in zip(p.names, p.leaves, strict=True)
-             if isinstance(key, (TensorKey, VariableKey))]  # fmt: skip
+    names = _flat_names(type_)
     call_text = f"{name}({', '.join(names)})"
     if len(args) > len(names):
         return f"{call_text} takes {len(names)} positional arguments, got {len(args)}."

@@ -86,6 +86,7 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
     class ArgumentStorage:
         value_in_root = value_in_graph
         name, shape, type = variable.storage.name, variable.storage.shape, variable.storage.type
+        number = variable.storage.number
         value, element_type = variable.storage.value, variable.storage.element_type
 
         @staticmethod

@@ -10,6 +10,7 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.graphdef import NodeDef, as_graph_def
 from autoconv.graph.picture import graph_html
 from autoconv.hooks import Hook
+from autoconv.runtime.recording.tracebacks import present_errors
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 STABLEHLO_HOOK = Hook("autoconv.stablehlo")  # writes a graph; loaded at the first use
@@ -72,6 +73,47 @@ class GraphMember:
 
     def add_gradient_functions_to_graph(self, g: object = None) -> None:
         """Make the function's gradients known to a graph, which needs nothing here."""
+
+    @property
+    def inference_fn(self) -> AtomicFunction:
+        """The function of tensors alone that the trace is."""
+        return AtomicFunction(self)
+
+
+class AtomicFunction:
+    """A trace as a function of its signature, without variables and tensors from outside.
+
+    >>> f = autoconv.function(lambda x: x + 1)
+    >>> f.get_concrete_function(autoconv.constant(1)).inference_fn(autoconv.constant(2)).numpy()
+    np.int32(3)
+    """
+
+    def __init__(self, trace: Any) -> None:
+        self._trace = trace
+
+    @property
+    def name(self) -> bytes:
+        return self._trace.name  # type: ignore[no-any-return]
+
+    @property
+    def function_type(self) -> Any:
+        return self._trace.function_type
+
+    @property
+    def graph(self) -> FuncGraph:
+        return self._trace.graph  # type: ignore[no-any-return]
+
+    @present_errors
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._trace.captured_inputs:
+            raise ValueError(
+                "The trace uses variables or tensors from outside, so it is no function of its arguments alone: call "
+                "the concrete function itself."
+            )
+        return self._trace(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<AtomicFunction> {self.name.decode()}{self.function_type}"
 
 
 class FuncGraph:
