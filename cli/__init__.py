@@ -57,6 +57,7 @@ class _Command(click.Group):
         sys.exit(int(self._run_to_exit_code(args, prog_name, settings)))
 
     def _run_to_exit_code(self, args: Sequence[str] | None, prog_name: str | None, settings: dict[str, Any]) -> int:
+        """Run the command; return its exit code after a message for an exception."""
         try:
             restore_interrupts()
             return super().main(args, prog_name or "autoconv", **settings) or ExitCode.FINE

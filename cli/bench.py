@@ -16,7 +16,7 @@ from .diagnostics import say
 
 _FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 _DEFAULT_FOLDER = _FIXTURES / "bench"
-# Suites in folders of their own: NumPy programs that are compiled unchanged, and Keras models that are trained.
+# Suites outside of the default folder: NumPy programs that are compiled unchanged, and Keras models that are trained.
 _SUITE_FOLDERS = ("numpy", "keras")
 
 
@@ -53,12 +53,12 @@ def bench(
     import autoconv.bench.rounds as measuring
     import autoconv.bench.table as table
 
-    separate_suites = [suite for suite in suites if suite in _SUITE_FOLDERS] if folder == _DEFAULT_FOLDER else []
-    if separate_suites:
+    suites_with_own_folder = [suite for suite in suites if suite in _SUITE_FOLDERS] if folder == _DEFAULT_FOLDER else []
+    if suites_with_own_folder:
         files: dict[str, Path] = {}
-        for suite in separate_suites:
+        for suite in suites_with_own_folder:
             files |= measuring.workloads(_FIXTURES / suite, (), only)
-        other_suites = tuple(suite for suite in suites if suite not in separate_suites)
+        other_suites = tuple(suite for suite in suites if suite not in suites_with_own_folder)
         files |= measuring.workloads(folder, other_suites, only) if other_suites else {}
     else:
         files = measuring.workloads(folder, suites, only)
@@ -100,6 +100,7 @@ def _selected_peers(names: tuple[str, ...], peers: Any) -> Any:
 
 
 def _checked_python(path: str) -> str:
+    """Return the path of an interpreter; raise TargetError if it is not an executable file."""
     if not os.access(path, os.X_OK) or os.path.isdir(path):
         raise TargetError(f"{path} is not an executable file; --peers-python takes the path of a Python interpreter")
     return path
@@ -110,7 +111,7 @@ def _print_tables(tables: list[Any]) -> None:
 
     is_terminal = sys.stdout.isatty()
     console = Console(width=None if is_terminal else 160, force_terminal=is_terminal)
-    for renderable in tables:
-        with console.capture() as captured:
-            console.print(renderable)
-        say(captured.get())
+    for table in tables:
+        with console.capture() as captured_text:
+            console.print(table)
+        say(captured_text.get())

@@ -64,10 +64,10 @@ def build(
             say(str(file))
 
 
-def _is_output(file: object, path: str) -> bool:
-    """Return whether a path is in the folder of the outputs, or is that folder or one above it."""
-    folder = Path(path).absolute().parent
-    absolute_path = None if not isinstance(file, str) else Path(file).absolute()
+def _is_output(named_file: object, output: str) -> bool:
+    """Return whether an error names a file in the folder of the outputs, that folder itself, or one above it."""
+    folder = Path(output).absolute().parent
+    absolute_path = None if not isinstance(named_file, str) else Path(named_file).absolute()
     return absolute_path is not None and (absolute_path.parent == folder or absolute_path in (folder, *folder.parents))
 
 

@@ -27,7 +27,12 @@ from .workers import convert_all
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
-    """Options of the command besides those of the conversion itself."""
+    """Options of the command: what it prints and writes, besides the options of the conversion itself.
+
+    `diff`, `explain` and `json` print changes, constructs or all results; `check` compares with existing outputs.
+    `force` replaces these; `keep_going` writes files that were converted in part. `jobs` is a number of processes,
+    0 for as many as save time.
+    """
 
     diff: bool
     check: bool
@@ -41,16 +46,18 @@ class Mode:
 
     @property
     def writes(self) -> bool:
+        """Return whether outputs are written."""
         return not (self.diff or self.check or self.explain)
 
 
 def _parse_renames(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
-    pairs = [value.partition("=") for value in values]
-    for old, equals, new in pairs:
+    """Return the new name of each old name in OLD=NEW."""
+    renames = [value.partition("=") for value in values]
+    for old, equals, new in renames:
         names = (*old.split("."), *new.split("."))
         if not equals or not all(name.isidentifier() for name in names):
             raise click.BadParameter("write OLD=NEW, for example tensorflow=autoconv")
-    return {old: new for old, _, new in pairs}
+    return {old: new for old, _, new in renames}
 
 
 @click.command(short_help="Convert files or folders to code that builds graphs on tensors.")
@@ -164,6 +171,7 @@ def convert(
 
 
 def _convert(plan: Plan, mode: Mode) -> list[Outcome]:
+    """Convert the files of the plan, a single one without a progress bar; return their outcomes."""
     jobs = [job for job in plan.jobs if job.action == "convert"]
     if len(jobs) == 1:
         return [convert_job(jobs[0], standard_input() if jobs[0].source is None else None)]
@@ -172,7 +180,7 @@ def _convert(plan: Plan, mode: Mode) -> list[Outcome]:
 
 
 def _final_path(path: str) -> str:
-    """Return the path of an output, given that of the temporary file for it."""
+    """Return the path of an output from the path of its temporary file, `.NAME.` and eight random characters."""
     return re.sub(r"(^|/|\\)\.([^/\\]*)\.[a-z0-9_]{8}$", r"\1\2", path)
 
 
@@ -184,7 +192,7 @@ def _failed_folders(outcomes: Sequence[Outcome], mode: Mode) -> set[int]:
 
 
 def _is_accepted(outcome: Outcome, mode: Mode, failed_folders: set[int]) -> bool:
-    """Return whether a file has an output: its conversion, or with --keep-going, in a folder, a copy."""
+    """Return whether the result for a file is written: its conversion, or a copy with --keep-going in a folder."""
     if outcome.job.folder_index in failed_folders:
         return False
     if outcome.conversion is not None:
@@ -222,10 +230,10 @@ def _write(plan: Plan, accepted_outcomes: Sequence[Outcome], copy_jobs: Sequence
                     paths.append(job.output)
             staging.commit()
     except OSError as error:
-        prefix = f"{_final_path(str(error.filename))}: " if error.filename else ""
+        path_prefix = f"{_final_path(str(error.filename))}: " if error.filename else ""
         if any(str(job.source) == str(error.filename) for job in copy_jobs):
-            raise SourceError(f"cannot read {prefix}{error.strerror or error}") from error
-        raise TargetError(f"cannot write the output: {prefix}{error.strerror or error}") from error
+            raise SourceError(f"cannot read {path_prefix}{error.strerror or error}") from error
+        raise TargetError(f"cannot write the output: {path_prefix}{error.strerror or error}") from error
     return paths
 
 
@@ -298,6 +306,7 @@ def _diff(outcome: Outcome, mode: Mode) -> str:
 
 
 def _summary_line(outcome: Outcome) -> str:
+    """Return the line of --verbose for one file."""
     if outcome.conversion is None:
         return f"{outcome.job.name}: not converted"
     constructs = outcome.conversion.constructs
@@ -310,7 +319,7 @@ def _summary_line(outcome: Outcome) -> str:
 
 @contextlib.contextmanager
 def _progress(total: int, mode: Mode) -> Iterator[Callable[[Job], None]]:
-    """Show a progress bar on standard error if that is a terminal."""
+    """Show a progress bar on standard error if that is a terminal; yields the function to call for each job done."""
     if mode.quiet or mode.verbose or not sys.stderr.isatty():
         yield lambda job: None
         return

@@ -74,13 +74,13 @@ def show_bug(summary: str, details: str) -> None:
 
 
 def describe(error: BaseException) -> tuple[str, str]:
-    """Return an unexpected exception as one line, and its traceback."""
+    """Return a line that summarises an unexpected exception, and its traceback: the arguments of `show_bug`."""
     message_lines = traceback.format_exception_only(error)[-1].strip().splitlines()
     return (message_lines[0] if message_lines else type(error).__name__), "".join(traceback.format_exception(error))
 
 
 def exit_code_of(error: AutoconvError) -> ExitCode:
-    """Return the exit code for an error."""
+    """Return the exit code for an error: unreadable source, wrong usage, or else unsupported construct."""
     if isinstance(error, SourceError):
         return ExitCode.UNREADABLE
     return ExitCode.USAGE if isinstance(error, TargetError) else ExitCode.DIFFERS
@@ -97,13 +97,14 @@ def _printable(text: str) -> str:
 
 
 def _redirect_to_null(is_stderr: bool) -> None:
+    """Discard what is printed from now on to standard error or standard output."""
     stream = sys.stderr if is_stderr else sys.stdout
-    # Not closed: it replaces the stream until the process ends.
-    sink = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    # Not closed: the null device replaces the stream until the process ends.
+    null_device = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
-        os.dup2(sink.fileno(), stream.fileno())
+        os.dup2(null_device.fileno(), stream.fileno())
     except (OSError, ValueError):
         if is_stderr:
-            sys.stderr = sink
+            sys.stderr = null_device
         else:
-            sys.stdout = sink
+            sys.stdout = null_device

@@ -75,6 +75,7 @@ def export(
 
 
 def _exported_bytes(function: Any, arguments: list[Any], format_name: str, capacity: int, contract: str) -> bytes:
+    """Return the contents of the file; `capacity` is the largest length of a list that grows in the graph."""
     if format_name == "onnx":
         from autoconv import onnx
         from autoconv.onnx.checksum import add_checksum

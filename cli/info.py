@@ -78,6 +78,7 @@ def _folder_contents(folder: Path) -> tuple[int, int]:
 
 
 def _processor_name() -> str:
+    """Return the processor's model, or its architecture where the system does not tell the model."""
     try:
         for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
             if line.lower().startswith("model name"):
@@ -88,27 +89,29 @@ def _processor_name() -> str:
 
 
 def _missing_packages() -> dict[str, list[str]]:
-    """Return, by extra, those of its distributions that are not installed."""
+    """Return, for each extra of autoconv, those of its distributions that are not installed."""
     missing: dict[str, list[str]] = {}
     try:
         requirements = importlib.metadata.requires("autoconv") or []
     except importlib.metadata.PackageNotFoundError:
         return missing
     for requirement in requirements:
-        extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", requirement)
-        name = re.match(r"[\w.-]+", requirement)
-        if extra and name and version(name[0]) is None:
-            missing.setdefault(extra[1], []).append(name[0])
+        extra_match = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", requirement)
+        name_match = re.match(r"[\w.-]+", requirement)
+        if extra_match and name_match and version(name_match[0]) is None:
+            missing.setdefault(extra_match[1], []).append(name_match[0])
     return missing
 
 
 def _cache_text(cache: dict[str, Any]) -> str:
+    """Return the location of the cache, from the facts about it."""
     if cache["folder"] is None:
         return "none: switched off by AUTOCONV_CACHE"
     return str(cache["folder"]) if cache["exists"] else f"{cache['folder']} (not there yet)"
 
 
 def _facts_text(facts: dict[str, Any]) -> str:
+    """Return the facts of `collect_facts` as lines with a label each."""
     cache, cpu = facts["cache"], facts["cpu"]
     rows = [("autoconv", facts["autoconv"] or "not installed"), ("Python", facts["python"])]
     rows += [(name, installed or "not installed") for name, installed in facts["packages"].items()]

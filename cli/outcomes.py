@@ -21,8 +21,8 @@ from .targets import unknown_name
 class Outcome:
     """The result for one file.
 
-    `conversion` is set if it was converted, `source` if it was read; `defined_names` holds its
-    qualified names if names to compile were given; `bug` is a summary and a traceback.
+    `conversion` is set if the file was converted, and `source`, its text, if it was read. `defined_names` holds the
+    qualified names of its functions if names to compile were given. `bug`: summary and traceback of a bug.
     """
 
     job: Job
@@ -75,11 +75,11 @@ def convert_job(job: Job, data: bytes | None = None) -> Outcome:
 
 
 def _copy_converted(job: Job, source: str) -> Outcome:
-    """Copy the output of an earlier conversion if it is part of a folder, refuse it as a single file."""
+    """Return the outcome for a file that was converted before: in a folder it is copied, else refused."""
     if job.folder_index is None:
         return Outcome(job=job, source=source, error=TargetError(f"{job.name} is a converted file already"))
-    origins = tuple(range(1, source.count("\n") + 2))
-    return Outcome(job=job, source=source, conversion=Conversion(source, origins, (), (), ()))
+    identity_origins = tuple(range(1, source.count("\n") + 2))
+    return Outcome(job=job, source=source, conversion=Conversion(source, identity_origins, (), (), ()))
 
 
 def check_compiled_names(outcomes: Sequence[Outcome], names: frozenset[str]) -> None:

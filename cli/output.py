@@ -30,11 +30,11 @@ def refuse_existing(path: Path, *, force: bool) -> None:
 def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     """Raise TargetError if an output is an input, even by another path, a symbolic link or a hard link."""
     sources = list(inputs)
-    names = {os.path.realpath(source) for source in sources}
+    real_paths = {os.path.realpath(source) for source in sources}
     identities = {_file_identity(source) for source in sources}
     for output in outputs:
         identity = _file_identity(output)
-        if os.path.realpath(output) in names or (identity is not None and identity in identities):
+        if os.path.realpath(output) in real_paths or (identity is not None and identity in identities):
             raise TargetError(
                 f"{output} is an input of this command and is not overwritten; choose another -o"
             )
@@ -51,8 +51,8 @@ class Staging:
     """
 
     def __init__(self) -> None:
-        self._pending_renames: list[tuple[str, str]] = []
-        self._pending_folders: list[tuple[str, Path]] = []
+        self._pending_renames: list[tuple[str, str]] = []  # (temporary path, final path) of files
+        self._pending_folders: list[tuple[str, Path]] = []  # (temporary path, final path) of folders
         self._created_folders: list[Path] = []
 
     def add_folder(self, path: Path) -> Path:
@@ -118,6 +118,7 @@ class Staging:
                     folder.rmdir()
 
     def _make_temporary(self, path: Path) -> str:
+        """Make an empty temporary file beside the path, which `commit` renames to it; return its path."""
         final_path = os.path.realpath(path)  # writing through a link keeps the link
         self._make_parents(Path(final_path))
         with delay_signals(signal.SIGINT, signal.SIGTERM):
@@ -129,12 +130,14 @@ class Staging:
         return temporary
 
     def _make_parents(self, path: Path) -> None:
+        """Make the missing folders above a path; they are removed without a commit."""
         missing = [folder for folder in path.parents if not folder.exists()]
         for folder in reversed(missing):
             folder.mkdir(exist_ok=True)
             self._created_folders.append(folder)
 
     def _permissions(self, path: Path, mode_of: Path | None) -> int:
+        """Return the mode of the file at `path`, or of `mode_of`; for neither, that of a new file."""
         for replaced_or_source in (path, mode_of):
             if replaced_or_source is not None and replaced_or_source.is_file():
                 return stat.S_IMODE(replaced_or_source.stat().st_mode) & 0o777
@@ -160,7 +163,10 @@ def exit_on_sigterm() -> Iterator[None]:
 
 @contextlib.contextmanager
 def delay_signals(*numbers: signal.Signals) -> Iterator[None]:
-    """Delay these signals until after the block; processes started in it never receive them. No effect on Windows."""
+    """Delay these signals until after the block, without effect on Windows.
+
+    Processes that are started in the block never receive them.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -172,6 +178,7 @@ def delay_signals(*numbers: signal.Signals) -> Iterator[None]:
 
 
 def _file_identity(path: Path) -> tuple[int, int] | None:
+    """Return the device and inode, which all links to a file share; None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -180,6 +187,7 @@ def _file_identity(path: Path) -> tuple[int, int] | None:
 
 
 def _umask() -> int:
+    """Return the permissions that new files of this process lack; reading them sets them for a moment."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

@@ -23,23 +23,25 @@ _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 def own_files(folder: Path, output: Path) -> Iterator[Path]:
     """Yield every file below a folder in a stable order, including links to folders.
 
-    It skips `output` if it is inside, files converted from others of the folder, hidden folders, caches, virtual
-    environments and build results. It also skips files that git ignores. Raises SourceError for an unreadable folder.
+    Skipped are `output` if it lies inside, files converted from others of the folder, hidden folders, caches, virtual
+    environments, build results, and files that git ignores. Raises SourceError for an unreadable folder.
     """
 
     def refuse(error: OSError) -> None:
         raise SourceError(f"cannot read the folder {error.filename}: {error.strerror}") from error
 
-    ignored = _git_ignored_paths(folder)
-    output_path = os.path.realpath(output)
+    ignored_paths = _git_ignored_paths(folder)
+    real_output = os.path.realpath(output)
     for parent, folders, files in os.walk(folder, onerror=refuse):
-        root = Path(parent)
-        folder_names = [name for name in sorted(folders) if _may_enter(root / name, folder, ignored, output_path)]
-        link_names = [name for name in folder_names if (root / name).is_symlink()]
+        parent_folder = Path(parent)
+        folder_names = [
+            name for name in sorted(folders) if _may_enter(parent_folder / name, folder, ignored_paths, real_output)
+        ]
+        link_names = [name for name in folder_names if (parent_folder / name).is_symlink()]
         folders[:] = [name for name in folder_names if name not in link_names]
         for name in sorted([*files, *link_names]):
-            path = root / name
-            if _is_own_file(path, folder) and _relative_path(path, folder) not in ignored:
+            path = parent_folder / name
+            if _is_own_file(path, folder) and _relative_path(path, folder) not in ignored_paths:
                 yield path
 
 
@@ -57,8 +59,10 @@ def _converted_text(path: Path) -> str:
     return text if is_converted(text) else ""
 
 
-def _may_enter(path: Path, folder: Path, ignored: frozenset[str], output: str) -> bool:
-    if not is_own_folder(path) or _relative_path(path, folder) in ignored or os.path.realpath(path) == output:
+def _may_enter(path: Path, folder: Path, ignored_paths: frozenset[str], real_output: str) -> bool:
+    """Return whether a folder below `folder` may hold the user's own files; build folders are beside project files."""
+    is_output = os.path.realpath(path) == real_output
+    if is_output or not is_own_folder(path) or _relative_path(path, folder) in ignored_paths:
         return False
     if path.name.endswith(".egg-info"):
         return False

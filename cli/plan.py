@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from autoconv.emit.conversion import Options
 from autoconv.errors import TargetError
@@ -37,12 +37,19 @@ class Job:
         return str(self.source) if self.source is not None else "<stdin>"
 
 
+class FolderArgument(NamedTuple):
+    """A folder among the inputs of a command, and the folder of its output."""
+
+    source: Path
+    target: Path
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The jobs of one command. `folders`: (input folder, output folder) for each folder argument."""
+    """The jobs of one command, and its folder arguments."""
 
     jobs: tuple[Job, ...]
-    folders: tuple[tuple[Path, Path], ...]
+    folders: tuple[FolderArgument, ...]
 
 
 def make_plan(inputs: Sequence[str], output: str | None, options: Options, suffix: str = "graph") -> Plan:
@@ -59,12 +66,12 @@ def make_plan(inputs: Sequence[str], output: str | None, options: Options, suffi
         target = None if output in (None, STREAM) else Path(str(output))
         return Plan(jobs=(Job(source=None, output=target, options=options),), folders=())
     jobs: list[Job] = []
-    folders: list[tuple[Path, Path]] = []
+    folders: list[FolderArgument] = []
     for source in map(Path, paths):
         if source.is_dir():
             target_folder = _folder_output(source, output, has_several_inputs=len(paths) > 1, suffix=suffix)
             jobs += _folder_jobs(source, target_folder, options, len(folders))
-            folders.append((source, target_folder))
+            folders.append(FolderArgument(source, target_folder))
         elif os.path.lexists(source):
             jobs.append(
                 Job(source=source, output=_file_output(source, output, len(paths) > 1, suffix), options=options)
@@ -88,7 +95,7 @@ def staged_path(plan: Plan, job: Job, folders: Mapping[int, Path]) -> Path:
     assert job.output is not None
     if job.folder_index is None:
         return job.output
-    return folders[job.folder_index] / job.output.relative_to(plan.folders[job.folder_index][1])
+    return folders[job.folder_index] / job.output.relative_to(plan.folders[job.folder_index].target)
 
 
 def check_outputs(plan: Plan, *, force: bool) -> None:
@@ -96,16 +103,17 @@ def check_outputs(plan: Plan, *, force: bool) -> None:
     sources = [job.source for job in plan.jobs if job.source is not None]
     outputs = [job.output for job in plan.jobs if job.output is not None]
     for source, target in plan.folders:
-        inner, outer = os.path.realpath(target), os.path.realpath(source)
-        if os.path.commonpath([inner, outer]) == outer and inner != outer and not _is_default_output(source, target):
+        real_target, real_source = os.path.realpath(target), os.path.realpath(source)
+        is_inside = os.path.commonpath([real_target, real_source]) == real_source and real_target != real_source
+        if is_inside and not _is_default_output(source, target):
             raise TargetError(f"the output {target} lies inside of the folder {source} that is converted")
     refuse_inputs([job.output for job in plan.jobs if job.output is not None and not _becomes_link(job)], sources)
     _refuse_links_to_outside(plan)
-    seen_paths: set[str] = set()
+    distinct_paths: set[str] = set()
     for path in outputs:
-        if str(path) in seen_paths:
+        if str(path) in distinct_paths:
             raise TargetError(f"{path} would be written twice; convert these files one by one")
-        seen_paths.add(str(path))
+        distinct_paths.add(str(path))
     for _, folder in plan.folders:
         if folder.exists() and not folder.is_dir():
             raise TargetError(f"{folder} is a file; the output of a folder is a folder")
@@ -118,13 +126,14 @@ def check_outputs(plan: Plan, *, force: bool) -> None:
 
 
 def _refuse_links_to_outside(plan: Plan) -> None:
+    """Raise TargetError for an output that would be written through a link to outside of its output folder."""
     for job in plan.jobs:
         if job.folder_index is None or job.output is None:
             continue
-        output_folder = plan.folders[job.folder_index][1]
-        inner = os.path.realpath(job.output.parent if _becomes_link(job) else job.output)
-        outer = os.path.realpath(output_folder)
-        if os.path.commonpath([inner, outer]) != outer:
+        output_folder = plan.folders[job.folder_index].target
+        real_output = os.path.realpath(job.output.parent if _becomes_link(job) else job.output)
+        real_folder = os.path.realpath(output_folder)
+        if os.path.commonpath([real_output, real_folder]) != real_folder:
             raise TargetError(f"{job.output} is a link to outside of the output {output_folder}")
 
 

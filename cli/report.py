@@ -34,7 +34,7 @@ def show_failures(outcomes: Iterable[Outcome]) -> None:
 
 
 def show_explanation(outcomes: Sequence[Outcome]) -> None:
-    """Print a row for each construct: its form, whether it would stage, and if not why; then the share rewritten."""
+    """Print a row for each construct, with its form and whether and why it would stage; then the share rewritten."""
     constructs = [
         construct for outcome in outcomes if outcome.conversion for construct in outcome.conversion.constructs
     ]
@@ -79,15 +79,15 @@ def add_colours(text: str, language: str = "python") -> str:
 def as_json(
     outcomes: Sequence[Outcome], written: Iterable[Path], changed: Iterable[Path], code: ExitCode
 ) -> str:
-    """Return the report as one JSON document: files with their diagnostics and constructs, and the outputs written."""
-    outputs, differing = set(written), set(changed)
+    """Return the report as one JSON document: files with their diagnostics and constructs, and written outputs."""
+    written_outputs, changed_outputs = set(written), set(changed)
     files = [
         {
             "input": outcome.job.name,
             "output": str(outcome.job.output) if outcome.job.output else None,
             "status": _status(outcome),
-            "written": outcome.job.output in outputs,
-            "would_change": outcome.job.output in differing,
+            "written": outcome.job.output in written_outputs,
+            "would_change": outcome.job.output in changed_outputs,
             "functions": list(outcome.conversion.functions) if outcome.conversion else [],
             "diagnostics": [
                 {
@@ -113,7 +113,7 @@ def as_json(
         }
         for outcome in outcomes
     ]
-    document = {"files": files, "outputs": sorted(map(str, outputs)), "exit_code": int(code)}
+    document = {"files": files, "outputs": sorted(map(str, written_outputs)), "exit_code": int(code)}
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
@@ -126,8 +126,10 @@ def _status(outcome: Outcome) -> str:
 
 
 def _error_data(outcome: Outcome) -> dict[str, Any] | None:
+    """Return the error of a file for the JSON document; None if there is none."""
     if outcome.bug is not None:
-        return {"message": outcome.bug[0]}
+        summary, _ = outcome.bug
+        return {"message": summary}
     if outcome.error is None:
         return None
     place = _place_data(outcome.error.place) if outcome.error.place else {}
@@ -135,11 +137,13 @@ def _error_data(outcome: Outcome) -> dict[str, Any] | None:
 
 
 def _place_data(place: Place) -> dict[str, Any]:
+    """Return a position for the JSON document; None for a column that is not known."""
     columns = {"column": place.column or None, "end_column": place.end_column or None}
     return {"file": place.file, "line": place.line, **columns}
 
 
 def _row(construct: Construct) -> tuple[str, ...]:
+    """Return the cells of a construct's row, in the order of `COLUMNS`."""
     stages = "yes" if construct.stages else "no"
     function = construct.function or "(module)"
     return str(construct.place.line), construct.kind, function, construct.form, stages, construct.reason

@@ -1,4 +1,4 @@
-"""`autoconv run`: run a script; it and the modules under its folder are converted as they are imported."""
+"""`autoconv run`: convert and run a script; the modules under its folder are converted as they are imported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHARED_MODULES = frozenset({"autoconv", "numpy", "__main__"})
 
 
 def _refuse_files(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse the name of a script in place of a function's name; otherwise the error would be a missing FILE."""
+    """Refuse `--compile FILE`, which lacks the function's name: the error would be that FILE is missing."""
     for name in names:
         if name.endswith(".py") and Path(name).is_file():
             raise click.BadParameter(f"{name} is a file; write --compile NAME {name}, with the name of a function.")

@@ -57,7 +57,7 @@ def show_code(target: str, after: str | None, is_side_by_side: bool, under_compi
 
 
 def _options(target: Target, tree: ast.Module, after: str | None, under_compile: bool) -> Options:
-    """Restrict the conversion to the target: the functions of a class, the function that encloses a nested one."""
+    """Return the options of a conversion of the target only: its inner functions, and those that enclose it."""
     names = {name for name, _ in qualified_functions(tree)}
     if under_compile and target.name and target.name not in names:
         raise TargetError(f"{target.path}:{target.name}: --compile is for functions and methods")
@@ -76,7 +76,7 @@ def _options(target: Target, tree: ast.Module, after: str | None, under_compile:
 
 
 def _checked_pass(name: str | None) -> str | None:
-    """Return the name of a pass; raise TargetError with a list of all passes for an unknown one."""
+    """Return the given name if a pass has it, or None; else raise TargetError, which lists all passes."""
     if name is None:
         return None
     import autoconv.passes  # imported on demand: the table loads every pass
@@ -88,7 +88,7 @@ def _checked_pass(name: str | None) -> str | None:
 
 
 def _excerpts(text: str, name: str) -> list[Excerpt]:
-    """Return an excerpt for each definition of a name, with the comments directly above; the whole text for ""."""
+    """Return an excerpt for each definition of the name, with the comments directly above; for "" the whole text."""
     lines = text.split("\n")
     if not name:
         whole_text = text.rstrip("\n")

@@ -88,21 +88,21 @@ def function_of(target: str) -> Any:
     if not resolved.name:
         raise TargetError(f"{target} is a file; name a function in it, as in {target}:func")
     module = _import_file(resolved.path)
-    value: Any = module
-    for part in resolved.name.split("."):
-        value = getattr(value, part, None)
-    if not callable(value) or isinstance(value, type):
+    member: Any = module
+    for attribute in resolved.name.split("."):
+        member = getattr(member, attribute, None)
+    if not callable(member) or isinstance(member, type):
         raise TargetError(f"{resolved.path}:{resolved.name} is not a function after the import of its module")
-    return value
+    return member
 
 
 def _import_file(path: Path) -> Any:
     """Import the module in a file, under its full name if it is in a package."""
     absolute_path = path.resolve()
-    name, root = absolute_path.stem, absolute_path.parent
-    while (root / "__init__.py").exists():
-        name, root = f"{root.name}.{name}", root.parent
-    sys.path.insert(0, os.fspath(root))
+    name, folder = absolute_path.stem, absolute_path.parent
+    while (folder / "__init__.py").exists():
+        name, folder = f"{folder.name}.{name}", folder.parent
+    sys.path.insert(0, os.fspath(folder))
     try:
         spec = importlib.util.spec_from_file_location(name.removesuffix(".__init__"), absolute_path)
         assert spec is not None and spec.loader is not None

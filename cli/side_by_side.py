@@ -1,4 +1,4 @@
-"""Print two texts side by side, the converted one aligned with its source lines."""
+"""Format two texts side by side, with each converted line beside the source line that it comes from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Excerpt:
 
 
 def side_by_side(left: Sequence[Excerpt], right: Sequence[Excerpt], origins: Sequence[int]) -> str:
-    """Return the original on the left and the converted text on the right, both with line numbers.
+    """Return a table with the original on the left and the converted text on the right, both with line numbers.
 
     The width is that of the terminal (160 columns in a pipe). `origins[k]` is the line of the original for line k+1 of
     the converted text.
@@ -61,8 +61,8 @@ def side_by_side(left: Sequence[Excerpt], right: Sequence[Excerpt], origins: Seq
 def _align(left: Excerpt, right: Excerpt, origins: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
     """Yield pairs of line numbers, of the original and of the converted text; None where a side has no line.
 
-    A converted line that is the first of its origin is aligned with it; lines between two such anchors are paired in
-    order.
+    A source line stands beside the first converted line that comes from it. The lines between two such pairs are
+    paired in order.
     """
     next_line, lines = left.first_line, right.text.split("\n")
     unpaired: list[int] = []

@@ -36,7 +36,7 @@ def standard_input() -> bytes:
 
 
 def decode_source(data: bytes, name: str) -> str:
-    """Decode bytes as `read_source` decodes a file."""
+    """Return the text of a Python file's bytes, as `read_source`; `name` is the file's name in errors."""
     if b"\0" in data:
         raise _error_at("a null byte: this is not a Python source", data, data.index(b"\0"), name)
     try:
@@ -65,7 +65,7 @@ def parse(source: str, name: str) -> ast.Module:
 
 
 def syntax_error(error: SyntaxError, name: str) -> SourceError:
-    """Convert an exception of Python's parser."""
+    """Return the SourceError for an exception of Python's parser."""
     column, end_column = error.offset or 0, error.end_offset or 0
     is_one_line = error.end_lineno in (None, error.lineno)
     place = Place(
@@ -75,17 +75,19 @@ def syntax_error(error: SyntaxError, name: str) -> SourceError:
 
 
 def _decoding_error(data: bytes, error: UnicodeDecodeError, name: str) -> SourceError:
+    """Return the error for a byte that the encoding does not allow."""
     offset = len(data) - len(error.object) + error.start  # `object` does not include a byte-order mark
     return _error_at(f"not {error.encoding}: byte 0x{data[offset]:02x} ({error.reason})", data, offset, name)
 
 
 def _error_at(message: str, data: bytes, offset: int, name: str) -> SourceError:
+    """Return an error with the position of a byte in `data`."""
     preceding_bytes = data[:offset]
     line = preceding_bytes.count(b"\n") + 1
-    start = preceding_bytes.rfind(b"\n") + 1
-    end = data.find(b"\n", offset)
-    line_text = data[start : end if end >= 0 else len(data)][:500].decode("utf-8", "replace")
-    column = len(data[start:offset].decode("utf-8", "replace")) + 1
+    line_start = preceding_bytes.rfind(b"\n") + 1
+    line_end = data.find(b"\n", offset)
+    line_text = data[line_start : line_end if line_end >= 0 else len(data)][:500].decode("utf-8", "replace")
+    column = len(data[line_start:offset].decode("utf-8", "replace")) + 1
     place = Place(name, line, column, column + 1, line_text.rstrip("\r"))
     remedy = 'save the file as UTF-8, or name its encoding in line 1: "# -*- coding: latin-1 -*-"'
     return SourceError(message, place, remedy if message.startswith("not ") else "")

@@ -113,7 +113,7 @@ def _resolve_bare_name(name: str) -> Target:
         raise TargetError(f"{name}: no such file")
     if not all(part.isidentifier() for part in name.split(".")):
         raise TargetError(f"{name!r} is neither a file nor the name of a function")
-    targets: list[tuple[Target, int]] = []
+    targets: list[tuple[Target, int]] = []  # (target, line of its definition)
     known_names: set[str] = set()
     definition = re.compile(rf"\b(?:def|class)\s+{re.escape(name.rpartition('.')[2])}\b")
     for path in python_files(Path()):
@@ -124,7 +124,8 @@ def _resolve_bare_name(name: str) -> Target:
     exact_targets = [(target, line) for target, line in targets if target.name == name]
     targets = exact_targets or targets
     if len(targets) == 1:
-        return targets[0][0]
+        ((target, _),) = targets
+        return target
     if targets:
         lines = [f"    {target.path}:{target.name}  (line {line})" for target, line in targets]
         raise TargetError("\n".join([f"{name} is ambiguous; name one of these:", *lines]))

@@ -43,7 +43,9 @@ def show_user_traceback(error: BaseException) -> int:
 
 
 def with_position(error: Exception) -> AutoconvError | None:
-    """Return the error with its position, if the user's program raised it while traced or cannot be traced; else None.
+    """Return the error with a position in the user's program, if it was raised there or the program cannot be traced.
+
+    None for other errors.
 
     A failed assertion of this package is an internal error.
     """
@@ -63,19 +65,20 @@ def with_position(error: Exception) -> AutoconvError | None:
 def user_traceback(error: BaseException) -> Iterable[str]:
     """Return the lines of the traceback, including chained exceptions and groups."""
     summary = traceback.TracebackException.from_exception(error, compact=True)
-    pending, seen = [summary], set()
-    while pending:
-        current = pending.pop()
-        if id(current) in seen:
+    worklist, visited_ids = [summary], set()
+    while worklist:
+        current = worklist.pop()
+        if id(current) in visited_ids:
             continue
-        seen.add(id(current))
+        visited_ids.add(id(current))
         user_frames = [frame for frame in current.stack if not _is_hidden_file(frame.filename)]
         current.stack[:] = user_frames or list(current.stack)
-        pending += [other for other in (current.__cause__, current.__context__, *(current.exceptions or ())) if other]
+        worklist += [other for other in (current.__cause__, current.__context__, *(current.exceptions or ())) if other]
     return summary.format()
 
 
 def _is_hidden_file(filename: str) -> bool:
+    """Return whether a frame of this file is left out: of this package, of click, or of Python's import system."""
     if filename.startswith("<frozen ") and ("runpy" in filename or "importlib" in filename):
         return True
     real_path = os.path.realpath(filename)

@@ -95,6 +95,7 @@ def upgrade(
 
 
 def _upgrade(job: Job) -> _FileResult:
+    """Upgrade one file, and return the result; prints the error for text that is not Python."""
     if job.source is None:
         text = decode_source(standard_input(), job.name)
     else:

@@ -24,7 +24,8 @@ def convert_all(
     jobs: Sequence[Job], process_count: int, progress: Callable[[Job], None] = lambda job: None
 ) -> list[Outcome]:
     """Return the outcomes of the jobs, in their order. If `process_count` is 0, the number of files decides."""
-    count = min(process_count or (os.cpu_count() or 1 if len(jobs) >= MANY_FILES else 1), max(len(jobs), 1))
+    default_count = (os.cpu_count() or 1) if len(jobs) >= MANY_FILES else 1
+    count = min(process_count or default_count, max(len(jobs), 1))
     if count == 1:
         outcomes = []
         for job in jobs:
@@ -80,6 +81,7 @@ def _start_process() -> subprocess.Popen[bytes]:
 
 
 def _convert_in_process(idle_processes: queue.SimpleQueue[subprocess.Popen[bytes]], job: Job) -> Outcome:
+    """Convert a job in the next idle process, which is idle again afterwards; return its outcome."""
     process = idle_processes.get()
     assert process.stdin is not None and process.stdout is not None
     try:
