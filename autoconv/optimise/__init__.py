@@ -1,4 +1,4 @@
-"""Optimisation passes: each is one file and one row of `OPTIMISATIONS`, maps a graph to another, and can be skipped.
+"""Optimisation passes: each has a file and a row of `OPTIMISATIONS`, returns an equivalent graph, and can be skipped.
 
 None of them changes what a graph computes: results are equal bit by bit with any subset of them. The exception:
 powers that become products, see `simplify`, differ by a unit in the last place.
@@ -81,6 +81,7 @@ def optimise(
 def _dump_and_verify(
     graph: Graph, stage: str, dump: Callable[[str, Graph], None] | None, is_unchanged: bool = False
 ) -> None:
+    """Call `dump`, and verify the graph if AUTOCONV_VERIFY is set; an unchanged graph was verified before."""
     if dump is not None:
         dump(stage, graph)
     if not is_unchanged and os.environ.get("AUTOCONV_VERIFY", "") not in ("", "0"):

@@ -26,7 +26,7 @@ from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.escape import escaping_arrays
 
-_COMPARED_BY_IDENTITY = (np.ndarray, list, tuple, dict)
+_COMPARED_BY_IDENTITY = (np.ndarray, list, tuple, dict)  # classes of constants
 
 
 def merge_common_subexpressions(graph: Graph, contract: str = "function") -> Graph:
@@ -41,6 +41,8 @@ def merge_common_subexpressions(graph: Graph, contract: str = "function") -> Gra
 
 
 class _Merger(Rewriter[str]):
+    """The pass over one graph or region. Keys are those of `_key`; reads are forgotten at a write."""
+
     def __init__(self, graph: Graph, contract: str, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, contract, copies)
         self._escaping = escaping_arrays(graph) if contract == "compile" else set()
@@ -60,7 +62,10 @@ class _Merger(Rewriter[str]):
 
 
 def _key(node: Node, inputs: Sequence[Value]) -> Hashable:
-    """Return a value-numbering key; a commutative op's key is independent of the operand order."""
+    """Return the key of value numbering: nodes with equal keys compute equal results, if no write lies between them.
+
+    The key of a commutative op is independent of the operand order.
+    """
     operand_ids = tuple(map(id, inputs))
     if _may_swap(node):
         operand_ids = tuple(sorted(operand_ids))
@@ -69,7 +74,7 @@ def _key(node: Node, inputs: Sequence[Value]) -> Hashable:
 
 
 def _attributes_key(node: Node) -> Hashable:
-    """Return a key of a node's attributes. Equal arrays and containers of the program are distinct objects."""
+    """Return a key of a node's attributes. Arrays and containers of the program are compared by identity, not value."""
     if node.op.name == "object_constant" and isinstance(node.attributes["value"], _COMPARED_BY_IDENTITY):
         return id(node.attributes["value"])
     return attributes_key(node.attributes)
@@ -78,8 +83,8 @@ def _attributes_key(node: Node) -> Hashable:
 def _may_swap(node: Node) -> bool:
     """Return whether swapping the operands gives the same bits.
 
-    Strings concatenate, and complex products round differently. For zeros of different sign, maximum and the like may
-    return either. Sums and products of floats, the ops with an identity, are exact under swapping.
+    They differ for strings, which concatenate, for products of complex numbers, which round differently, and for the
+    maximum of zeros of different sign. Sums and products of floats, the ops with an identity, have equal bits.
     """
     if not node.op.traits.commutative or len(node.inputs) != 2:
         return False

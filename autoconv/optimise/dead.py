@@ -45,12 +45,16 @@ def unused_nodes(graph: Graph, contract: str) -> Iterator[Node]:
 
 
 def _may_be_trimmed(node: Node) -> bool:
-    """Return whether results and captures are removed one by one; the calls of a recursive function need them all."""
+    """Return whether single results and captures of the node can be removed; calls of recursive functions keep all."""
     return node.op.name in ("cond", "while", "call") and not is_recursive(node)
 
 
 class _Liveness:
-    """Backward liveness analysis of a graph and its regions: the live nodes and values, by one worklist."""
+    """Backward liveness analysis of a graph and its regions. `nodes` and `values` are the live ones.
+
+    `_owners_of_region`: the nodes that have a region (several calls may share one); `_region_of_node`: the region that
+    contains a node; `_worklist`: live values whose definitions have not been visited.
+    """
 
     def __init__(self, graph: Graph, contract: str) -> None:
         self.nodes: set[Node] = set()
@@ -81,11 +85,13 @@ class _Liveness:
             worklist.extend(self._owners_of_region.get(self._region_of_node.get(node), ()))  # type: ignore[arg-type]
 
     def _mark(self, *values: Value) -> None:
+        """Mark values as live, and put new ones on the worklist."""
         newly_live = [value for value in values if value not in self.values]
         self.values.update(newly_live)
         self._worklist.extend(newly_live)
 
     def _visit(self, value: Value) -> None:
+        """Mark what a live value is computed from: its node, or, for a parameter of a region, the owners' operands."""
         if value.node is not None:
             self._mark_node(value.node)
             self._mark_result(value.node, value.index)
@@ -100,6 +106,7 @@ class _Liveness:
                 self._mark_state(owner, position)
 
     def _mark_node(self, node: Node) -> None:
+        """Mark a node as live, with the operands and outputs of regions that it needs whatever results are live."""
         if node in self.nodes:
             return
         self.nodes.add(node)
@@ -113,6 +120,7 @@ class _Liveness:
                 self._mark(*region.parameters, *region.outputs)
 
     def _mark_result(self, node: Node, index: int) -> None:
+        """Mark what one live result of a node needs."""
         if node.op.traits.repeats:
             self._mark_state(node, index)
         elif _may_be_trimmed(node):
@@ -132,9 +140,11 @@ class _Liveness:
         return has_live_captures and len(self.live_results(node)) == len(node.results)
 
     def live_results(self, node: Node) -> list[int]:
+        """Return the positions of the live results of a node."""
         return [i for i, value in enumerate(node.results) if value in self.values]
 
     def live_parameters(self, node: Node) -> list[int]:
+        """Return the positions of the parameters that are live in one of the node's regions."""
         count = len(node.regions[0].parameters)
         return [i for i in range(count) if any(region.parameters[i] in self.values for region in node.regions)]
 
@@ -150,7 +160,10 @@ def _rebuild(
     graph: Graph, liveness: _Liveness, output_positions: Sequence[int], parameter_positions: Sequence[int],
     copies: dict[Graph, Graph]
 ) -> Graph:
-    """Copy the live nodes of a graph, with the outputs and the parameters at these positions."""
+    """Return a copy of the live nodes of a graph, with its outputs and parameters at these positions.
+
+    `copies` maps each graph and region to its copy, which may not be complete yet.
+    """
     copy = copies[graph] = Graph(graph.name)
     values: dict[Value, Value] = {}
     for position in parameter_positions:
@@ -173,6 +186,7 @@ def _rebuild(
 def _rebuild_control(
     copy: Graph, node: Node, liveness: _Liveness, values: dict[Value, Value], copies: dict[Graph, Graph]
 ) -> None:
+    """Add a copy of a cond, while or call with its live results and captures to `copy`, and its results to `values`."""
     result_positions, parameter_positions = liveness.live_results(node), liveness.live_parameters(node)
     leading_count = int(node.op.traits.selects)
     inputs = [*node.inputs[:leading_count], *(node.inputs[leading_count + i] for i in parameter_positions)]

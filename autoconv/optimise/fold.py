@@ -51,7 +51,7 @@ def fold_constants(graph: Graph, contract: str = "function") -> Graph:
 
 
 def _may_fold(node: Node, constants: Collection[Value]) -> bool:
-    """Return whether all operands of a node are constants, or constants are captured by its regions."""
+    """Return whether all operands of a node are constants; for a node with regions, whether any is."""
     if node.op.name in _UNFOLDABLE_OPS:
         return False
     are_constant = (value in constants for value in node.inputs)
@@ -59,6 +59,8 @@ def _may_fold(node: Node, constants: Collection[Value]) -> bool:
 
 
 class _Folder(Rewriter[None]):
+    """The pass over one graph or region. `constants` maps values of the copy to the arrays that they always are."""
+
     def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, shared, copies)
         self.constants: dict[Value, np.ndarray] = {}
@@ -90,12 +92,15 @@ class _Folder(Rewriter[None]):
 def _constant_parameters(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> dict[int, np.ndarray]:
-    """Return the constant parameters of a node's regions, by position: captures, never the state of a loop."""
+    """Return the arrays of the constant captures of a node's regions, by the position of the parameter.
+
+    The state of a loop is never taken as constant.
+    """
     if is_recursive(node):  # other calls pass other arguments
         return {}
-    leading_count = int(node.op.traits.selects)
+    index_count = int(node.op.traits.selects)
     return {
-        position - leading_count: constants[inputs[position]]
+        position - index_count: constants[inputs[position]]
         for position in range(len(inputs) - len(captured_operands(node)), len(inputs))
         if inputs[position] in constants
     }
@@ -104,7 +109,7 @@ def _constant_parameters(
 def _evaluate(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> list[np.ndarray] | None:
-    """Return the results as arrays; None where the node cannot be folded, or its results are too large."""
+    """Return the results of a node's kernel as arrays; None where the node cannot be folded or is too large."""
     kernel = getattr(node.op.kernel, "__wrapped__", node.op.kernel)  # the wrapper suppresses NumPy's warnings
     if kernel is None or node.regions or not node.results or node.op.name in _UNFOLDABLE_OPS:
         return None
@@ -158,6 +163,7 @@ def _as_type(result: Any, type_: Type) -> np.ndarray | None:
 
 
 def _add_constant(copy: Graph, node: Node, value: Value, array: np.ndarray) -> Value:
+    """Add a constant that replaces `value`, a result of `node`; return it."""
     assert isinstance(value.type, TensorType)
     attributes: dict[str, Any] = {"value": array, **({"weak": True} if value.weak else {})}
     return copy.add_replacement(node, OPS["constant"], (), attributes).results[0]

@@ -1,6 +1,7 @@
 """Forward stores to loads, for new arrays that are only loaded and stored as a whole.
 
-Before another use of the array (a view, a region, an output), the array is materialised from its current contents.
+A load becomes the value that was stored last. Before another use of the array (a view, a region, an output), the array
+is materialised: a new array is made from its current contents.
 
     before   graph f(%x: float64[4]) {
                %square = square(%x): float64[4]
@@ -80,6 +81,7 @@ class _Forwarder(Rewriter[None]):
         return None
 
     def _materialise(self, arrays: Iterable[Value]) -> None:
+        """Add nodes that make these arrays from their contents; skips arrays that are materialised already."""
         for array in arrays:
             contents = self._contents.pop(array, None)
             if contents is not None:
@@ -89,6 +91,7 @@ class _Forwarder(Rewriter[None]):
                 self.values[array] = copy.results[0]
 
     def _add_fill(self, node: Node) -> Value:
+        """Add the contents of a new array that is filled with a number; return them."""
         shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
         attributes = {"value": np.array(fill, dtype.numpy), "weak": False}
         fill_values = self.copy.add(OPS["constant"], (), attributes, span=node.span).results
@@ -107,7 +110,10 @@ class _Forwarder(Rewriter[None]):
 
 
 def _materialisation_points(graph: Graph) -> dict[Node | None, list[Value]]:
-    """Return the arrays with forwarded stores, by the node before which they are materialised; None for the end."""
+    """Return the arrays whose stores are forwarded, by the node before which they are materialised.
+
+    The key None holds the arrays that no node of the graph needs in memory.
+    """
     extents = Extents(graph)
     stored_arrays: set[Value] = set()
     # The first node that needs the array in memory, None if none does so far:
@@ -129,6 +135,7 @@ def _materialisation_points(graph: Graph) -> dict[Node | None, list[Value]]:
 
 
 def _creates_forwardable_array(node: Node) -> bool:
+    """Return whether the node makes a writable array of static shape with known contents."""
     if node.op.name == "array_of":
         type_ = node.inputs[0].type
         return isinstance(type_, TensorType) and not type_.weak and not node.attributes.get("read_only")

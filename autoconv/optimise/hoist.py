@@ -47,7 +47,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.ops.rules import element_count
 
-# Ops that are free in a loop. Views and generated elements are free too: backends do not materialise them.
+# Ops that cost nothing in a loop, as do views and generated elements: backends do not materialise their results.
 _FREE_OPS = frozenset({"constant", "absent", "broadcast_to"})
 
 
@@ -63,6 +63,8 @@ def hoist_invariants(graph: Graph, contract: str = "function") -> Graph:
 
 
 class _Hoister(Rewriter[None]):
+    """The pass over one graph or region; loops are rewritten from the inside out."""
+
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if not node.op.traits.repeats:
             return None
@@ -101,7 +103,8 @@ def _hoist(
 class _AvailableValues:
     """The values of a loop region that are available before the loop: captures and hoisted nodes.
 
-    `free_values` cost nothing in the loop; they are copied out only where a hoisted node needs them.
+    `free_values` cost nothing in the loop; the nodes that compute them are copied to `outer`, the graph that contains
+    the loop, only where a hoisted node needs them. `available` maps values of the region to those of `outer`.
     """
 
     def __init__(self, outer: Graph, available: dict[Value, Value]) -> None:
@@ -110,6 +113,7 @@ class _AvailableValues:
         self.free_values: set[Value] = set()
 
     def can_hoist(self, node: Node) -> bool:
+        """Return whether a node is pure, and its operands are available before the loop."""
         if node.effects is not Effects.PURE or node.regions or not node.results:
             return False
         if not all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)):
@@ -124,6 +128,7 @@ class _AvailableValues:
         return pairs
 
     def _hoisted_value(self, value: Value) -> Value:
+        """Return the value in the outer graph, to which a free value's node is copied first."""
         if value not in self._available:
             assert value.node is not None
             self.hoist(value.node)
@@ -138,6 +143,10 @@ def _is_result_no_larger(node: Node) -> bool:
 
 
 def _rebuild(region: Graph, hoisted_nodes: set[Node], hoisted_values: Sequence[tuple[Graph, Value, Value]]) -> Graph:
+    """Return a copy of a region without the hoisted nodes, and with a parameter for each hoisted value.
+
+    `hoisted_values` holds (region, value in the region, value in the outer graph); all regions get all parameters.
+    """
     copy, values = begin_copy(region)
     for owner, value, _ in hoisted_values:
         parameter = copy.add_parameter(value.type, value.name)

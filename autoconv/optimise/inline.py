@@ -32,7 +32,7 @@ from autoconv.graph.graph import (
 )
 from autoconv.graph.rewrite import can_inline
 
-MAX_NODES = 2000  # of a called graph; larger ones stay calls
+MAX_NODES = 2000  # of a called graph; calls of larger graphs are not inlined
 
 
 def inline_calls(graph: Graph, contract: str = "function") -> Graph:
@@ -46,7 +46,10 @@ def inline_calls(graph: Graph, contract: str = "function") -> Graph:
 
 
 def _inline(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) -> list[Value] | None:
-    """Inline the node into `copy` if it is a call; return its results, else None."""
+    """Inline a call into `copy` and return its results; return None for other nodes, and calls that stay.
+
+    `inputs` are the node's operands in `copy`; `caller` is the span of the inlined call that contains the node.
+    """
     if node.op.name != "call" or is_recursive(node) or not _may_inline(node, inputs):
         return None
     callee, span = node.regions[0], _append_caller(node.span, caller)
@@ -72,12 +75,13 @@ def _inline_region(region: Graph, caller: Span | None) -> Graph:
 
 
 def _may_inline(node: Node, inputs: list[Value]) -> bool:
+    """Return whether the graph of a call is small enough, and its types fit those of the call."""
     callee = node.regions[0]
     return len(callee.nodes) <= MAX_NODES and can_inline(callee, inputs, node.results)
 
 
 def _append_caller(span: Span | None, caller: Span | None) -> Span | None:
-    """Append a caller to the span's chain of callers."""
+    """Return the span with `caller` at the end of its chain of callers; the other one if either is None."""
     if span is None or caller is None:
         return span or caller
     return replace(span, caller=_append_caller(span.caller, caller))

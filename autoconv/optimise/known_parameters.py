@@ -21,7 +21,7 @@ from autoconv.ops import OPS
 
 
 def fix_parameters(graph: Graph, values: Mapping[int, object]) -> Graph:
-    """Replace the parameters at the positions in `values`, which are tensors, by constants."""
+    """Return the graph with constants in place of the parameters at the positions in `values`, which are tensors."""
     rewriter = Rewriter(graph, None)
     parameter_copies = set()  # those that constants replace
     for position, value in values.items():
@@ -31,5 +31,5 @@ def fix_parameters(graph: Graph, values: Mapping[int, object]) -> Graph:
         constant = rewriter.copy.add(OPS["constant"], (), {"value": array, "weak": parameter.type.weak})
         parameter_copies.add(rewriter.values[parameter])
         rewriter.values[parameter] = constant.results[0]
-    rewriter.copy.parameters = [x for x in rewriter.copy.parameters if x not in parameter_copies]
+    rewriter.copy.parameters = [value for value in rewriter.copy.parameters if value not in parameter_copies]
     return rewriter.run()

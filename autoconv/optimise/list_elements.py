@@ -30,6 +30,7 @@ def array_types(graph: Graph) -> dict[Value, TensorType]:
 
 
 def _collect_lists(graph: Graph) -> _Lists:
+    """Return the facts about the lists of a graph; the types of parameters and outputs stay as they are."""
     lists = _Lists()
     for value in (*graph.parameters, *graph.outputs):
         lists.exclude(value)
@@ -60,10 +61,12 @@ class _Lists:
         return value
 
     def exclude(self, value: Value) -> None:
+        """Let the list keep its type."""
         if isinstance(value.type, ListType):
             self._excluded.add(self._root(value))
 
     def _unify(self, first: Value, second: Value) -> None:
+        """Note that two values may be versions of one list."""
         if not isinstance(first.type, ListType) or not isinstance(second.type, ListType):
             self.exclude(first)
             self.exclude(second)
@@ -74,6 +77,7 @@ class _Lists:
             self._excluded.add(second_root)
 
     def visit(self, graph: Graph) -> None:
+        """Collect the facts about the lists of a graph and its regions."""
         for node in graph.nodes:
             self._visit_node(node)
             if not is_recursive(node):
@@ -112,6 +116,7 @@ class _Lists:
                 self.exclude(value)
 
     def _note_resizing(self, value: Value) -> None:
+        """Note that the list has no constant length."""
         self._created_lengths.append((value, None))
         self._resized_lists.append(value)
 
@@ -151,6 +156,7 @@ class _Lists:
         return length_by_root
 
     def narrow(self) -> bool:
+        """Narrow the types of lists and of their stacks, in place; return whether any type changed."""
         type_by_root = self._element_types()
         excluded = {self._root(value) for value in self._excluded}
         has_changed = False
@@ -166,6 +172,7 @@ class _Lists:
         return self._narrow_stacks(excluded) or has_changed
 
     def _narrow_stacks(self, excluded: set[Value]) -> bool:
+        """Set the sizes of stacks of lists with a known length; return whether any type changed."""
         length_by_root, has_changed = self._known_lengths(), False
         for node in self._stack_nodes:
             root, (result,) = self._root(node.inputs[0]), node.results
@@ -183,7 +190,10 @@ def _constant_number(value: Value) -> int | None:
 
 
 def _array_element_type(list_: Value, element: Type | None) -> TensorType | None:
-    """Return the type of the elements of an array for a list, into which `element`s are written; else None."""
+    """Return the type of the elements of an array that stands for the list; None where no array can.
+
+    `element` is the join of the types of the elements that are written into the list.
+    """
     declared = list_.type.element if isinstance(list_.type, ListType) else None
     if not isinstance(element, TensorType) or not isinstance(declared, TensorType) or declared.weak:
         return None
@@ -191,10 +201,12 @@ def _array_element_type(list_: Value, element: Type | None) -> TensorType | None
 
 
 def _has_static_elements(value: Value) -> bool:
+    """Return whether the value is a list whose elements have a static shape."""
     element = value.type.element if isinstance(value.type, ListType) else None
     return isinstance(element, TensorType) and is_static_shape(element.shape)
 
 
 def _is_narrower(new: TensorType, old: Type) -> bool:
+    """Return whether `new` is a subtype of `old` with the same dtype."""
     have_equal_dtypes = isinstance(old, TensorType) and (new.dtype, new.weak) == (old.dtype, old.weak)
     return have_equal_dtypes and is_subtype(new, old)

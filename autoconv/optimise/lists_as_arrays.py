@@ -54,7 +54,7 @@ def replace_lists_by_arrays(graph: Graph, contract: str = "function") -> Graph:
 
 
 class _ListReplacer(Rewriter[ArrayTypes]):
-    """Replaces the ops on these lists; `shared` has the arrays' types."""
+    """The pass over one graph or region. `shared` maps each list that an array replaces to the array's type."""
 
     def type_of(self, value: Value) -> Type:
         return self.shared.get(value, value.type)
@@ -85,18 +85,22 @@ class _ListReplacer(Rewriter[ArrayTypes]):
         return [result]
 
     def _add(self, node: Node, op: str, *inputs: Value, **attributes: object) -> Value:
+        """Add an op with the span of `node`; return its result."""
         return self.copy.add(OPS[op], inputs, attributes, span=node.span).results[0]
 
     def _add_position(self, node: Node, array: Value, index: Value, **attributes: bool) -> Value:
+        """Add the check of a list index against the array's length; return the position."""
         return self._add(node, "list_position", index, self._add_length(node, array, int64), **attributes)
 
     def _add_length(self, node: Node, array: Value, dtype: DType) -> Value:
+        """Add the length of the array as a number of the dtype; return it."""
         length = (array.shape or (None,))[0]
         if isinstance(length, int):
             return self._add(node, "constant", value=np.array(length, dtype.numpy))
         return self._add(node, "dimension", array, axis=0, dtype=dtype)
 
     def _add_zeros(self, node: Node, length_value: Value) -> Value:
+        """Add the array for a list that `node` reserves with this length; return it."""
         type_ = self.shared[node.results[0]]
         length, *element_shape = type_.shape or ()
         zero = self._add(node, "constant", value=np.zeros((), type_.dtype.numpy))

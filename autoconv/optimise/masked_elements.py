@@ -53,14 +53,17 @@ def _is_masked_load(node: Node) -> bool:
 
 
 def _is_masked_store(node: Node) -> bool:
+    """Return whether the node assigns to the elements at which a mask holds."""
     return node.op.name in ("array_set", "set_item") and node.attributes["spec"] == _MASK_SPEC
 
 
 class _MaskRewriter(Rewriter[None]):
     """The pass over one graph.
 
-    `_masks` maps the values that are computed only from elements under a mask to (mask, shape of the whole array),
-    `_costs` to their numbers of elementary functions.
+    "Masked values" are computed only from elements under one mask. `_masks` maps them to (mask, shape of the whole
+    array), `_costs` to the number of elementary functions that compute them. `_whole_values` maps those that were
+    replaced to their values for the whole array; `_values_in_use` are the masked values that stay.
+
     """
 
     def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
@@ -112,20 +115,22 @@ class _MaskRewriter(Rewriter[None]):
         return values_in_use
 
     def _rule(self, node: Node) -> Callable[[GraphBuilder, Node, list[Value]], Sequence[Value]] | None:
+        """Return the function that replaces a store or reduction of masked values; None for a node that stays."""
         if _is_masked_store(node):
             return self._store if self._can_store(node) else None
         if not node.inputs or node.inputs[0] not in self._masks or len(node.results) != 1:
             return None
-        rule = _REDUCTIONS.get(node.op.name)
+        reduction_rule = _REDUCTIONS.get(node.op.name)
         dtype = node.inputs[0].dtype
-        if rule is None or self.reduced_axes(node) is None or (dtype.is_floating and dtype.size < 4):
-            return None  # NumPy adds half-precision numbers in single precision
-        return lambda b, node, inputs: [rule(self, b, node)]
+        is_half_precision = dtype.is_floating and dtype.size < 4  # NumPy adds such numbers in single precision
+        if reduction_rule is None or self.reduced_axes(node) is None or is_half_precision:
+            return None
+        return lambda b, node, inputs: [reduction_rule(self, b, node)]
 
     # ---- whole values
 
     def whole_value(self, value: Value) -> Value:
-        """Return the value computed on whole arrays; the value itself if it does not depend on a mask."""
+        """Return what a masked value is for the whole array; for another value, its copy."""
         if value not in self._masks:
             return self.values[value]
         if value not in self._whole_values:
@@ -158,11 +163,12 @@ class _MaskRewriter(Rewriter[None]):
         axes = normalised_axes(axis, len(shape) - mask_rank + 1)
         if 0 not in axes:
             return None
-        return tuple(sorted({*range(mask_rank), *(a + mask_rank - 1 for a in axes if a)}))
+        return tuple(sorted({*range(mask_rank), *(axis + mask_rank - 1 for axis in axes if axis)}))
 
     # ---- assignments
 
     def _can_store(self, node: Node) -> bool:
+        """Return whether an assignment under a mask can select between whole arrays of known shape."""
         target, value, mask = node.inputs
         shape = target.shape
         if shape is None or None in shape or not mask.shape or shape[: len(mask.shape)] != mask.shape:
@@ -174,12 +180,13 @@ class _MaskRewriter(Rewriter[None]):
         return self._masks.get(value) == (mask, shape) or (value.shape == () and value.dtype is target.dtype)
 
     def _store(self, b: GraphBuilder, node: Node, inputs: list[Value]) -> Sequence[Value]:
+        """Add the selection between new and old elements; return the results, none for a store into memory."""
         value, target = self.whole_value(node.inputs[1]), inputs[0]
         if value.dtype is not target.dtype:
             value = b.cast(value, dtype=target.dtype)
         is_in_memory = isinstance(target.type, ArrayType)
-        old = b.array_load(target) if is_in_memory else target
-        selected = b.select(_expand_to_rank(b, inputs[2], _rank(target)), value, old)
+        old_elements = b.array_load(target) if is_in_memory else target
+        selected = b.select(_expand_to_rank(b, inputs[2], _rank(target)), value, old_elements)
         if not is_in_memory:
             return [selected]
         b.array_store(target, selected)
@@ -190,17 +197,20 @@ class _MaskRewriter(Rewriter[None]):
 
 
 def _reduction_rule(neutral_element: Any) -> Callable[[_MaskRewriter, GraphBuilder, Node], Value]:
+    """Return the rule that reduces the whole array, with the neutral element where the mask does not hold."""
+
     def rule(rewriter: _MaskRewriter, b: GraphBuilder, node: Node) -> Value:
         x = rewriter.whole_value(node.inputs[0])
-        number = b.constant(value=np.asarray(neutral_element, x.dtype.numpy))
-        selected = b.select(rewriter.mask(b, node.inputs[0]), x, number)
+        neutral_value = b.constant(value=np.asarray(neutral_element, x.dtype.numpy))
+        selected = b.select(rewriter.mask(b, node.inputs[0]), x, neutral_value)
         return _reduce(b, node.op.name, selected, rewriter.reduced_axes(node), node)
 
     return rule
 
 
-def _reduce(b: GraphBuilder, name: str, x: Value, axes: Any, node: Node, **options: Any) -> Value:
-    attributes = {**node.attributes, "axis": None if axes == "all" else axes, **options}
+def _reduce(b: GraphBuilder, name: str, x: Value, axes: Any, node: Node) -> Value:
+    """Add the reduction of `x` over `axes` (see `reduced_axes`), with the other attributes of `node`; return it."""
+    attributes = {**node.attributes, "axis": None if axes == "all" else axes}
     return getattr(b, name)(x, **attributes)  # type: ignore[no-any-return]
 
 
@@ -227,17 +237,19 @@ _REDUCTIONS: dict[str, Callable[[_MaskRewriter, GraphBuilder, Node], Value]] = {
 
 
 def _expand_to_rank(b: GraphBuilder, mask: Value, rank: int) -> Value:
-    """Append dimensions of size 1 to a mask."""
+    """Return the mask with dimensions of size 1 appended up to the rank."""
     for axis in range(_rank(mask), rank):
         mask = b.expand_dims(mask, axis=axis)  # a shape of `reshape` cannot hold an open size
     return mask
 
 
 def _rank(value: Value) -> int:
+    """Return the rank, 0 if it is not known."""
     return len(value.shape or ())
 
 
 def _rank_is_at_most(value: Value, rank: int) -> bool:
+    """Return whether the value is a tensor whose rank is known and no greater than `rank`."""
     return isinstance(value.type, TensorType) and value.shape is not None and len(value.shape) <= rank
 
 

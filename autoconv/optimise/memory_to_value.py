@@ -14,18 +14,20 @@ from autoconv.ops.analysis.alias import Overlaps, Writes
 class ReadOnlyArrays:
     """Read-only arrays of a graph and its regions: a greatest fixed point.
 
-    `values` starts with all arrays that can be promoted; those with an unsuitable definition or use are removed until
-    nothing changes. `arguments` are the promoted parameters of the graph itself, which stay arrays and are loaded. Loop
-    state is in `values` if the arrays of all iterations are, and if the initial array is in it or is never written.
-    `rebuilt_results` are promoted results of loops that are used as arrays too, and are rebuilt for that.
+    To promote an array is to replace it by its contents, a tensor. `values`, the promoted arrays, starts with all that
+    can be promoted; those with an unsuitable definition or use are removed until nothing changes. The state of a loop
+    is promoted if the arrays of all iterations are, and if the initial array is promoted or never written.
+    `arguments` are the promoted parameters of the graph itself, which stay arrays and are loaded. `rebuilt_results` are
+    promoted results of loops that are also used as arrays; an array is made of them after the loop.
+
     """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._owners: dict[Graph, Node | None] = {graph: None}  # the node of each region
         self._positions: dict[Value, int] = {}  # of parameters
-        self._operand_uses: dict[Value, list[tuple[Node, int]]] = {}
-        self._output_uses: dict[Value, list[tuple[Graph, int]]] = {}
+        self._operand_uses: dict[Value, list[tuple[Node, int]]] = {}  # (node, position among its operands)
+        self._output_uses: dict[Value, list[tuple[Graph, int]]] = {}  # (graph, position among its outputs)
         self._candidates: list[Value] = []
         self._collect(graph)
         # The number of positions in the states of loops at which each value is the initial one.
@@ -41,6 +43,7 @@ class ReadOnlyArrays:
         self._find_rebuilt_results()
 
     def _collect(self, graph: Graph) -> None:
+        """Record the values of a graph and its regions, and their uses."""
         for i, value in enumerate(graph.parameters):
             self._positions[value] = i
             self._candidates.append(value)
@@ -85,6 +88,7 @@ class ReadOnlyArrays:
     # ---- definitions
 
     def _has_promotable_definition(self, value: Value) -> bool:
+        """Return whether the arrays that the value comes from are promoted as well."""
         node = value.node
         if node is None:
             return self._is_promotable_parameter(value)
@@ -97,6 +101,7 @@ class ReadOnlyArrays:
         return True
 
     def _is_promotable_parameter(self, parameter: Value) -> bool:
+        """Return whether a parameter is one that is never written, or all arrays passed to it are promoted."""
         region = parameter.graph
         owner = self._owners[region]
         if owner is None:  # as the state of a loop, an argument keeps its identity where there is no iteration
@@ -119,7 +124,7 @@ class ReadOnlyArrays:
         )
 
     def _maybe_absent_values(self) -> set[Value]:
-        """Return the values of regions, and results of control nodes, that hold no array on some path."""
+        """Return the values that are `absent` on some path: results and parameters that conds and loops pass on."""
         if self._absent_values is None:
             targets: dict[Value, list[Value]] = {}
             worklist: list[Value] = []
@@ -144,11 +149,13 @@ class ReadOnlyArrays:
     # ---- uses
 
     def _has_promotable_uses(self, value: Value) -> bool:
+        """Return whether each use needs only the contents, or the array can be made again for the others."""
         if self._needs_only_contents(value):
             return True
         return value.node is not None and value.node.op.traits.repeats and self._can_be_rebuilt(value)
 
     def _needs_only_contents(self, value: Value) -> bool:
+        """Return whether no use of the array needs the array itself."""
         return all(self.is_read(node, i) for node, i in self._operand_uses.get(value, ())) and all(
             self.is_passed_on(graph, i) for graph, i in self._output_uses.get(value, ())
         )
@@ -197,6 +204,7 @@ class ReadOnlyArrays:
 
 
 def _is_initial_state(node: Node, position: int) -> bool:
+    """Return whether the operand at a position is the initial value of a loop's state."""
     return node.op.traits.repeats and position < state_size(node)
 
 

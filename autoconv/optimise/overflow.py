@@ -30,19 +30,19 @@ def may_exceed_int64(graph: Graph) -> bool:
 
     Return True also if an array that is made from a list may have another dtype or rank than the graph was traced for.
     """
-    return _ReachedNodes(graph).may_exceed_int64
+    return _RerunAnalysis(graph).may_exceed_int64
 
 
 def rerun_point(graph: Graph, is_irreversible: Callable[[Node], bool]) -> tuple[Node | None, str]:
-    """Return the first irreversible node after which the call may have to rerun as plain Python, and the reason.
+    """Return (node, reason): the first irreversible node after which the call may have to rerun as plain Python.
 
-    The reasons are an int beyond 64 bits, a Python number of another kind than traced, and a method or property that a
-    graph cannot run. The node is None if there is none.
+    A reason is an int beyond 64 bits, a Python number of another kind than traced, or a method or property that a
+    graph cannot run. Without such a node the result is (None, "").
     """
     if not any(not node.regions and is_irreversible(node) for node in graph.walk()):
         return None, ""
-    reached = _ReachedNodes(graph, is_irreversible)
-    return reached.rerun_node, reached.reason
+    analysis = _RerunAnalysis(graph, is_irreversible)
+    return analysis.rerun_node, analysis.reason
 
 
 def may_change_kind(node: Node) -> bool:
@@ -68,11 +68,11 @@ def may_run_user_code(node: Node) -> bool:
     return isinstance(operand_type, ObjectType) and operand_type.kind not in _BUILTIN_KINDS
 
 
-class _ReachedNodes:
+class _RerunAnalysis:
     """An interval analysis that visits nodes in execution order, and finds where a call may have to rerun.
 
-    `_irreversible_node` is the first irreversible node that was visited. If the call may have to rerun after it,
-    `rerun_node` is this node, and `reason` the reason.
+    `_irreversible_node` is the first irreversible node that was visited. If the call may have to rerun after that node,
+    it is `rerun_node`, and `reason` tells why.
     """
 
     def __init__(self, graph: Graph, is_irreversible: Callable[[Node], bool] = lambda _: False) -> None:
@@ -86,6 +86,7 @@ class _ReachedNodes:
         self._ranges.run(graph)
 
     def _visit(self, node: Node) -> None:
+        """Record what the node means for a rerun; the ranges of its operands are known."""
         if self._irreversible_node is None:
             if node.op.traits.repeats:  # what an iteration does precedes the next one
                 self._irreversible_node = self._first_irreversible(*node.regions)
@@ -110,6 +111,7 @@ class _ReachedNodes:
         return bounds is None or not is_within_int64(bounds)
 
     def _note_rerun(self, reason: str) -> None:
+        """Record that the call may have to rerun now; it matters after an irreversible node, and the first time."""
         if self.rerun_node is None and self._irreversible_node is not None:
             self.rerun_node, self.reason = self._irreversible_node, reason
 
@@ -120,10 +122,12 @@ class _ReachedNodes:
 
 
 def _is_number(value: Value) -> bool:
+    """Return whether the value is a scalar tensor."""
     return isinstance(value.type, TensorType) and value.shape == ()
 
 
 def _is_complex(value: Value) -> bool:
+    """Return whether the value is a tensor of complex numbers."""
     return isinstance(value.type, TensorType) and value.dtype.is_complex
 
 

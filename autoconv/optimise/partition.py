@@ -18,8 +18,9 @@ from autoconv.graph.types import ResourceType
 
 @dataclass(eq=False)
 class Part:
-    """Nodes of one device that run together; `inputs` and `outputs` are values of the partitioned graph.
+    """Nodes of one device that run together, as `graph`, a copy of them.
 
+    `inputs` and `outputs` are values of the partitioned graph. Parts run in the order of their stages.
     `is_divided`: the part is one node whose regions run on several devices.
     """
 
@@ -40,7 +41,7 @@ def partition(
     `device_of` maps a node to the device that runs it; a node that `is_divided` is a part of its own. The parts of a
     stage are independent of each other, and depend on earlier stages only. Constants belong to the parts that use them.
     """
-    parts: dict[tuple[int, str, Node | None], Part] = {}
+    parts: dict[tuple[int, str, Node | None], Part] = {}  # by (stage, device, divided node of its own part)
     effect_order = _EffectOrder()
     part_by_value: dict[Value, Part] = {}
     for node in graph.nodes:
@@ -68,6 +69,7 @@ def requested_devices(graph: Graph) -> set[str]:
 
 
 def is_constant(node: Node) -> bool:
+    """Return whether the node is the op `constant`."""
     return node.op.name == "constant"
 
 
@@ -95,6 +97,7 @@ class _EffectOrder:
         return max((part.stage + (part.is_divided or part.device != device) for part in predecessors), default=0)
 
     def record(self, node: Node, part: Part) -> None:
+        """Note that a node runs in this part, for the nodes that have to run after it."""
         for key in _effect_keys(node):
             if node.effects.must_run:
                 self._last_writers[key] = part
@@ -113,6 +116,7 @@ def _effect_keys(node: Node) -> list[Hashable]:
 
 
 def _set_inputs_and_outputs(graph: Graph, parts: Iterable[Part], part_by_value: dict[Value, Part]) -> None:
+    """Set the inputs of each part, and as outputs the values that other parts or the graph's outputs use."""
     for part in parts:
         part_nodes = set(part.nodes)
         operands = [value for node in part.nodes for value in node.inputs if value.node not in part_nodes]

@@ -44,7 +44,7 @@ def promote_read_only_arrays(graph: Graph, contract: str = "function") -> Graph:
 
 
 class _Promotion(Rewriter[ReadOnlyArrays]):
-    """The pass over one graph. `values` maps promoted arrays to their contents."""
+    """The pass over one graph or region. `values` maps promoted arrays to their contents, tensors of the copy."""
 
     def __init__(self, graph: Graph, shared: ReadOnlyArrays, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, shared, copies)
@@ -75,7 +75,7 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         return self._copy_node(node)
 
     def _add_contents(self, node: Node) -> Value:
-        """Add the nodes of the contents of a promoted array, and return these."""
+        """Add the nodes that compute the contents of the promoted array that `node` makes; return the contents."""
         name = node.op.name
         if name == "array_of":
             return self.values[node.inputs[0]]
@@ -89,6 +89,7 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         return selected.results[0]
 
     def _copy_node(self, node: Node) -> Sequence[Value]:
+        """Add a copy of a node that takes and returns contents of promoted arrays; return its results."""
         inputs = [self._convert_input(node, i) for i in range(len(node.inputs))]
         regions = self.rewritten_regions(node, inputs)
         types = [self.type_of(value) for value in node.results]
@@ -108,7 +109,7 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         return result.node.inputs[result.index] not in self.shared.values
 
     def _convert_input(self, node: Node, position: int) -> Value:
-        """Return an input in the copy: the contents where only those are used."""
+        """Return an operand in the copy: the contents of a promoted array where only those are used, else the array."""
         value = node.inputs[position]
         if value in self._rebuilt_arrays and not self.shared.is_read(node, position):
             return self._rebuilt_arrays[value]
@@ -123,7 +124,10 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         return result
 
     def _rebuild_array(self, result: Value, has_iterated: Value | None) -> Value:
-        """Rebuild the array for a loop's result."""
+        """Add the array for a promoted result of a loop, and return it: a new one, or the initial one.
+
+        `has_iterated` tells at run time whether the loop has an iteration; None where the initial array is promoted.
+        """
         loop = result.node
         assert loop is not None
         contents = self.values[result]
@@ -138,7 +142,7 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
 
 
 def _append_region(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
-    """Append a region's nodes to `copy`; return its single output."""
+    """Append a region's nodes to `copy`, with `arguments` for its first parameters; return its single output."""
     values = dict(zip(region.parameters, arguments, strict=False))
     for node in region.nodes:
         regions = copy_regions(node, {}, lambda graph: clone(graph, lambda *_: None))
@@ -152,7 +156,10 @@ def _array_attributes(array: Type) -> dict[str, Any]:
 
 
 def _build_arm(contents_and_initial: Sequence[Value], position: int) -> Graph:
-    """Return an arm of the cond on whether the loop had an iteration: a new array of a tensor, or the initial array."""
+    """Return an arm of the cond on whether the loop had an iteration.
+
+    The arm at position 0 makes an array from the contents; the arm at position 1 returns the initial array.
+    """
     arm = Graph(("iterated", "not_iterated")[position])
     parameters = [arm.add_parameter(value.type, value.name) for value in contents_and_initial]
     contents, initial = parameters

@@ -44,6 +44,8 @@ def simplify_nodes(graph: Graph, contract: str = "function") -> Graph:
 
 
 class _Simplifier(Rewriter[str]):
+    """The pass over one graph or region; `shared` is the contract."""
+
     def __init__(self, graph: Graph, contract: str, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, contract, copies)
         self._escaping = escaping_arrays(graph) if contract == "compile" else set()
@@ -96,7 +98,7 @@ def _is_float(value: Value) -> bool:
 
 
 def _is_neutral(number: Any, neutral_element: Any, is_sum: bool) -> bool:
-    """Return whether a number is the neutral element; for a sum of floats -0.0 is, and 0.0 is not."""
+    """Return whether a number is the neutral element, which for sums of floats is -0.0: -0.0 + 0.0 is 0.0."""
     if number is None or number != neutral_element:
         return False
     return not (is_sum and isinstance(number, float)) or math.copysign(1.0, number) < 0
@@ -105,8 +107,11 @@ def _is_neutral(number: Any, neutral_element: Any, is_sum: bool) -> bool:
 # ---- rules
 
 
+# A rule returns the value that replaces the node's result, None where it does not apply.
+
+
 def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """f(x, e) = x, for the identity e in the op's record."""
+    """Replace f(x, e) by x, for the identity e in the op's record."""
     op = node.op
     if op.traits.identity is None or len(inputs) != 2:
         return None
@@ -124,6 +129,7 @@ def _remove_identity(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value 
 
 
 def _subtract(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Replace x - 0 by x."""
     x, y = inputs
     number = _constant_number(y)
     if number == 0 and math.copysign(1.0, number) > 0:  # -0.0 - (-0.0) is 0.0
@@ -139,7 +145,9 @@ def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
         return None
     if number == 1:
         return _if_same_type(x, node)
-    if math.frexp(number)[0] not in (0.5, -0.5) or not 1e-30 < abs(number) < 1e30:
+    mantissa, _ = math.frexp(number)
+    is_power_of_two = mantissa in (0.5, -0.5)
+    if not is_power_of_two or not 1e-30 < abs(number) < 1e30:
         return None
     assert y.node is not None and isinstance(y.type, TensorType)
     with np.errstate(over="ignore"):
@@ -152,6 +160,7 @@ def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 
 
 def _power(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Replace powers with the exponents 1, 2, 3 and 0.5 by x, products of x, and the root of x."""
     x, y = inputs
     number = _constant_number(y)
     if number == 1:
@@ -165,7 +174,7 @@ def _power(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 
 
 def _involution_rule(name: str) -> Rule:
-    """f(f(x)) = x."""
+    """Return the rule that replaces f(f(x)) by x, for the op f of this name."""
 
     def rule(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
         inner = _operand_of_op(inputs[0], name)
@@ -175,7 +184,7 @@ def _involution_rule(name: str) -> Rule:
 
 
 def _idempotent_rule(name: str) -> Rule:
-    """f(f(x)) = f(x)."""
+    """Return the rule that replaces f(f(x)) by f(x), for the op f of this name."""
 
     def rule(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
         return None if _operand_of_op(inputs[0], name) is None else _if_same_type(inputs[0], node)
@@ -184,12 +193,13 @@ def _idempotent_rule(name: str) -> Rule:
 
 
 def _equal_operands(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """f(x, x) = x, besides the identity of the op."""
+    """Replace f(x, x) by x, and apply the identity of the op."""
     x, y = inputs
     return _if_same_type(x, node) if x is y else _identity_of_op(copy, node, inputs)
 
 
 def _select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Replace a selection by the operand that is always selected."""
     condition, x, y = inputs
     number = _constant_number(condition)
     if number is None:
@@ -268,6 +278,7 @@ def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None
 
 
 def _permutation(node: Node) -> tuple[int, ...] | None:
+    """Return the order of axes in a transpose, without negative axes; None for an operand of unknown rank."""
     type_ = node.inputs[0].type
     if not isinstance(type_, TensorType) or type_.rank is None:
         return None

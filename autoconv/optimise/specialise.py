@@ -47,7 +47,7 @@ _MAX_WIDENINGS = 3  # iterations to a fixed point of a loop's state types; after
 
 
 class CannotSpecialise(Exception):
-    """The graph is incompatible with the argument types, or is of a kind that cannot be narrowed."""
+    """The graph is incompatible with the argument types, or has recursive functions."""
 
 
 def specialise(graph: Graph, types: Sequence[Type]) -> Graph:
@@ -60,9 +60,9 @@ def specialise(graph: Graph, types: Sequence[Type]) -> Graph:
 
 
 def generalise(graph: Graph, types: Sequence[Type]) -> tuple[Graph, list[Symbol]]:
-    """Return the graph with parameters of these types, some of their dimensions symbols, and its preconditions.
+    """Return the graph with parameters of these types, whose dimensions may be symbols, and its preconditions.
 
-    These are symbols that must not be negative. Raises CannotSpecialise.
+    The graph is valid only for sizes for which no precondition, a symbol, is negative. Raises CannotSpecialise.
     """
     graph, sizes = _specialise_repeatedly(graph, types, with_symbols=True)
     assert sizes is not None
@@ -70,7 +70,7 @@ def generalise(graph: Graph, types: Sequence[Type]) -> tuple[Graph, list[Symbol]
 
 
 def _specialise_repeatedly(graph: Graph, types: Sequence[Type], with_symbols: bool) -> tuple[Graph, Sizes | None]:
-    """Specialise until nothing changes; return the graph, and `with_symbols` the facts about their sizes."""
+    """Specialise until nothing changes; return the graph, and the facts about symbolic sizes if `with_symbols`."""
     if has_recursion(graph):
         raise CannotSpecialise
     for _ in range(_MAX_ROUNDS):
@@ -91,7 +91,10 @@ def is_static(type_: Type) -> bool:
 
 
 def _remaining_work(graph: Graph) -> tuple[int, int]:
-    """Return the number of non-constant nodes, and of values with unknown shapes: both fall while there is progress."""
+    """Return the number of non-constant nodes, and of values with unknown sizes.
+
+    Another round of specialisation is worthwhile only if one of them has fallen.
+    """
     nodes = list(graph.walk())
     unknown_count = sum(not is_static(value.type) for node in nodes for value in node.results)
     return sum(node.op.name != "constant" for node in nodes), unknown_count
@@ -100,7 +103,7 @@ def _remaining_work(graph: Graph) -> tuple[int, int]:
 def _specialise_graph(
     graph: Graph, types: Sequence[Type], sizes: Sizes | None, captures: Sequence[Value] = ()
 ) -> Graph:
-    """Specialise one graph; `captures` are the outer values of its last parameters."""
+    """Return a copy of one graph for these parameter types; `captures` are the outer values of its last parameters."""
     copy = Graph(graph.name)
     values = {
         value: copy.add_parameter(_narrow(type_, value.type), value.name)
@@ -131,6 +134,7 @@ def _narrow(type_: Type, wide: Type) -> Type:
 
 
 def _narrow_array(type_: ArrayType, wide: ArrayType) -> ArrayType:
+    """Return `type_` as `_narrow` does, with strides from `wide` where it has none."""
     if (type_.dtype, type_.shared) != (wide.dtype, wide.shared) or not are_shapes_compatible(type_.shape, wide.shape):
         return wide
     pairs = zip(type_.strides, wide.strides, strict=True)
@@ -139,6 +143,7 @@ def _narrow_array(type_: ArrayType, wide: ArrayType) -> ArrayType:
 
 
 def _is_as_precise(type_: TensorType | ArrayType, wide: TensorType | ArrayType) -> bool:
+    """Return whether `type_` has a static size wherever `wide` has one."""
     return all(
         isinstance(size, int) or not isinstance(wide_size, int)
         for size, wide_size in zip(type_.shape or (), wide.shape or (), strict=True)
@@ -146,6 +151,7 @@ def _is_as_precise(type_: TensorType | ArrayType, wide: TensorType | ArrayType) 
 
 
 def _specialise_node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> Sequence[Value]:
+    """Add the node to `copy` for these narrower inputs, or a constant in its place; return its results."""
     if node.regions:
         return _specialise_control(copy, node, inputs, sizes)
     array = _evaluate_from_shapes(node, inputs)
@@ -162,6 +168,7 @@ def _specialise_node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes 
 
 
 def _inferred_types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
+    """Return the declared result types, narrowed by what the op's type rule infers for these inputs."""
     declared_types = [value.type for value in node.results]
     types = [value.type for value in inputs]
     try:
@@ -178,6 +185,7 @@ def _inferred_types(node: Node, inputs: Sequence[Value], attributes: Any, region
 
 
 def _types_without_symbols(node: Node, types: Sequence[Type], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
+    """Return the result types as `_inferred_types`, for a type rule that cannot compute with symbols."""
     try:
         inferred = node.op.result_types([*map(without_symbols, types)], attributes, regions)
     except (TypeError, ValueError) as error:
@@ -186,6 +194,7 @@ def _types_without_symbols(node: Node, types: Sequence[Type], attributes: Any, r
 
 
 def _has_valid_types(node: Node) -> bool:
+    """Return whether the op's type rule accepts the declared types of the node's operands."""
     try:
         node.op.result_types([value.type for value in node.inputs], node.attributes, node.regions)
     except (TypeError, ValueError):
@@ -213,12 +222,13 @@ def _move_constant_sizes(node: Node, inputs: list[Value]) -> tuple[list[Value], 
 
     A `range` of constant ints keeps its operands, and gets its length as an attribute.
     """
-    trait = node.op.traits.sizes
-    size_operand = _constant_array(inputs[-1]) if trait is not None and len(inputs) == trait.position + 1 else None
-    if trait is not None and size_operand is not None:
-        shape = _SIZE_PARSERS[trait.form](size_operand)
+    sizes_trait = node.op.traits.sizes
+    has_size_operand = sizes_trait is not None and len(inputs) == sizes_trait.position + 1
+    size_operand = _constant_array(inputs[-1]) if has_size_operand else None
+    if sizes_trait is not None and size_operand is not None:
+        shape = _SIZE_PARSERS[sizes_trait.form](size_operand)
         if shape is not None:
-            return inputs[:-1], {**node.attributes, trait.attribute: shape}
+            return inputs[:-1], {**node.attributes, sizes_trait.attribute: shape}
     if node.op.name == "range" and node.attributes.get("length") is None:
         bounds = [_constant_array(value) for value in inputs]
         if len(bounds) == 3 and all(bound is not None and bound.dtype.kind in "iu" for bound in bounds):
@@ -229,8 +239,9 @@ def _move_constant_sizes(node: Node, inputs: list[Value]) -> tuple[list[Value], 
 
 def _move_symbolic_sizes(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) -> tuple[list[Value], Any]:
     """Move symbolic amounts of padding from an operand to an attribute; native code takes any symbols there."""
-    trait = node.op.traits.sizes
-    if trait is None or trait.form != "pairs" or len(inputs) < 2 or attributes.get("mode", "CONSTANT") != "CONSTANT":
+    sizes_trait = node.op.traits.sizes
+    has_padding_operand = sizes_trait is not None and sizes_trait.form == "pairs" and len(inputs) >= 2
+    if not has_padding_operand or attributes.get("mode", "CONSTANT") != "CONSTANT":
         return inputs, attributes
     amounts, type_ = sizes.numbers.get(inputs[1]), inputs[0].type
     shape = type_.shape if isinstance(type_, TensorType) else None
@@ -242,18 +253,22 @@ def _move_symbolic_sizes(node: Node, inputs: list[Value], attributes: Any, sizes
 
 
 def _parse_vector(array: np.ndarray) -> tuple[int, ...]:
-    return tuple(int(d) for d in np.atleast_1d(array))
+    """Return sizes from a vector of them, or from one number."""
+    return tuple(int(size) for size in np.atleast_1d(array))
 
 
 def _parse_pairs(array: np.ndarray) -> tuple[tuple[int, int], ...] | None:
+    """Return the amounts of padding, (before, after) for each dimension; None if one is negative."""
     pairs = tuple((int(before), int(after)) for before, after in array.reshape(-1, 2))
     return pairs if min(map(min, pairs), default=0) >= 0 else None  # the kernel refuses negative amounts
 
 
+# Parse an operand with sizes, by the form that the op's trait `sizes` declares.
 _SIZE_PARSERS: dict[str, Callable[[np.ndarray], Any]] = {"vector": _parse_vector, "number": int, "pairs": _parse_pairs}
 
 
 def _constant_array(value: Value) -> np.ndarray | None:
+    """Return the array that a value always is; None if it is not known."""
     if value.node is None or value.node.op.name != "constant":
         return None
     return np.asarray(value.node.attributes["value"])
@@ -263,6 +278,7 @@ def _constant_array(value: Value) -> np.ndarray | None:
 
 
 def _specialise_control(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> Sequence[Value]:
+    """Add a node with regions to `copy` for these narrower inputs; return its results."""
     types = [value.type for value in inputs]
     name = node.op.name
     if name == "while":
@@ -289,6 +305,7 @@ def _specialise_control(copy: Graph, node: Node, inputs: list[Value], sizes: Siz
 def _specialise_try(
     regions: Sequence[Graph], types: Sequence[Type], inputs: Sequence[Value], sizes: Sizes | None
 ) -> list[Graph]:
+    """Return the regions of a `try` for captures of these types: body, normal continuation and handler."""
     body, normal, handler = regions
     body_copy = _specialise_graph(body, types, sizes, inputs)
     normal_types = [*(value.type for value in body_copy.outputs), *types]
@@ -301,7 +318,10 @@ def _specialise_try(
 
 
 def _check_positions(copy: Graph, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
-    """Turn known positions of an index into operands: they are checked when the node runs."""
+    """Add a copy of a `get_item` with the static positions of its index as operands, and return its results.
+
+    Positions that are operands are checked when the node runs. None for another node.
+    """
     if node.op.name != "get_item":
         return None
     array, *remaining_operands = inputs
@@ -319,7 +339,7 @@ def _check_positions(copy: Graph, node: Node, inputs: Sequence[Value]) -> Sequen
 
 
 def _specialise_loop(node: Node, types: Sequence[Type], inputs: Sequence[Value], sizes: Sizes | None) -> list[Graph]:
-    """Return the test and body, for state types that are a fixed point of an iteration."""
+    """Return the test and body of a loop, for state types that hold before and after each iteration."""
     state_count = state_size(node)
     test, body = node.regions
     state_types, capture_types, captured_values = list(types[:state_count]), types[state_count:], inputs[state_count:]
@@ -329,13 +349,14 @@ def _specialise_loop(node: Node, types: Sequence[Type], inputs: Sequence[Value],
         output_types = [value.type for value in body_copy.outputs]
         if all(is_subtype(new, old) for new, old in zip(output_types, state_types, strict=True)):
             return [_specialise_graph(test, [*state_types, *capture_types], sizes, captured_values), body_copy]
-        triples = zip(state_types, output_types, body.parameters, strict=False)
-        state_types = [_widen(old, new, value.type) for old, new, value in triples]
+        types_and_parameters = zip(state_types, output_types, body.parameters, strict=False)
+        state_types = [_widen(old, new, parameter.type) for old, new, parameter in types_and_parameters]
     types = [*(value.type for value in body.parameters[:state_count]), *capture_types]
     return [_specialise_graph(region, types, sizes, captured_values) for region in node.regions]
 
 
 def _widen(first: Type, second: Type, declared: Type) -> Type:
+    """Return the join of two types where it is narrower than the declared type, else that."""
     try:
         return _narrow(join(first, second), declared)
     except NoCommonType:

@@ -47,7 +47,10 @@ def unbox_lists(graph: Graph, contract: str = "function") -> Graph:
 
 
 def _tests_identity(node: Node) -> bool:
-    """Return whether the node compares unknown objects by `is`. Unboxing would break it: boxing makes a new object."""
+    """Return whether the node compares objects, none of them constant, by `is`.
+
+    Unboxing would change the result: each boxing makes a new object.
+    """
     if node.op.name != "object_apply" or node.attributes["function"] not in ("is", "is_not"):
         return False
     return not any(value.node is not None and value.node.op.name == "object_constant" for value in node.inputs)

@@ -3,7 +3,7 @@
     before   graph f(%x: float32[], %v: resource<float32[3]>) {      which assigns to %v
     after    graph f(%x: float32[], %v: array<float32[3], [4]>) {    which stores into %v
 
-It is not in the table of optimisations, as it is called only where a graph leaves the process.
+Not in the table of optimisations: it is called only where a graph leaves the process.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def replace_variables(graph: Graph) -> Graph:
 
 
 def _type_of_contents(value: Value, is_written: bool) -> Type:
+    """Return the new type of a parameter: of memory for a variable that is written, else of the variable's contents."""
     type_ = value.type
     if not isinstance(type_, ResourceType):
         return type_

@@ -18,13 +18,13 @@ from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec
 from autoconv.optimise.symbolic.driver import derive_numbers, has_symbols
 from autoconv.optimise.symbolic.sizes import Sizes
 
-_LEADING_COUNTS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # operands before the index operands
+_LEADING_COUNTS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # number of operands before those of the index
 
 
 def fold_symbolic_bounds(graph: Graph, is_native: Callable[[Node], bool]) -> Graph | None:
     """Return a copy of a symbolic graph with the bounds moved into nodes; None if no bound moved.
 
-    A node keeps its operands unless it satisfies `is_native` with the bounds.
+    A node changes only if it satisfies `is_native`, for which there is native code, with the bounds as attributes.
     """
     copy = clone(graph, lambda *_: None)
     copy.nonnegative_sizes = graph.nonnegative_sizes
@@ -32,18 +32,18 @@ def fold_symbolic_bounds(graph: Graph, is_native: Callable[[Node], bool]) -> Gra
 
 
 def _fold_bounds(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) -> bool:
-    """Move the bounds of one graph, in place; return whether anything changed."""
+    """Move the bounds of a graph and its regions, in place; return whether anything changed."""
     has_changed = False
     for node in graph.nodes:
         spec = _spec_with_bounds(node, sizes) if node.op.name in _LEADING_COUNTS else None
         if spec is not None:
-            original_operands = node.inputs, node.attributes
+            original_inputs_and_attributes = node.inputs, node.attributes
             node.inputs = node.inputs[: _LEADING_COUNTS[node.op.name]]
             node.attributes = {**node.attributes, "spec": spec}
             if is_native(node):
                 has_changed = True
             else:
-                node.inputs, node.attributes = original_operands
+                node.inputs, node.attributes = original_inputs_and_attributes
         if node.regions and not is_recursive(node):
             for region in node.regions:
                 captures = captured_operands(node)
@@ -54,7 +54,10 @@ def _fold_bounds(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) 
 
 
 def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:
-    """Return the index spec with dimensions as bounds; None unless all are known and entries are slices and ints."""
+    """Return the node's index spec with dimensions in place of operands as bounds of slices.
+
+    None if a bound or a size is not known, or if another entry than a slice has an operand.
+    """
     leading_count = _LEADING_COUNTS[node.op.name]
     shapes = [value.shape if isinstance(value.type, TensorType) else None for value in node.inputs[:leading_count]]
     shape, result = shapes[0], node.results[0].type

@@ -1,4 +1,4 @@
-"""Symbolic shapes: derive all dimensions, and numbers computed from shapes, from the dimensions of the arguments.
+"""Symbolic shapes: express dimensions, and numbers computed from shapes, by the dimensions of the arguments.
 
     before   graph f(%x: float32[n,3]) {
                %part = get_item(%x, spec=(Slice(1, None, None),)): float32[?,3]
@@ -23,7 +23,7 @@ from autoconv.optimise.symbolic.sizes import Sizes
 
 
 def derive_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Type] | None:
-    """Return the result types of a node; None for an op without a rule."""
+    """Return the result types of a node, with sizes as expressions of symbols; None where no rule derives them."""
     rule = SHAPES.get(node.op.name)
     if rule is None or not inputs or not isinstance(inputs[0].type, (TensorType, ArrayType)):
         return None
@@ -37,7 +37,7 @@ def derive_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: 
 
 
 def derive_numbers(sizes: Sizes, node: Node) -> None:
-    """Enter the integers that a node computes from dimensions into `sizes`, as expressions of symbols."""
+    """Add the integers that a node computes from dimensions to `sizes.numbers`, as expressions of symbols."""
     if len(node.results) != 1 or not isinstance(node.results[0].type, TensorType):
         return
     type_ = node.results[0].type
@@ -50,11 +50,12 @@ def derive_numbers(sizes: Sizes, node: Node) -> None:
 
 
 def has_symbols(type_: Type) -> bool:
-    return isinstance(type_, (TensorType, ArrayType)) and any(isinstance(d, Symbol) for d in type_.shape or ())
+    """Return whether a size of the type is a symbol."""
+    return isinstance(type_, (TensorType, ArrayType)) and any(isinstance(size, Symbol) for size in type_.shape or ())
 
 
 def without_symbols(type_: Type) -> Type:
-    """Replace symbols by unknown sizes, for type rules that compute with sizes."""
+    """Return the type with unknown sizes in place of symbols, for type rules that compute with sizes."""
     if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None:
         return type_
-    return type_.with_shape(tuple(None if isinstance(d, Symbol) else d for d in type_.shape))
+    return type_.with_shape(tuple(None if isinstance(size, Symbol) else size for size in type_.shape))

@@ -1,4 +1,7 @@
-"""Express integers that a graph computes from sizes as symbolic dimensions: one rule per op."""
+"""Express integers that a graph computes from sizes as symbolic dimensions: one rule per op.
+
+A rule returns the number or numbers of the node's result, None if they are not known.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ MAX_VECTOR_LENGTH = 16  # of a vector whose numbers are derived
 
 
 def shape_of(value: Value) -> Shape | None:
+    """Return the shape of a tensor or array; None for other values, and for an unknown shape."""
     return value.shape if isinstance(value.type, (TensorType, ArrayType)) else None
 
 
@@ -76,7 +80,7 @@ def _numbers_of_operand(sizes: Sizes, node: Node) -> Numbers | None:
 
 
 def _arithmetic_rule(compute: Callable[[Dimension, Dimension], Dimension]) -> Callable[[Sizes, Node], Numbers | None]:
-    """Return the rule of a binary op on numbers and vectors; a number meets each element of a vector."""
+    """Return the rule of a binary op on numbers and vectors; a number is combined with each element of a vector."""
 
     def rule(sizes: Sizes, node: Node) -> Numbers | None:
         x, y = (sizes.numbers.get(value) for value in node.inputs)
@@ -96,8 +100,9 @@ def _difference(x: Dimension, y: Dimension) -> Dimension:
 
 
 def _floor_quotient(x: Dimension, y: Dimension) -> Dimension:
-    rounded = floor_quotient(x, y)
-    return exact_quotient(x, y) if rounded is None else rounded
+    """Return x // y; None where neither the rounded nor the exact quotient can be expressed."""
+    quotient = floor_quotient(x, y)
+    return exact_quotient(x, y) if quotient is None else quotient
 
 
 def _number_of_product(sizes: Sizes, node: Node) -> Numbers | None:
@@ -106,6 +111,7 @@ def _number_of_product(sizes: Sizes, node: Node) -> Numbers | None:
 
 
 def _if_known(shape: Shape | None) -> Shape | None:
+    """Return the shape if all its sizes are known, else None."""
     return None if shape is None or None in shape else shape
 
 

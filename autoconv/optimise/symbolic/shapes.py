@@ -1,4 +1,8 @@
-"""Result shapes that need arithmetic on symbols: one rule per op."""
+"""Result shapes that need arithmetic on symbols: one rule per op.
+
+A rule returns the shape of all results, or a list of their shapes; None if they cannot be expressed. It adds what must
+hold for the shape to the preconditions of `sizes`.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +50,7 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
 
 
 def _sliced_dimension(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
+    """Return the length of a slice with these bounds (start, stop, step) of a dimension."""
     nonnegative_sizes: list[Dimension] = []
     result = slice_length(size, bounds, nonnegative_sizes)
     for nonnegative_size in nonnegative_sizes:
@@ -62,7 +67,7 @@ def _new_array(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, A
 
 
 def _set_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    """Return the operand's shape; the index adds preconditions."""
+    """Return the operand's shape; that the index is in bounds becomes a precondition."""
     _get_item(sizes, (inputs[0], *inputs[2:]), attributes)
     return shape_of(inputs[0])
 
@@ -77,26 +82,31 @@ def _concat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]
     for shape in shapes:
         assert shape is not None
         total = plus(total, shape[axis])
-        if any(a != b for i, (a, b) in enumerate(zip(first_shape, shape, strict=True)) if i != axis):
+        pairs = enumerate(zip(first_shape, shape, strict=True))
+        if any(size != other_size for i, (size, other_size) in pairs if i != axis):
             return None
     return (*first_shape[:axis], total, *first_shape[axis + 1 :])
 
 
 def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Return the sizes with the amounts of padding added; padding by elements of the operand needs enough of them."""
     shape, paddings = shape_of(inputs[0]), attributes["paddings"]
     if shape is None or paddings is None or len(inputs) > 1 or len(paddings) != len(shape):
         return None
     for amount in (amount for pair in paddings for amount in pair):
         sizes.require_nonnegative(amount)
     if attributes.get("mode", "CONSTANT") != "CONSTANT":
-        reflects = attributes["mode"] == "REFLECT"  # the edge element is not repeated
+        skips_edge = attributes["mode"] == "REFLECT"
         for size, pair in zip(shape, paddings, strict=True):
-            sizes.require_nonnegative(plus(size, -max(pair) - (reflects and max(pair) > 0)))
+            sizes.require_nonnegative(plus(size, -max(pair) - (skips_edge and max(pair) > 0)))
     return tuple(plus(plus(size, before), after) for size, (before, after) in zip(shape, paddings, strict=True))
 
 
 def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    """Return the new shape if the element counts can be equal, with a size of -1 computed by exact division."""
+    """Return the new shape, with the inferred size in place of -1.
+
+    That the element counts are equal becomes a precondition; None where they never are.
+    """
     shape, requested_shape = shape_of(inputs[0]), _requested_dimensions(sizes, inputs, attributes["shape"])
     if shape is None or requested_shape is None or None in shape or None in requested_shape:
         return None
@@ -112,7 +122,10 @@ def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
 
 
 def _inferred_size(shape: Shape, requested_sizes: Sequence[Dimension]) -> Dimension:
-    """Return the size for -1 in `requested_sizes`; division in symbolic sizes is taken to be exact."""
+    """Return the size for -1 in a shape whose other sizes are `requested_sizes`.
+
+    A quotient among these is taken as exact: its divisor becomes a factor of the element count.
+    """
     quotients = [size for size in requested_sizes if isinstance(size, Quotient)]
     other_sizes = [size for size in requested_sizes if not isinstance(size, Quotient)]
     total = product((*shape, *(size.divisor for size in quotients)))
@@ -209,10 +222,14 @@ def _requested_dimensions(sizes: Sizes, inputs: Sequence[Value], attribute: Any)
 
 
 def _range(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Return the length of a range with a step of 1 and a symbolic length."""
     bounds = [sizes.numbers.get(value) for value in inputs]
-    if len(bounds) != 3 or bounds[2] != 1 or any(isinstance(bound, tuple) for bound in bounds):
+    if len(bounds) != 3 or any(isinstance(bound, tuple) for bound in bounds):
         return None
-    length = plus(bounds[1], times(bounds[0], -1))  # type: ignore[arg-type]
+    start, stop, step = bounds
+    if step != 1:
+        return None
+    length = plus(stop, times(start, -1))  # type: ignore[arg-type]
     if not isinstance(length, Symbol):
         return None
     sizes.require_nonnegative(length)
@@ -228,12 +245,13 @@ def _top_k(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
 
 
 def _split(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Shape] | None:
-    shape, requested = shape_of(inputs[0]), list(attributes["sizes"])
+    """Return the shapes of the parts: their sizes are an operand or an attribute, or None for equal parts."""
+    shape, static_sizes = shape_of(inputs[0]), list(attributes["sizes"])
     numbers = sizes.numbers.get(inputs[1]) if len(inputs) > 1 else None
     if shape is None or (len(inputs) > 1 and not isinstance(numbers, tuple)):
         return None
     axis = attributes.get("axis", 0) % len(shape)
-    lengths: list[Dimension] = list(numbers) if isinstance(numbers, tuple) else requested
+    lengths: list[Dimension] = list(numbers) if isinstance(numbers, tuple) else static_sizes
     if lengths.count(-1) == 1:
         remaining = shape[axis]
         for size in lengths:
@@ -297,6 +315,7 @@ def _diag_part(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, A
 
 
 def _qr(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Shape] | None:
+    """Return the shapes of the orthogonal and the triangular factor."""
     shape = shape_of(inputs[0])
     if shape is None or len(shape) < 2:
         return None
@@ -306,6 +325,7 @@ def _qr(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) ->
 
 
 def _svd(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Shape] | None:
+    """Return the shapes of the singular values, and of the left and right singular vectors if they are computed."""
     shape = shape_of(inputs[0])
     if shape is None or len(shape) < 2:
         return None

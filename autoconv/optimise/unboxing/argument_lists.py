@@ -1,4 +1,4 @@
-"""Lists of numbers passed as arguments: read-only ones become typed lists of the items at entry."""
+"""Lists of numbers passed as arguments: those that are only read become typed lists of their items."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ def mark_number_lists(graph: Graph, number_lists: Mapping[int, tuple[TensorType,
     """
 
     def mark(copy: Graph, value: Value, position: int) -> Value:
+        """Return the parameter's value, behind a node that marks it."""
         if position not in number_lists:
             return value
         element, depth = number_lists[position]
@@ -49,7 +50,7 @@ def mark_number_lists(graph: Graph, number_lists: Mapping[int, tuple[TensorType,
 
 
 def ban_mutated_arguments(kinds: Kinds) -> None:
-    """Ban the argument lists that may be mutated."""
+    """Keep the argument lists that may be mutated as Python lists, and those that a result may share."""
     sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == MARK_OP}
     if not sites:
         return
@@ -77,6 +78,7 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
 
 
 def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
+    """Return whether a node of unknown effect may change a list that is no new object of the graph."""
     name = node.op.name
     if name in _NON_MUTATING_OPS or not node.op.name.startswith("object_"):
         return name == "py_call"

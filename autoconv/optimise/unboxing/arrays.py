@@ -23,7 +23,7 @@ from autoconv.optimise.unboxing.writer import Writer, write
 @rule(LIST_ARRAY)
 @nested_rule(LIST_ARRAY)
 def _array_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Accept a node whose dtype the program gives, or whose items have the dtype that the trace assumed."""
+    """Accept an array of the traced rank whose dtype the program gives, or whose items have the traced dtype."""
     kind = kinds.kind(node.inputs[0])
     if "function" in node.attributes:
         return False
@@ -38,12 +38,12 @@ def _array_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 def _innermost_items(cell: Cell) -> tuple[Cell, int]:
-    """Return the cell of the innermost items of a nested list, and the nesting depth."""
-    seen: set[Cell] = set()
-    while cell.kind == LIST and cell not in seen and cell.content is not None:
-        seen.add(cell)
+    """Return the cell of the innermost items of a list with items of `cell`, and the number of nested lists."""
+    list_cells: set[Cell] = set()
+    while cell.kind == LIST and cell not in list_cells and cell.content is not None:
+        list_cells.add(cell)
         cell = find_root(cell.content)
-    return cell, len(seen) + 1
+    return cell, len(list_cells) + 1
 
 
 @write(LIST_ARRAY)

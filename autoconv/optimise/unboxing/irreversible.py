@@ -8,7 +8,7 @@ from autoconv.ops.python.reversibility import is_irreversible
 
 def late_nodes(graph: Graph) -> set[Node]:
     """Return the nodes that may run after an irreversible side effect: there a call cannot rerun as plain Python."""
-    result: set[Node] = set()
+    nodes_after_effect: set[Node] = set()
     entered_bodies: set[tuple[Graph, bool]] = set()  # (body of a recursive function, whether it was entered late)
 
     def visit(region: Graph, is_late: bool) -> bool:
@@ -28,13 +28,13 @@ def late_nodes(graph: Graph) -> set[Node]:
                     visit(*entry_key)
                 continue
             if is_inner_late and not node.regions:
-                result.add(node)
-            are_late_after = [visit(inner_region, is_inner_late) for inner_region in node.regions]
-            is_late = any(are_late_after) or is_late or is_irreversible(node)
+                nodes_after_effect.add(node)
+            is_late_after_region = [visit(inner_region, is_inner_late) for inner_region in node.regions]
+            is_late = any(is_late_after_region) or is_late or is_irreversible(node)
         return is_late
 
     visit(graph, False)
-    return result
+    return nodes_after_effect
 
 
 __all__ = ["late_nodes"]

@@ -2,7 +2,7 @@
 
 Values that may be one object share a cell (Steensgaard, Points-to Analysis in Almost Linear Time). The lattice of a
 cell's kind is None (nothing known) < one kind < OTHER; kinds only rise, to a fixed point. Conservative: a list with a
-use of unknown effect is banned, and the analysis starts again without it.
+use of unknown effect is banned, that is, it stays a Python list, and the analysis starts again without it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,21 @@ INT, FLOAT, BOOL = (TensorType(dtype, (), True) for dtype in (int64, float64, bo
 Kind = TensorType | str | None  # None: no definition is known yet
 MARK_OP = "object_numbers"  # marks an argument as a list of numbers
 
-# A rule, by the key of a node, sets the kinds of the results. It returns whether the node's effect on objects of these
-# kinds is known; None where that is not decided yet.
+# A rule sets the kinds of a node's results. It returns whether the node's effect on objects of these kinds is known;
+# None where that is not decided yet. Rules are found by `operation_key`.
 Rule = Callable[["Kinds", Node], bool | None]
 RULES: dict[str, Rule] = {}
+NESTED_RULES: dict[str, Rule] = {}  # for nodes with a list of lists as an operand
 RUN_CHECKS: list[Callable[[Kinds], object]] = []  # checks at the end of a run, which may ban lists
-NESTED_RULES: dict[str, Rule] = {}  # the same for nodes with a list of lists as an operand
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Register the decorated function as the rule for the nodes with these keys."""
     return _register_in(RULES, names)
 
 
 def nested_rule(*names: str) -> Callable[[Rule], Rule]:
+    """Register the decorated function as the rule for these keys where an operand is a list of lists."""
     return _register_in(NESTED_RULES, names)
 
 
@@ -75,9 +77,10 @@ class Cell:
 class Kinds:
     """The analysis of a graph, and its result: the kind of each object.
 
-    `nodes_with_known_effect`: nodes with a known effect on objects of these kinds; `nested_nodes`: those of them with a
-    list of lists as operand; `late_nodes`: nodes that may run after a side effect that cannot be undone; `used_values`:
-    values that a node reads or a graph returns.
+    `nodes_with_known_effect`: nodes whose effect on objects of these kinds is known; `nested_nodes`: those of them with
+    a list of lists as operand; `late_nodes`: nodes that may run after a side effect that cannot be undone;
+    `used_values`: values that a node reads or a graph returns. `_banned`: nodes that allocate lists which stay Python
+    lists. `_is_final_phase`: kinds that are not decided in the first phase of a run count as OTHER.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -101,6 +104,7 @@ class Kinds:
         return self.kind(value)
 
     def cell(self, value: Value) -> Cell:
+        """Return the cell of a value, a new one at the first call."""
         cell = self._cells.get(value)
         if cell is None:
             cell = self._cells[value] = Cell()
@@ -113,11 +117,13 @@ class Kinds:
         return find_root(content)
 
     def has_lists(self) -> bool:
+        """Return whether any list becomes a typed list."""
         return any(find_root(cell).kind == LIST for cell in self._cells.values())
 
     # ---- transfer functions used by rules
 
     def raise_kind(self, cell: Cell, kind: Kind) -> None:
+        """Raise the cell's kind to the join with `kind`: OTHER if they differ."""
         cell = find_root(cell)
         if kind is None or cell.kind == kind or cell.kind == OTHER:
             return
@@ -127,9 +133,11 @@ class Kinds:
             self._ban_lists_of(cell, kind_before)
 
     def widen_kind_of(self, value: Value, kind: Kind) -> None:
+        """Raise the kind of the value's cell to the join with `kind`."""
         self.raise_kind(self.cell(value), kind)
 
     def unify(self, first: Cell, second: Cell) -> None:
+        """Make one cell of two, and of the cells of their contents."""
         first, second = find_root(first), find_root(second)
         if first is second:
             return
@@ -168,6 +176,7 @@ class Kinds:
         return find_root(cell.content or cell)
 
     def cells(self) -> set[Cell]:
+        """Return all distinct cells."""
         return set(map(find_root, self._cells.values()))
 
     def ban(self, sites: set[Node]) -> None:
@@ -175,6 +184,7 @@ class Kinds:
         self._banned |= sites
 
     def add_item(self, target: Value, value: Value) -> None:
+        """Note that the value becomes an item of the list `target`."""
         kind = self.number_kind(value)
         if kind == LIST:
             self.unify(self.content(target), self.cell(value))
@@ -241,6 +251,7 @@ class Kinds:
                     break  # a list that contains itself is banned elsewhere
 
     def _apply_rules(self, graph: Graph) -> None:
+        """Apply the rules to each node of a graph and its regions, once."""
         if graph in self._visited:  # a recursive function
             return
         self._visited.add(graph)
@@ -267,6 +278,7 @@ class Kinds:
                     self._escape(value)
 
     def is_nested_list(self, value: Value) -> bool:
+        """Return whether the value is a list of lists."""
         if not isinstance(value.type, ObjectType) or self.kind(value) != LIST:
             return False
         return self.content(value).kind == LIST
@@ -277,6 +289,7 @@ class Kinds:
             self.widen_kind_of(value, OTHER)
 
     def _propagate_through_regions(self, node: Node) -> None:
+        """Unify the values that are passed into regions and out of them; escape those of unknown nodes."""
         if node.op.traits.control:
             for source, target in flow_edges(node):
                 if source is None:  # an exception
@@ -289,6 +302,7 @@ class Kinds:
                 self._escape(value)
 
     def _propagate(self, source: Value, target: Value) -> None:
+        """Note that `source` is passed on as `target`."""
         are_objects = isinstance(source.type, ObjectType), isinstance(target.type, ObjectType)
         if all(are_objects):
             self.unify(self.cell(target), self.cell(source))
@@ -301,14 +315,15 @@ class Kinds:
 
 def _holds_numbers(cell: Cell) -> bool:
     """Return whether the list's items are numbers of one kind, or lists of these."""
-    seen: set[Cell] = set()
-    while cell.kind == LIST and cell not in seen:
-        seen.add(cell)
+    list_cells: set[Cell] = set()
+    while cell.kind == LIST and cell not in list_cells:
+        list_cells.add(cell)
         cell = find_root(cell.content or cell)
     return is_number(cell.kind)
 
 
 def _used_values(graph: Graph) -> set[Value]:
+    """Return the values that are operands or outputs, in regions too."""
     result = set(graph.outputs)
     for node in graph.walk():
         result.update(node.inputs)
@@ -318,6 +333,7 @@ def _used_values(graph: Graph) -> set[Value]:
 
 
 def find_root(cell: Cell) -> Cell:
+    """Return the cell that represents the class to which a cell belongs."""
     while cell.parent is not None:
         cell = cell.parent
     return cell
@@ -334,6 +350,7 @@ def is_number(kind: Any) -> bool:
 
 
 def is_none(value: Value) -> bool:
+    """Return whether the value is the constant None."""
     return value.node is not None and value.node.op.name == "object_constant" and constant_of(value) is None
 
 
@@ -345,6 +362,7 @@ def is_index(kind: Any) -> bool:
 
 
 def is_python_number(kind: Any) -> bool:
+    """Return whether the kind is that of a Python number."""
     return kind in (INT, FLOAT, BOOL)
 
 

@@ -1,4 +1,8 @@
-"""Rules for lists of numbers of one kind: their operations on typed lists (see ops/lists/typed_lists.py)."""
+"""Rules for lists of numbers of one kind: construction, items and iteration.
+
+For each operation, `@rule` registers the inference of kinds (see `Rule`), `@write` the ops on typed lists that replace
+it (see ops/lists/typed_lists.py).
+"""
 
 from __future__ import annotations
 
@@ -61,9 +65,12 @@ def _product_rule(kinds: Kinds, node: Node) -> bool | None:
     if LIST not in map(kinds.number_kind, node.inputs):
         return operator_rule(kinds, node)
     value, count = _list_and_count(kinds, node)
-    if count is None or kinds.number_kind(count) is None:
-        return None if count is not None else False
-    if not is_index(kinds.number_kind(count)):
+    if count is None:
+        return False
+    count_kind = kinds.number_kind(count)
+    if count_kind is None:
+        return None
+    if not is_index(count_kind):
         return False
     return mark_new_list(kinds, node, kinds.content(value).kind)
 
@@ -272,4 +279,5 @@ def _yielded_kind(kinds: Kinds, value: Value) -> Kind:
 
 
 def _yielded_element_attribute(w: Writer, value: Value) -> dict[str, Any]:
+    """Return the attribute `element` of an op on the iterator that replaces the value."""
     return {"element": _yielded_kind(w.kinds, value)}

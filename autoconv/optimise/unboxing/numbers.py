@@ -44,17 +44,18 @@ _OPERAND_COUNTS = {
     **dict.fromkeys(_UNARY_OPS.values(), 1),
 }
 _BOUND_TYPES = (int, type(None))
-_INT64_RANGE = -(1 << 63), (1 << 63) - 1  # graphs have no numbers for other ints
+_INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1  # graphs have no numbers for other ints
 
 
 @rule("object_constant")
 def _constant_rule(kinds: Kinds, node: Node) -> bool:
     value = node.attributes["value"]
     kind: Kind = {bool: BOOL, int: INT, float: FLOAT}.get(type(value), OTHER)
-    if kind == INT and not _INT64_RANGE[0] <= value <= _INT64_RANGE[1]:
+    if kind == INT and not _INT64_MIN <= value <= _INT64_MAX:
         kind = OTHER
-    if type(value) is slice and value.step != 0 and all(type(x) in _BOUND_TYPES for x in (value.start, value.stop)):
-        kind = SLICE if type(value.step) in _BOUND_TYPES else OTHER
+    if type(value) is slice and value.step != 0:
+        has_int_bounds = all(type(bound) in _BOUND_TYPES for bound in (value.start, value.stop, value.step))
+        kind = SLICE if has_int_bounds else OTHER
     kinds.widen_kind_of(node.results[0], kind)
     return kinds.kind(node.results[0]) != OTHER
 
@@ -78,6 +79,7 @@ def _box_rule(kinds: Kinds, node: Node) -> bool:
 
 
 def _kind_of_box(node: Node) -> Kind:
+    """Return the kind of the object that an `object_box` makes of a scalar."""
     type_, boxing = node.inputs[0].type, node.attributes["boxing"]
     if not isinstance(type_, TensorType) or type_.shape != () or boxing == "tensor":
         return OTHER
@@ -93,6 +95,7 @@ def _kind_of_box(node: Node) -> Kind:
 
 
 def _fits_int64(dtype: DType) -> bool:
+    """Return whether int64 holds each number of the dtype exactly."""
     return dtype.is_integer and not (dtype.is_unsigned and dtype.size == 8)
 
 
@@ -165,6 +168,7 @@ def _write_defined(w: Writer, node: Node) -> list[Value]:
 
 @rule(*_OP_NAMES)
 def operator_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Rule for operators on numbers."""
     name = _op_name(node)
     input_kinds = [kinds.number_kind(value) for value in node.inputs]
     if node.attributes["keywords"] or len(input_kinds) != _OPERAND_COUNTS[name.removeprefix("python_")]:
@@ -199,11 +203,13 @@ def _result_kind(kinds: Kinds, node: Node, name: str, input_kinds: list[Kind]) -
 
 
 def _op_name(node: Node) -> str:
+    """Return the op on Python's numbers that replaces an operator on objects."""
     return f"python_{_OP_NAMES[operation_key(node)]}"
 
 
 @write(*_OP_NAMES)
 def write_operator(w: Writer, node: Node) -> list[Value]:
+    """Return the result of an operator on numbers, which replaces one on objects."""
     dtype = scalar_dtype([w.kinds.number_kind(value) for value in node.inputs])
     if dtype is not None:
         return [write_scalar_operator(w, node, dtype)]
@@ -252,6 +258,7 @@ def _extremum_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 def _reduction_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Rule for the min and max of one list."""
     item_kind = kinds.content(node.inputs[0]).kind
     if item_kind is None:
         return None
@@ -297,6 +304,7 @@ def _write_index(w: Writer, node: Node) -> list[Value]:
 
 
 def _math_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Rule for the functions of `math` in `_MATH`."""
     input_kinds = [kinds.number_kind(value) for value in node.inputs]
     if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in input_kinds):
         return False

@@ -1,6 +1,6 @@
 """Rules for lists of lists of numbers: the outer list stays a Python list, and its rows are typed lists.
 
-A rule returns whether it supports the node; None if that is undecided.
+A rule sets the kinds of a node's results. It returns whether it supports the node; None if that is undecided.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ def _is_nested_list_with_index(kinds: Kinds, node: Node) -> bool | None:
 
 
 def _mark_row_result(kinds: Kinds, node: Node) -> bool:
+    """Note that the result is a row of the first operand; return True, as a rule that supports the node."""
     kinds.unify(kinds.cell(node.results[0]), kinds.content(node.inputs[0]))
     return True
 
 
 def _mark_list_of_same_rows(kinds: Kinds, node: Node, value: Value) -> bool:
+    """Note that the result is a new list of the rows of `value`; return False if that list is banned."""
     item_cell = kinds.mark_list(node)
     if item_cell is None:
         return False
@@ -33,7 +35,7 @@ def _mark_list_of_same_rows(kinds: Kinds, node: Node, value: Value) -> bool:
 @nested_rule("object_apply.getitem")
 def _getitem_rule(kinds: Kinds, node: Node) -> bool | None:
     if kinds.number_kind(node.inputs[1]) == SLICE and kinds.is_nested_list(node.inputs[0]):
-        return False  # it stays a Python list, which needs a slice object: a SLICE is unboxed
+        return False  # the outer list stays a Python list, which needs a slice object, and a SLICE is none
     is_supported = _is_nested_list_with_index(kinds, node)
     return _mark_row_result(kinds, node) if is_supported else is_supported
 

@@ -1,4 +1,4 @@
-"""Operators on NumPy's scalars among boxed numbers: floats of one dtype, and Python numbers beside them."""
+"""Operators on boxed scalars of NumPy: on floats of one dtype, with Python's numbers as other operands."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _TENSOR_OPS = {
 
 
 def scalar_dtype(kinds: Sequence[Kind]) -> DType | None:
-    """Return the dtype of the floats of NumPy among numbers of these kinds; None without any, or if they differ."""
+    """Return the one dtype, float32 or float64, of the NumPy scalars among numbers of these kinds; else None."""
     dtypes = {kind.dtype for kind in kinds if isinstance(kind, TensorType) and not kind.weak}
     return dtypes.pop() if len(dtypes) == 1 and dtypes <= {float32, float64} else None
 
 
 def scalar_result(function: str, dtype: DType) -> Kind:
-    """Return the kind that an operator on scalars gives; None for one that has to stay an operator on objects."""
+    """Return the kind of an operator's result for scalars of the dtype; None for an operator that stays on objects."""
     if function == "float":
         return FLOAT
     return TensorType(bool_ if function in _COMPARISONS else dtype, ()) if function in _TENSOR_OPS else None
 
 
 def write_scalar_operator(w: Writer, node: Node, dtype: DType) -> Value:
-    """Add the operator; a Python number beside a scalar gets its dtype."""
+    """Add the operator, with Python numbers converted to the scalars' dtype; return its result."""
     function = node.attributes["function"]
     operands = [w.number(value) for value in node.inputs]
     if function == "float":

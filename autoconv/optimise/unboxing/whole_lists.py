@@ -1,4 +1,7 @@
-"""Rules for operations on whole lists of numbers: copy, slice, concatenate, sort, search, print."""
+"""Rules for operations on whole lists of numbers: copy, slice, concatenate, sort, search, print.
+
+For each operation, `@rule` registers the inference of kinds (see `Rule`), `@write` the ops that replace it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from autoconv.optimise.unboxing.kind_inference import (
 from autoconv.optimise.unboxing.numbers import operator_rule, write_operator
 from autoconv.optimise.unboxing.writer import Writer, write
 
-_NO_BOUNDS = (False, False, False)
+_NO_BOUNDS = (False, False, False)  # attribute `has_bounds` of a slice: whether it has a start, a stop and a step
 
 
 def is_list_operation(kinds: Kinds, node: Node, operand_count: int = 1) -> bool | None:
@@ -43,6 +46,7 @@ def set_result_kind(kinds: Kinds, node: Node, kind: Kind) -> bool:
 
 
 def set_none_result(kinds: Kinds, node: Node) -> bool:
+    """Note that the result is None; return True, as a rule that supports the node."""
     return set_result_kind(kinds, node, OTHER)
 
 
@@ -57,6 +61,7 @@ def mark_new_list(kinds: Kinds, node: Node, *item_kinds: Kind) -> bool:
 
 
 def _add_copy(w: Writer, node: Node, value: Value) -> Value:
+    """Add a copy of the typed list that replaces the value; return the copy."""
     return w.add_list_op("slice", node, value, has_bounds=_NO_BOUNDS)
 
 
@@ -133,6 +138,7 @@ def slice_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 def write_slice(w: Writer, node: Node) -> list[Value]:
+    """Return the slice of a typed list, with the bounds read from the node that defines the slice object."""
     value, index = node.inputs
     slice_node = index.node
     assert slice_node is not None

@@ -30,13 +30,15 @@ from autoconv.optimise.unboxing.kind_inference import (
     operation_key,
 )
 
-# Returns the replacements of the results of a node with inferred kinds: one for each of `Writer.types` of a result.
+# Adds the ops that replace a node with inferred kinds, and returns the replacements of its results: for each result, as
+# many values as `Writer.types` has types for it.
 Write = Callable[["Writer", Node], Sequence[Value]]
 _RULES: dict[str, Write] = {}
 _OPS_WITH_SHARED_RULE = frozenset({"object_defined", LIST_ARRAY})  # one rule serves lists of numbers and lists of lists
 
 
 def write(*names: str) -> Callable[[Write], Write]:
+    """Register the decorated function as the one that replaces nodes with these keys (see `operation_key`)."""
     def register(function: Write) -> Write:
         for name in names:
             _RULES[name] = function
@@ -54,12 +56,15 @@ def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
 
 
 class _GraphCopier:
+    """The rewrite of a graph and its regions. `_copies` maps those that were begun to their copies."""
+
     def __init__(self, kinds: Kinds, float_boxing: str) -> None:
         self._kinds = kinds
         self._float_boxing = float_boxing
         self._copies: dict[Graph, Graph] = {}
 
     def copy_graph(self, graph: Graph, is_outermost: bool = False) -> Graph:
+        """Return the rewritten graph; only the outermost one returns objects in place of their replacements."""
         copy = self._copies[graph] = Graph(graph.name)
         w = Writer(copy, self._kinds, self._float_boxing)
         for value in graph.parameters:
@@ -97,7 +102,8 @@ class _GraphCopier:
 class Writer:
     """The writer of one graph.
 
-    `values` maps values of the old graph to their replacements, `constants` new constant values to their numbers.
+    A value of the old graph is replaced by one value or several, such as the list and the cursor of an iterator:
+    `values` maps it to them. `constants` maps new constant values to their numbers.
     """
 
     def __init__(self, graph: Graph, kinds: Kinds, float_boxing: str = "number") -> None:
@@ -128,11 +134,13 @@ class Writer:
         return [INT] * 3 if kind == RANGE else [CURSOR_TYPE] if kind == PAIR else [value.type]
 
     def set_replacements(self, node: Node, values: Sequence[Value]) -> None:
+        """Record the replacements of a node's results, given as one sequence."""
         remaining_values = iter(values)
         for value in node.results:
             self.values[value] = tuple(next(remaining_values) for _ in self.types(value))
 
     def write(self, node: Node) -> None:
+        """Add the ops that replace a node whose effect is known."""
         is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _OPS_WITH_SHARED_RULE
         is_row = is_nested and operation_key(node) == "object_apply.getitem"
         rule = _RULES[operation_key(node)] if not is_nested else Writer._add_row if is_row else Writer.copy_nested
@@ -146,14 +154,19 @@ class Writer:
                 self.values[value] = (self._box(last, node, value.type),)  # uses need an object
 
     def replacements(self, value: Value) -> tuple[Value, ...]:
+        """Return the values that replace a value of the old graph."""
         return self.values[value]
 
     def number(self, value: Value) -> Value:
+        """Return the only replacement of a value, for a number."""
         (result,) = self.values[value]
         return result
 
     def as_object(self, value: Value, node: Node | None) -> Value:
-        """Return the value as an object: a number is boxed, a typed list converted; other values stay as they are."""
+        """Return the value as an object: a number is boxed, a typed list converted; other values stay as they are.
+
+        `node` is the one that uses it, None for an output of the graph.
+        """
         values = self.values[value]
         if not isinstance(value.type, ObjectType):
             return values[0]
@@ -181,10 +194,11 @@ class Writer:
         return self.graph.add(op, inputs, {"element": item}, types=[value.type], span=_span_of(value)).results[0]
 
     def _may_hold_argument(self, value: Value) -> bool:
+        """Return whether the list may be one that was passed as an argument."""
         return any(site.op.name == MARK_OP for site in self.kinds.cell(value).sites)
 
     def _add_python_list(self, value: Value, span: Span | None) -> Value:
-        """Make a new Python list of the current items."""
+        """Add a new Python list of the current items; return it."""
         item = self.kinds.content(value)
         op = OPS["typed_list_object" if is_number(item.kind) else "typed_list_rows"]
         while not is_number(item.kind):
@@ -194,6 +208,7 @@ class Writer:
         return self.graph.add(op, [self.typed_list(value)], attributes, types=[value.type], span=span).results[0]
 
     def _box(self, number: Value, node: Node | None, type_: Type) -> Value:
+        """Add the object for a number, with the span of the node that uses it; return the object."""
         span = _span_of(number) if node is None else node.span
         if number in self.constants:
             attributes = {"value": self.constants[number]}
@@ -222,12 +237,12 @@ class Writer:
         self.graph.add_replacement(node, OPS[f"typed_list_{name}"], (typed_list, *operands), attributes)
 
     def copy(self, node: Node) -> list[Value]:
-        """Copy the node; its operands become objects."""
+        """Add a copy of the node whose operands are objects; return its results."""
         inputs = [self.as_object(value, node) for value in node.inputs]
         return [*copy_node(self.graph, node, inputs).results]
 
     def copy_nested(self, node: Node) -> list[Value]:
-        """Copy the node, with lists of lists as they are."""
+        """Add a copy of the node, with lists as their replacements, other operands as objects; return its results."""
         kinds = self.kinds
         inputs = [
             self.replacements(value)[0] if kinds.number_kind(value) == LIST else self.as_object(value, node)
@@ -238,7 +253,7 @@ class Writer:
         return [*new_node.results]
 
     def _add_row(self, node: Node) -> list[Value]:
-        """Read an inner list from a list of lists."""
+        """Add the read of an inner list from a list of lists; return the inner list."""
         index = self.convert(self.number(node.inputs[1]), INT, node)
         (type_,) = self.types(node.results[0])
         inputs = [self.typed_list(node.inputs[0]), index]
@@ -246,13 +261,15 @@ class Writer:
         return [*row.results]
 
     def typed_list(self, value: Value) -> Value:
+        """Return the typed list that replaces a list, or that an iterator traverses."""
         return self.values[value][0]
 
     def element_attribute(self, value: Value) -> dict[str, Any]:
+        """Return the attribute `element` of ops on the typed list that replaces the value."""
         return {"element": self.kinds.content(value).kind}
 
     def convert(self, number: Value, kind: Any, node: Node) -> Value:
-        """Convert the number to the kind; the conversion raises at run time where the kind cannot hold it."""
+        """Return the number converted to the kind; the conversion raises at run time where the kind cannot hold it."""
         assert isinstance(number.type, TensorType) and isinstance(kind, TensorType)
         if number.type == kind:
             return number
