@@ -21,8 +21,8 @@ def confusion_matrix(
 ) -> Tensor:  # fmt: skip
     """Count the occurrences of each pair of a label (row) and a prediction (column).
 
-    Given `weights`, one for each pair, it adds them up. Raises InvalidArgumentError for a class below 0 or from
-    `num_classes` on.
+    Given `weights`, one for each pair, the result has their sums instead. Raises InvalidArgumentError for a class
+    below 0 or from `num_classes` on.
 
     >>> autoconv.math.confusion_matrix([1, 0, 1], [1, 0, 0]).numpy()
     array([[1, 0],

@@ -1,4 +1,4 @@
-"""Handlers of public functions that a program registers for its extension types."""
+"""Registration of a program's own handlers, which replace public functions for its extension types."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def dispatch_for_api(api: Callable[..., Any], *signatures: Mapping[Any, Any]) ->
     np.int32(6)
     """
     function = unwrap(api)
-    parameters = inspect.signature(function)
+    signature = inspect.signature(function)
 
     def register_handler(handler: Function) -> Function:
         type_maps = list(signatures) or [_annotations(handler)]
         if not all(type_maps):
             raise ValueError(f"dispatch_for_api needs types of arguments: annotate those of {handler!r}")
         for type_map in type_maps:
-            register(function, Handler(_annotated_type_check(parameters, type_map), handler))
+            register(function, Handler(_annotated_type_check(signature, type_map), handler))
         return handler
 
     return register_handler
@@ -117,6 +117,7 @@ def _register_binary(functions: Sequence[Callable[..., Any]], x_type: Any, y_typ
 
 
 def _wrap_unary(handler: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a handler with the arguments of `function`; it passes all but the first one on through a closure."""
     def run(x: Any, *args: Any, **kwargs: Any) -> Any:
         return handler(lambda value: function(value, *args, **kwargs), x)
 
@@ -125,6 +126,7 @@ def _wrap_unary(handler: Callable[..., Any], function: Callable[..., Any]) -> Ca
 
 
 def _wrap_binary(handler: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a handler with the arguments of `function`; it passes all but the first two on through a closure."""
     def run(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
         return handler(lambda first, second: function(first, second, *args, **kwargs), x, y)
 
@@ -133,17 +135,19 @@ def _wrap_binary(handler: Callable[..., Any], function: Callable[..., Any]) -> C
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the annotated types of the parameters."""
     hints = typing.get_type_hints(function)
     hints.pop("return", None)
     return hints
 
 
-def _annotated_type_check(parameters: inspect.Signature, type_map: Mapping[Any, Any]) -> Callable[..., bool]:
-    names = list(parameters.parameters)
+def _annotated_type_check(signature: inspect.Signature, type_map: Mapping[Any, Any]) -> Callable[..., bool]:
+    """Return a function of (args, kwargs) that returns whether the arguments have the types of `type_map`."""
+    names = list(signature.parameters)
 
     def has_annotated_types(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         try:
-            bound_arguments = parameters.bind(*args, **kwargs).arguments
+            bound_arguments = signature.bind(*args, **kwargs).arguments
         except TypeError:
             return False
         type_by_name = {names[key] if isinstance(key, int) else key: type_ for key, type_ in type_map.items()}
@@ -156,6 +160,7 @@ def _annotated_type_check(parameters: inspect.Signature, type_map: Mapping[Any, 
 
 
 def _leading_type_check(leading_types: Sequence[Any]) -> Callable[..., bool]:
+    """Return a function of (args, kwargs) that returns whether the first arguments have these types."""
     def has_leading_types(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         return len(args) >= len(leading_types) and all(
             is_instance_of(value, type_) for value, type_ in zip(args, leading_types, strict=False)

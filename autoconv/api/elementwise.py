@@ -1,4 +1,4 @@
-"""Public functions of one operand, and of two, that compute element by element."""
+"""Lists of the public functions of one operand, and of two, that compute element by element."""
 
 from __future__ import annotations
 

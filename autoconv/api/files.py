@@ -1,4 +1,4 @@
-"""Files as ops: their contents are read and written when the graph runs."""
+"""Reading and writing of files, at once or when the graph runs."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _ERRORS: dict[int, type[OpError]] = {
 
 @contextmanager
 def file_errors(path: str) -> Iterator[None]:
-    """Raise the system's errors in the block as TensorFlow's, by their number."""
+    """Raise the system's errors in the block as the error class of TensorFlow for their `errno`."""
     try:
         yield
     except OSError as error:
@@ -101,12 +101,14 @@ def file_errors(path: str) -> Iterator[None]:
 
 
 def _read(path: Any) -> bytes:
+    """Return the bytes of a file; the path is a scalar of NumPy, bytes or a string."""
     name = os.fsdecode(path.item() if isinstance(path, np.ndarray) else path)
     with file_errors(name), open(name, "rb") as file:
         return file.read()
 
 
 def _write(path: Any, contents: Any) -> None:
+    """Write the bytes to a file, in folders that are made if they are missing."""
     name = os.fsdecode(path.item() if isinstance(path, np.ndarray) else path)
     folder = os.path.dirname(name) or "."
     with file_errors(name):

@@ -1,4 +1,4 @@
-"""TensorFlow's functions about graphs and programs, some without an effect: scopes, logs, critical sections."""
+"""Functions for programs of TensorFlow: name scopes, logs, critical sections, and some without an effect here."""
 
 from __future__ import annotations
 

@@ -101,9 +101,10 @@ def crop_to_bounding_box(
         (target_height, target_width), strict=True,
     )  # fmt: skip
     for name, side, offset, target in sides_of_box:
-        if not all(isinstance(x, (int, np.integer)) for x in (offset, target)):
+        if not all(isinstance(number, (int, np.integer)) for number in (offset, target)):
             continue
-        if offset < 0 or target <= 0 or (isinstance(side, int) and side < target + offset):
+        exceeds_image = isinstance(side, int) and side < target + offset
+        if offset < 0 or target <= 0 or exceeds_image:
             raise ValueError(
                 f"{name} must be >= target + offset, offset_{name} >= 0 and target_{name} > 0: "
                 f"found {name} {side}, target {target}, offset {offset}"
@@ -225,6 +226,7 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _as_three_channels(images: TensorLike) -> Tensor:
+    """Return the images as a tensor; raise InvalidArgumentError for another number of channels than 3."""
     x = convert_to_tensor(images)
     if x.shape.rank == 0 or (x.shape.rank is not None and x.shape[-1] not in (3, None)):
         raise InvalidArgumentError(f"input must have 3 channels but input has shape {x.shape}")
@@ -371,11 +373,12 @@ def _half_excess(side: Any, target: Any) -> Any:
 
 
 def _smaller_side(side: Any, target: Any) -> Any:
+    """Return the smaller of a side and a target, each an int or a number of the graph."""
     return min(side, target) if isinstance(side, int) and isinstance(target, int) else apply("minimum", side, target)
 
 
 def map_as_floats(image: TensorLike, change: Callable[[Tensor], Tensor]) -> Tensor:
-    """Apply `change` to an image as floats from 0 to 1; convert the result to the image's dtype, saturated."""
+    """Return `change(image)`, where integers are floats from 0 to 1 meanwhile, and are saturated at the end."""
     x = convert_to_tensor(image)
     if x.dtype.is_floating:
         return change(x)

@@ -176,7 +176,11 @@ def _normalize_images(img1: TensorLike, img2: TensorLike, max_val: float) -> tup
 def _similarity_terms(
     first: Any, second: Any, max_val: float, options: tuple[int, float, float, float]
 ) -> tuple[Any, Any]:
-    """Return the luminance term and the contrast term of each pixel; `options` are filter size, sigma, k1 and k2."""
+    """Return the luminance term and the contrast term of each pixel.
+
+    `options` are (filter size, sigma of the filter, k1, k2): the last two times `max_val`, squared, keep the quotients
+    of dark images stable.
+    """
     size, sigma, k1, k2 = options
     offsets = np.arange(size, dtype=np.float32) - (size - 1) / 2
     weights = np.exp(-(offsets**2) / (2 * sigma**2))
@@ -202,6 +206,7 @@ def _halve(image: Any) -> Any:
 
 
 def _mix_channels(images: TensorLike, weights: Any) -> Tensor:
+    """Return images whose channels are weighted sums of the old ones; `weights` is [old, new]."""
     check_dtype("tensordot", FLOATING, images)
     x = convert_to_tensor(images)
     return apply("matmul", x, np.asarray(weights, x.dtype.numpy))

@@ -51,7 +51,10 @@ def extract_glimpse(
 def _window_positions(
     offset_pairs: Tensor, sizes: Tensor, images: Tensor, axis: int, centered: bool, normalized: bool
 ) -> tuple[Tensor, Tensor]:
-    """Return the positions [batch, size] of a window along an axis, kept inside, and whether they are inside."""
+    """Return the positions [batch, size] of a window along an axis, and whether each is inside of the image.
+
+    Positions outside are replaced by the nearest one inside.
+    """
     side, length = get_item(shape(images), axis + 1), get_item(sizes, axis)
     start: Any = get_item(offset_pairs, (slice(None), axis))
     float_side: Any = cast(side, float32)
@@ -67,6 +70,7 @@ def _window_positions(
 
 
 def _fill_with_noise(noise: str, sizes: Tensor) -> Tensor:
+    """Return noise of this kind and shape."""
     if noise == "zero":
         return zeros(sizes)
     return uniform(sizes) if noise == "uniform" else normal(sizes)

@@ -153,10 +153,12 @@ def random_crop(value: TensorLike, size: ShapeLike, seed: int | None = None, nam
 
 
 def _seeded_draw(seed: TensorLike | None) -> Draw:
+    """Return the draw that a seed of two integers determines."""
     return lambda size, low, high, dtype: stateless_uniform(size, seed, low, high, dtype)
 
 
 def _global_draw(seed: int | None) -> Draw:
+    """Return the draw of the global generator."""
     return lambda size, low, high, dtype: uniform(size, low, high, dtype, seed)
 
 
@@ -175,6 +177,7 @@ def _change_hue(image: TensorLike, max_delta: float, draw: Draw) -> Tensor:
 def _adjust_randomly(
     adjust: Callable[..., Tensor], image: TensorLike, lower: float, upper: float, draw: Draw
 ) -> Tensor:
+    """Return the image, adjusted by a factor from `lower` to `upper`."""
     if upper <= lower:
         raise ValueError("upper must be > lower.")
     if lower < 0:
@@ -183,6 +186,7 @@ def _adjust_randomly(
 
 
 def _flip_randomly(image: TensorLike, axis: int, draw: Draw) -> Tensor:
+    """Return the image, or each image of a batch, reversed along an axis with a chance of a half."""
     x = convert_to_tensor(image)
     flipped_x = reverse(x, [axis])
     if x.shape.rank == 4:
@@ -192,6 +196,7 @@ def _flip_randomly(image: TensorLike, axis: int, draw: Draw) -> Tensor:
 
 
 def _crop_randomly(value: TensorLike, size: ShapeLike, draw: Draw, name: str | None) -> Tensor:
+    """Return a part of `value` of shape `size`; each offset is drawn from all integers, modulo the possible ones."""
     x, sizes = convert_to_tensor(value), convert_to_tensor(size, dtype=int32)
     offset_counts = shape(x) - sizes + 1
     offsets = floormod(draw(shape(shape(x)), 0, int32.max, int32), offset_counts)

@@ -65,7 +65,8 @@ def resize(
     if preserve_aspect_ratio:
         new_sides = _largest_proportional_sides(new_sides, sides)
     method_name = str(getattr(method, "value", method))
-    if all(isinstance(a, int) and isinstance(b, int) and a == b for a, b in zip(new_sides, sides, strict=True)):
+    side_pairs = zip(new_sides, sides, strict=True)
+    if all(isinstance(new, int) and isinstance(old, int) and new == old for new, old in side_pairs):
         return x if method_name == "nearest" else cast(x, float32)
     if method_name == "nearest":
         for axis, (old_size, new_size) in enumerate(zip(sides, new_sides, strict=True), 1):
@@ -129,6 +130,7 @@ _KERNELS: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
 
 
 def _lanczos(distance: Tensor, radius: float) -> Tensor:
+    """Return the weights of Lanczos' kernel, a product of two sinc functions, by distance from the centre."""
     angle = apply("maximum", distance, 1e-8) * np.pi
     return radius * apply("sin", angle) * apply("sin", angle / radius) / (angle * angle)
 
@@ -154,15 +156,18 @@ def _area_weights(old_size: Any, new_size: Any) -> Tensor:
 
 
 def _nearest_indices(old_size: Any, new_size: Any) -> Tensor:
+    """Return the index of the old pixel at the centre of each new one."""
     positions = cast((cast(tensor_range(new_size), float32) + 0.5) * (_as_float(old_size) / _as_float(new_size)), int32)
     return apply("minimum", positions, cast(old_size, int32) - 1)
 
 
 def _as_float(size: Any) -> Tensor:
+    """Return a size as a float32 tensor."""
     return cast(convert_to_tensor(size), float32)
 
 
 def _height_and_width(size: Any) -> list[Any]:
+    """Return the two sizes of the argument `size`; raise ValueError for another number of sizes."""
     if isinstance(size, Tensor):
         size = [get_item(size, 0), get_item(size, 1)]
     if len(size) != 2:
@@ -171,6 +176,7 @@ def _height_and_width(size: Any) -> list[Any]:
 
 
 def _static_or_tensor(size: Any) -> Any:
+    """Return a size as an int where its value is known, else as an int32 tensor."""
     static_size = static_value(size) if isinstance(size, Tensor) else size
     return cast(size, int32) if static_size is None else int(static_size)
 

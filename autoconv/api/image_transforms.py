@@ -67,13 +67,14 @@ def projective_transform(
 
 
 class _Pixels:
-    """The pixels of images by row and column, and the value of pixels outside of the images."""
+    """The pixels of images, and the value of pixels outside: `pixel_rows` is [batch, height * width, channels]."""
 
     def __init__(self, images: Tensor, height: Tensor, width: Tensor, fill_value: Tensor) -> None:
         self.height, self.width, self.fill_value = height, width, fill_value
         self.pixel_rows = reshape(images, [shape(images)[0], height * width, shape(images)[3]])
 
     def gather_pixels(self, rows: Tensor, columns: Tensor) -> Tensor:
+        """Return the pixels at rows and columns [batch, new height, new width]."""
         i, j = cast(rows, int32), cast(columns, int32)
         is_inside = logical_and(logical_and(i >= 0, i < self.height), logical_and(j >= 0, j < self.width))
         pixel_numbers = where(is_inside, i * self.width + j, 0)
@@ -84,7 +85,7 @@ class _Pixels:
 
 
 def _wrap_coordinate(coordinate: Tensor, size: Tensor, fill_mode: str) -> Tensor:
-    """Map coordinates into an image of that size; leave them unchanged where the outside is constant."""
+    """Return coordinates mapped into an image of that size; unchanged where the outside is constant."""
     if fill_mode == "CONSTANT":
         return coordinate
     if fill_mode == "REFLECT":

@@ -120,6 +120,7 @@ class RandomNormal(Initializer):
 
 
 def _check_dtype(dtype: DTypeLike, floats_only: bool = True) -> Any:
+    """Return the dtype; raise ValueError unless it is floating, or else one of numbers or bools."""
     out_dtype = as_dtype(dtype)
     if floats_only and not out_dtype.is_floating:
         raise ValueError(f"Expected float dtype, got {out_dtype}.")

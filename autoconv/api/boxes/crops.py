@@ -46,7 +46,7 @@ def crop_and_resize(
     static_height, static_width = static_sizes if static_sizes is not None and len(static_sizes) == 2 else (None, None)
     sizes = get_item(shape(x), slice(1, 3))
     begins, ends = get_item(corners, (slice(None), slice(0, 2))), get_item(corners, (slice(None), slice(2, 4)))
-    sample_positions = []
+    sample_positions = []  # for each axis, (positions of the samples in the image, index of the last row or column)
     for axis, static_side in ((0, static_height), (1, static_width)):
         sample_count = get_item(size_operands[0], axis) if static_side is None else static_side
         last_index = cast(get_item(sizes, axis) - 1, float32)
@@ -83,12 +83,12 @@ def crop_and_resize(
 
 
 def round_halves_away(value: Tensor) -> Tensor:
-    """Round to the nearest number, halves away from 0."""
+    """Return the nearest whole numbers; halves are rounded away from 0."""
     return apply("sign", value) * apply("floor", apply("abs", value) + 0.5)
 
 
 class _Pixels:
-    """The pixels of a batch of images at rows [boxes, height, 1] and columns [boxes, 1, width], kept inside."""
+    """The pixels of a batch of images, [pixels, channels], and the number of the first pixel of each box's image."""
 
     def __init__(self, images: Tensor, image_indices: Tensor) -> None:
         sizes = shape(images)
@@ -97,6 +97,7 @@ class _Pixels:
         self.first_pixels = expand_dims(expand_dims(image_indices * self.height * self.width, 1), 1)
 
     def gather_pixels(self, rows: Tensor, columns: Tensor) -> Tensor:
+        """Return the pixels at rows [boxes, height, 1] and columns [boxes, 1, width], moved into the image."""
         row = clip_by_value(cast(rows, int32), 0, self.height - 1)
         column = clip_by_value(cast(columns, int32), 0, self.width - 1)
         return gather(self.pixel_rows, self.first_pixels + row * self.width + column)
@@ -130,7 +131,7 @@ _BUILT_IN_COLORS = (
 @attribute_class
 @dataclass(frozen=True)
 class DrawnBoxes:
-    """Draw boxes on copies of images; `has_built_in_colors` makes all colours 1 in images of one channel."""
+    """Return copies of images with boxes drawn on them; built-in colours are 1 in images of one channel."""
 
     graphdef: ClassVar = "DrawBoundingBoxesV2"
     has_built_in_colors: bool
@@ -150,8 +151,10 @@ class DrawnBoxes:
 
 
 def _draw(image: np.ndarray, top: int, left: int, bottom: int, right: int, color: np.ndarray) -> None:
+    """Draw the edges of a box, in rows and columns of pixels, on the image, in place."""
     height, width, _ = image.shape
-    if top >= height or bottom < 0 or left >= width or right < 0:
+    is_outside = top >= height or bottom < 0 or left >= width or right < 0
+    if is_outside:
         return
     rows, columns = slice(max(top, 0), bottom + 1), slice(max(left, 0), right + 1)
     for row in {top, bottom} & set(range(height)):

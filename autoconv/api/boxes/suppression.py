@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-Array = Any
+Array = Any  # of NumPy
 
 
 def non_max_suppression(
@@ -36,7 +36,8 @@ def non_max_suppression(
     >>> autoconv.image.non_max_suppression(boxes, [0.7, 0.9, 0.8], max_output_size=3).numpy()
     array([1, 2], dtype=int32)
     """
-    return _suppress(boxes, scores, max_output_size, iou_threshold, score_threshold, 0.0)[0]
+    indices, _ = _suppress(boxes, scores, max_output_size, iou_threshold, score_threshold, 0.0)
+    return indices
 
 
 def non_max_suppression_with_scores(
@@ -59,6 +60,7 @@ def non_max_suppression_with_scores(
 
 
 def _suppress(boxes: TensorLike, scores: TensorLike, *limits: Any) -> list[Tensor]:
+    """Return the indices and scores of the chosen boxes; `limits` are the further inputs of `Suppression`."""
     check_dtype("non_max_suppression", frozenset({float16, float32}), boxes, scores)
     corners, score_tensor = convert_to_tensor(boxes), convert_to_tensor(scores)
     if corners.shape.rank not in (None, 2) or score_tensor.shape.rank not in (None, 1):
@@ -154,13 +156,17 @@ def combined_non_max_suppression(
 
 
 def _call_on_host(function: Any, inputs: list[Any], specs: list[TensorSpec]) -> list[Tensor]:
+    """Return the results of a function of NumPy's arrays, which is called when the graph runs."""
     return list(numpy_function(function, [convert_to_tensor(x) for x in inputs], specs, name=type(function).__name__))
 
 
 @attribute_class
 @dataclass(frozen=True)
 class Suppression:
-    """Choose boxes by falling scores; each lowers the scores of those that overlap it, or removes them."""
+    """Choose boxes by falling scores; a chosen box removes those that overlap it, or lowers their scores.
+
+    Returns the indices and scores of the chosen boxes.
+    """
 
     graphdef: ClassVar = "NonMaxSuppressionV5"
     dtype: DType
@@ -179,22 +185,23 @@ class Suppression:
 @attribute_class
 @dataclass(frozen=True)
 class OverlapSuppression:
-    """Choose boxes by falling scores from a matrix of overlaps."""
+    """Choose boxes by falling scores, with their overlaps in a matrix; returns the indices of the chosen boxes."""
 
     graphdef: ClassVar = "NonMaxSuppressionWithOverlaps"
 
     def __call__(
         self, overlaps: Array, scores: Array, max_boxes: Array, overlap_limit: Array, score_limit: Array
     ) -> Any:
-        return _select_greedily(
+        indices, _ = _select_greedily(
             scores, int(max_boxes), float(overlap_limit), float(score_limit), 0.0, lambda index: overlaps[:, index]
-        )[0]
+        )
+        return indices
 
 
 @attribute_class
 @dataclass(frozen=True)
 class PaddedSuppression:
-    """Choose boxes for each element of a batch."""
+    """Choose boxes for each element of a batch; returns the indices of the chosen boxes, and their numbers."""
 
     graphdef: ClassVar = "NonMaxSuppressionV5"
     is_padded: bool
@@ -222,7 +229,10 @@ class PaddedSuppression:
 @attribute_class
 @dataclass(frozen=True)
 class CombinedSuppression:
-    """Choose boxes for each class of each image, and the best of all classes."""
+    """Choose boxes for each class of each image, and the best of all classes.
+
+    Returns the boxes, scores and classes, and the number of boxes of each image.
+    """
 
     graphdef: ClassVar = "CombinedNonMaxSuppression"
     max_total: int
@@ -277,12 +287,13 @@ def _select_greedily(
 
 
 def _order_corners(boxes: Array) -> Array:
+    """Return the boxes with the lower coordinates first."""
     low_corners = np.minimum(boxes[..., :2], boxes[..., 2:])
     return np.concatenate([low_corners, np.maximum(boxes[..., :2], boxes[..., 2:])], -1)
 
 
 def _exchange_corners(boxes: Array, first: Array) -> Array:
-    """Exchange the corners' coordinates of all boxes in the dimensions in which those of `first` are exchanged."""
+    """Return the boxes with coordinates exchanged in the dimensions in which those of the box `first` are falling."""
     order = [0 if first[0] <= first[2] else 2, 1 if first[1] <= first[3] else 3]
     return boxes[:, [*order, 2 - order[0], 4 - order[1]]]
 
@@ -299,5 +310,6 @@ def _overlap(box: Array, boxes: Array) -> Array:
 
 
 def _check_shapes(boxes: Array, scores: Array) -> None:
+    """Raise InvalidArgumentError unless each box has four coordinates and a score."""
     if boxes.ndim != 2 or boxes.shape[1] != 4 or scores.shape != boxes.shape[:1]:
         raise InvalidArgumentError(f"boxes are [n, 4] and scores [n], found {boxes.shape} and {scores.shape}")

@@ -39,6 +39,7 @@ def Assert(condition: TensorLike, data: TensorLike, summarize: int | None = None
 def _compare(
     op: str, relation: str, x: TensorLike, y: TensorLike, message: str | None, summarize: int | None, name: str | None
 ) -> None:
+    """Assert the comparison `op` of all elements; `relation` is its sign in the error."""
     text = f"Condition x {relation} y did not hold element-wise:"
     with name_scope(name or f"assert_{'none_equal' if op == 'not_equal' else op}"):
         x, y = convert_to_tensor(x), convert_to_tensor(y)
@@ -109,6 +110,7 @@ def assert_greater_equal(
 def _compare_with_zero(
     op: str, relation: str, x: TensorLike, message: str | None, summarize: int | None, name: str | None
 ) -> None:
+    """Assert the comparison `op` of all elements with 0; `relation` is its sign in the error."""
     tensor = convert_to_tensor(x)
     text = f"Condition x {relation} 0 did not hold element-wise:"
     inner_scope = "assert_less_equal" if op.endswith("equal") else "assert_less"  # as in TensorFlow
@@ -172,8 +174,8 @@ def assert_near(
     >>> autoconv.debugging.assert_near(1.0, 1.0000001)
     """
     first = convert_to_tensor(x)
-    default = 10 * float(np.finfo(first.dtype.real_dtype.numpy).eps)
-    absolute, relative = (default if tolerance is None else tolerance for tolerance in (atol, rtol))
+    default_tolerance = 10 * float(np.finfo(first.dtype.real_dtype.numpy).eps)
+    absolute, relative = (default_tolerance if tolerance is None else tolerance for tolerance in (atol, rtol))
     difference = apply("abs", apply("subtract", first, y))
     allowed_difference = apply(
         "add", apply("multiply", apply("abs", convert_to_tensor(y, first.dtype)), relative), absolute
@@ -229,14 +231,16 @@ def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _compare_neighbours(op: str, x: TensorLike, name: str | None) -> Tensor:
+    """Return whether the comparison `op` holds for each element and the next one, in row-major order."""
     elements = reshape(x, [-1])
     return reduce_all(apply(op, elements[:-1], elements[1:]), name=name)
 
 
 def with_message(message: str | None, text: str) -> str:
-    """Prefix an error text with the user's message."""
+    """Return an error text, after the user's message if there is one."""
     return f"{message}. {text}" if message else text
 
 
 def name_of(tensor: Tensor) -> str:
+    """Return the name of a tensor in errors; eager tensors have none."""
     return getattr(tensor, "name", "x")

@@ -1,4 +1,4 @@
-"""Functional control flow: cond, case, loops. Converted Python statements need none of these."""
+"""Control flow as functions of functions: cond, case, loops. Converted Python statements need none of these."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def case(
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(f"pred_fn_pairs has to be (predicate, function) pairs, found {pair!r}")
-        check_callable("a function of pred_fn_pairs", pair[1])
+        _, function = pair
+        check_callable("a function of pred_fn_pairs", function)
     if default is not None:
         check_callable("default", default)
     predicates = [pred() if callable(pred) and as_tensor(pred) is None else pred for pred, _ in pairs]
@@ -174,6 +175,7 @@ def _with_python_lists(value: Any) -> Any:
 
 
 def _stage_choice(index: Any, functions: Sequence[Any], title: str) -> Any:
+    """Return the result of the function at a position that a graph computes; `title` names it in errors."""
     return stage_arms(index, [_wrap_arm(function) for function in functions], [], (title,))[0]
 
 
@@ -183,6 +185,7 @@ def _wrap_arm(function: Callable[..., Any]) -> Callable[[], tuple[Any]]:
 
 
 def _constant_function(value: TensorLike) -> Thunk:
+    """Return a function that returns the value."""
     return lambda: value
 
 
@@ -197,6 +200,7 @@ def _raise_no_condition() -> Any:
 
 
 def _check_exclusive(predicates: Sequence[Any]) -> None:
+    """Assert that at most one predicate is true."""
     stacked_predicates = apply("stack", *[_as_int(predicate) for predicate in predicates], axis=0)
     is_exclusive = apply("reduce_sum", stacked_predicates, axis=None, keepdims=False) < 2
     message = "More than one condition evaluated as True but exclusive=True."
@@ -208,6 +212,7 @@ def _as_int(predicate: Any) -> Any:
 
 
 def _index_functions(branch_fns: Any) -> dict[int, Thunk]:
+    """Return the functions of `switch_case` by their index."""
     if isinstance(branch_fns, Mapping) or all(isinstance(entry, (tuple, list)) for entry in branch_fns):
         function_by_index = dict(branch_fns)
     else:
@@ -221,12 +226,14 @@ def _index_functions(branch_fns: Any) -> dict[int, Thunk]:
 
 
 def _as_loop_value(value: TensorLike) -> Any:
+    """Return a leaf of a loop variable as a tensor; None, TensorArrays and other values of graphs stay."""
     if value is None or isinstance(value, TensorArray) or hasattr(type(value), "__autoconv_graph_value__"):
         return value
     return convert_to_tensor(value)
 
 
 def _bool_or_tensor(value: TensorLike) -> Any:
+    """Return a loop's condition: a tensor that the graph computes, else a bool."""
     return value if is_staged(value) else bool(value)
 
 
@@ -247,7 +254,9 @@ def _parameter_names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
     """Return the names of the body's parameters, for the loop variables."""
     try:
         names = [
-            p.name for p in inspect.signature(body).parameters.values() if p.kind is not p.VAR_POSITIONAL
+            parameter.name
+            for parameter in inspect.signature(body).parameters.values()
+            if parameter.kind is not parameter.VAR_POSITIONAL
         ]
     except (TypeError, ValueError):
         names = []
@@ -255,4 +264,5 @@ def _parameter_names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
 
 
 def _pack_like(container: Any, results: tuple[Any, ...]) -> Any:
+    """Return the results in a container of the same class."""
     return type(container)(*results) if hasattr(container, "_fields") else type(container)(results)

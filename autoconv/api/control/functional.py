@@ -25,7 +25,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_array import TensorArray
 
-MAP_ROWS = Hook("autoconv.api.ragged_map")  # for elements or results with composite tensors
+MAP_ROWS = Hook("autoconv.api.ragged_map")  # `map_fn` for elements or results with composite tensors
 
 
 def map_fn(
@@ -59,7 +59,7 @@ def map_fn(
 
 
 def map_to_any(fn: Callable[..., Any], elems: Any) -> Any:
-    """`map_fn` whose results may have any structure and dtypes, those of the first result."""
+    """Return the results of `fn` for all rows as `map_fn`, but with the structure and dtypes of the first result."""
     elem_tensors, template = _iterated_tensors(elems)
     function = call(fn)
 
@@ -126,7 +126,8 @@ def foldr(
     return _fold(fn, elems, initializer, reverse=True)
 
 
-def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., Any], reverse: bool) -> Any:
+def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Any, reverse: bool) -> Any:
+    """Return the last state of a fold; `reverse` iterates from the last row to the first."""
     check_callable("fn", fn)
     elem_tensors, template = _iterated_tensors(elems)
     function, length = call(fn), leading_dimension(elem_tensors[0])
@@ -152,8 +153,8 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., 
 class _ResultDeclaration:
     """The structure that all results have, and the types of its leaves.
 
-    The shape of a leaf is assumed unless `are_given` is true for it; if the declaration `is_open`, structure and dtypes
-    are, too.
+    `are_given` tells for each leaf whether the caller has given its shape; else the shape is an assumption. If the
+    declaration `is_open`, structure and dtypes are assumptions, too: they become those of the first result.
     """
 
     structure: Any
@@ -174,7 +175,7 @@ class _ResultDeclaration:
 
 
 class _UnexpectedResultTypes(BaseException):
-    """Unwind the recording of a loop once the types of its results are known."""
+    """Raised to abandon the recording of a loop whose results have other types than assumed: those of `declaration`."""
 
     def __init__(self, declaration: _ResultDeclaration) -> None:
         super().__init__()
@@ -201,7 +202,7 @@ def _collect(
 def _collect_at_once(
     step: Any, elem_tensors: list[Tensor], state: Any, declaration: _ResultDeclaration, reverse: bool
 ) -> tuple[Any, Any]:
-    """`_collect` for eager rows, in one pass."""
+    """Return the results of `_collect` for eager rows, in one pass."""
     length = int(leading_dimension(elem_tensors[0]))
     arrays: list[TensorArray] = []
     for row_number in range(length):
@@ -220,8 +221,11 @@ def _collect_at_once(
 
 
 def _join_types(assumed_types: list[TensorType], types: list[TensorType]) -> list[TensorType]:
-    """Join the assumed types of the results with those that another recording found."""
-    return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed_types, types, strict=True)]
+    """Return the joins of the assumed types of the results with those that another recording found."""
+    return [
+        TensorType(assumed.dtype, join_shapes(assumed.shape, recorded.shape))
+        for assumed, recorded in zip(assumed_types, types, strict=True)
+    ]
 
 
 def _collect_in_loop(
@@ -257,6 +261,7 @@ def _collect_in_loop(
 
 
 def _check_given_shapes(types: list[TensorType], declaration: _ResultDeclaration) -> None:
+    """Raise ValueError for a result whose shape is incompatible with the one that the caller has given."""
     for actual_type, declared_type, is_given in zip(types, declaration.types, declaration.are_given, strict=True):
         if is_given and not are_shapes_compatible(actual_type.shape, declared_type.shape):
             actual_shape, declared_shape = TensorShape(actual_type.shape), TensorShape(declared_type.shape)
@@ -264,13 +269,15 @@ def _check_given_shapes(types: list[TensorType], declaration: _ResultDeclaration
 
 
 def _is_covered_by(types: list[TensorType], assumed_types: list[TensorType]) -> bool:
+    """Return whether the results have the assumed dtypes, and shapes no less precise than assumed."""
     return len(types) == len(assumed_types) and all(
-        f.dtype is a.dtype and join_shapes(a.shape, f.shape) == a.shape
-        for f, a in zip(types, assumed_types, strict=True)
+        type_.dtype is assumed.dtype and join_shapes(assumed.shape, type_.shape) == assumed.shape
+        for type_, assumed in zip(types, assumed_types, strict=True)
     )
 
 
 def _row_shape(shape: Shape) -> Shape:
+    """Return the shape of a row of a tensor."""
     return None if shape is None else shape[1:]
 
 
@@ -303,13 +310,13 @@ def _check_lengths(elem_tensors: list[Tensor]) -> None:
 
 
 def _check_has_rows(elem_tensors: list[Tensor], position: int) -> None:
-    """Raise the error of reading `position` from an empty array if eager elements have no rows: no initial state."""
+    """Raise an error if eager elements have no row at `position` that could be the initial state."""
     if current_region() is None and not int(leading_dimension(elem_tensors[0])):
         TensorArray(elem_tensors[0].dtype, 0).read(position)
 
 
 def _declare_result(elems: Any, elem_tensors: list[Tensor], signature: Any) -> _ResultDeclaration:
-    """Declare the results of map_fn by its signature, or else as the elements are."""
+    """Return the declaration of the results of map_fn: by its signature, or else as the elements are."""
     first_shape = elem_tensors[0].type.shape
     if signature is None:
         row_types = [TensorType(tensor.dtype, _row_shape(first_shape)) for tensor in elem_tensors]
@@ -324,7 +331,7 @@ def _declare_result(elems: Any, elem_tensors: list[Tensor], signature: Any) -> _
 
 
 def _declare_like(like: Any, are_shapes_given: bool = False) -> _ResultDeclaration:
-    """Declare results of the structure and dtypes of these tensors, with `are_shapes_given` also of their shapes."""
+    """Return the declaration of results like these tensors: their shapes are assumed unless `are_shapes_given`."""
     leaves = flatten(like)[0]
     types = [TensorType(leaf.dtype, leaf.type.shape) for leaf in leaves]
     return _ResultDeclaration(like, types, [are_shapes_given] * len(leaves))
@@ -338,7 +345,7 @@ def _next_state(result: Any, state: Any) -> tuple[Any, Any]:
 
 
 def _scan_from_first(function: Any, elem_tensors: list[Tensor], template: Template | None, reverse: bool) -> Any:
-    """Scan from the first row: that row, followed by a scan over the others with it as initial state."""
+    """Return the states of a scan that starts with the first row: this row, and those for the other rows."""
     _check_has_rows(elem_tensors, 0)
     first_row = [get_item(tensor, -1 if reverse else 0) for tensor in elem_tensors]
     other_rows = [get_item(tensor, slice(None, -1) if reverse else slice(1, None)) for tensor in elem_tensors]

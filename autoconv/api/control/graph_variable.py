@@ -1,4 +1,4 @@
-"""Variables of a graph's block: declared in the graph, with a value in each session."""
+"""Variables that are made while a `Graph` is built: declared in the graph, with a value in each session."""
 
 from __future__ import annotations
 
@@ -117,6 +117,7 @@ class GraphVariable(Variable):
         return operation if read_value else operation.op
 
     def _is_graph_recorded(self) -> bool:
+        """Return whether ops are being recorded in the variable's graph."""
         region = current_region()
         return region is not None and region.trace.root.graph.block is self.graph
 
@@ -158,10 +159,11 @@ def outside_of_control_flow(graph: Any) -> Iterator[None]:
 
 
 def _initial_tensor(value: Any | Callable[[], Any], dtype: DType | None) -> SymbolicTensor:
-    initial = value() if callable(value) and as_tensor(value) is None else value
-    tensor = as_tensor(initial)
+    """Return the initial value, or that of a function, as a tensor of the graph."""
+    initial_value = value() if callable(value) and as_tensor(value) is None else value
+    tensor = as_tensor(initial_value)
     if tensor is None:
-        tensor = constant(initial, dtype)
+        tensor = constant(initial_value, dtype)
     if dtype is not None and tensor.dtype is not dtype:
-        tensor = convert_to_tensor(initial, dtype) if tensor.weak else apply("cast", tensor, dtype=dtype)
+        tensor = convert_to_tensor(initial_value, dtype) if tensor.weak else apply("cast", tensor, dtype=dtype)
     return tensor if isinstance(tensor, SymbolicTensor) else apply("identity", tensor, name="initial_value")

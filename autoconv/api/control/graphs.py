@@ -153,7 +153,7 @@ def graph_being_built() -> Graph | None:
 
 
 class _GraphContract(Contract):
-    """The contract of a graph's block: its variables are initialised by sessions."""
+    """The contract of a `Graph` that is being built: its variables are initialised by sessions."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = weakref.ref(graph)

@@ -90,22 +90,23 @@ class Module:
 
 
 def _find_values(
-    module: Module, recursive: bool, predicate: Callable[[Any], bool], seen_ids: set[int]
+    module: Module, recursive: bool, predicate: Callable[[Any], bool], visited_ids: set[int]
 ) -> Iterator[Any]:
+    """Yield the values that satisfy the predicate, each once; `visited_ids` collects the ids of all values."""
     submodules = []
     for name in sorted(vars(module)):
         if name in module._TF_MODULE_IGNORED_PROPERTIES or name.startswith("__autoconv"):
             continue
         for leaf in flatten(vars(module)[name])[0]:
-            if id(leaf) in seen_ids:
+            if id(leaf) in visited_ids:
                 continue
-            seen_ids.add(id(leaf))
+            visited_ids.add(id(leaf))
             if predicate(leaf):
                 yield leaf
             if recursive and isinstance(leaf, Module) and leaf is not module:
                 submodules.append(leaf)
     for submodule in submodules:
-        yield from _find_values(submodule, recursive, predicate, seen_ids)
+        yield from _find_values(submodule, recursive, predicate, visited_ids)
 
 
 def _snake_case(name: str) -> str:

@@ -33,6 +33,7 @@ def print_(
 
 
 def _stream_name(stream: Any) -> str:
+    """Return the attribute `stream` of the op `print`; raises ValueError for another stream."""
     if stream is None or stream is sys.stderr or stream is sys.__stderr__ or stream == "stderr":
         return "stderr"
     if stream is sys.stdout or stream is sys.__stdout__ or stream == "stdout":
@@ -79,6 +80,7 @@ def _sorted_if_comparable(mapping: dict[Any, Any]) -> list[Any]:
 
 
 def _enclose_pieces(opening: str, labelled_pieces: list[tuple[str, Any]], closing: str) -> tuple[Any, ...]:
+    """Return the template piece of a container, from pairs of a label before an item and the item's piece."""
     pieces: list[Any] = [opening]
     for position, (label, piece) in enumerate(labelled_pieces):
         pieces += [", " if position else "", label, piece]

@@ -85,7 +85,7 @@ def assert_shapes(
     message: str | None = None,
     name: str | None = None,
 ) -> None:
-    """Assert the shapes of tensors: sizes, None or "..." for anything, names for sizes that must agree.
+    """Assert the shapes of tensors, written as sizes, None for any size, "..." for any sizes, and names of equal sizes.
 
     `shapes` is a dict from references of tensors, or a list of pairs (tensor, shape). Raises ValueError while tracing.
 
@@ -101,7 +101,7 @@ def assert_shapes(
 def _assert_shape(
     tensor: Tensor, shape: ShapeLike, size_by_label: dict[str, Any], message: str | None, summarize: int | None
 ) -> None:
-    """Check one tensor; `size_by_label` collects the sizes of named dimensions."""
+    """Assert the shape of one tensor; `size_by_label` collects the sizes of named dimensions."""
     expected_sizes = tuple(shape) if isinstance(shape, (list, tuple, str)) else (shape,)
     ellipsis_axes = [i for i, size in enumerate(expected_sizes) if size in ("...", "*", Ellipsis)]
     size_count = len(expected_sizes) - len(ellipsis_axes)
@@ -129,6 +129,7 @@ def _assert_shape(
 def _check_size(
     actual_size: Any, expected_size: ShapeLike, axis: int, tensor: Tensor, message: str | None, summarize: int | None
 ) -> None:
+    """Raise ValueError for another size than expected, or assert it when the graph runs if a size is a tensor."""
     if isinstance(actual_size, int) and isinstance(expected_size, int):
         if actual_size != expected_size:
             text = f"dimension {axis} of the shape {tensor.shape} has to be {expected_size}, found {actual_size}"
@@ -170,8 +171,8 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLi
     dtypes = [convert_to_tensor(t).dtype for t in tensors or ()] + (
         [as_dtype(dtype)] if dtype is not None else []
     )
-    if builtins.any(found_dtype is not dtypes[0] for found_dtype in dtypes):
-        raise ValueError(f"the dtypes differ: {', '.join(found_dtype.name for found_dtype in dtypes)}")
+    if builtins.any(other is not dtypes[0] for other in dtypes):
+        raise ValueError(f"the dtypes differ: {', '.join(other.name for other in dtypes)}")
     if dtypes and not dtypes[0].is_floating:
         raise ValueError(f"Expected floating point type, got {dtypes[0].name}.")
     return dtypes[0] if dtypes else as_dtype("float32")

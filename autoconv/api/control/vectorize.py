@@ -73,6 +73,7 @@ def _has_value_dependent_shape(node: Node, result: Value) -> bool:
 
 
 def _is_fixed(value: Value) -> bool:
+    """Return whether the value is a tensor of static shape."""
     shape = value.type.shape if isinstance(value.type, TensorType) else None
     return shape is not None and None not in shape
 
@@ -95,9 +96,10 @@ def _record(
 
 
 class _Batch:
-    """Application of a graph's nodes to all rows at once.
+    """Application of a graph, recorded for one row, to all rows at once.
 
-    `values_of` maps values to tensors; those in `batched_values` have the rows along their first dimension.
+    `values_of` maps values of the graph to tensors; those of `batched_values` have the rows along their first
+    dimension. `read_values` are operands or outputs. `may_loop`: ops without a batching rule may run row by row.
     """
 
     def __init__(self, rows: Sequence[Tensor], may_loop: bool, logs_loops: bool) -> None:
@@ -124,6 +126,7 @@ class _Batch:
         ]
 
     def _apply(self, node: Node) -> None:
+        """Compute the results of a node for all rows."""
         if node.regions or (node.effects & _UNBATCHED_EFFECTS and node.op.name not in _RULES):
             raise NotBatched(f"the op {node.op.graphdef}")
         inputs = [self.values_of[value] for value in node.inputs]
@@ -138,6 +141,7 @@ class _Batch:
         self.values_of.update(zip(node.results, outputs if isinstance(outputs, tuple) else (outputs,), strict=True))
 
     def _apply_batched(self, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
+        """Return the results of a node for inputs of which some have the rows along their first dimension."""
         if any(not isinstance(value.type, TensorType) or value.type.weak for value in node.results):
             raise NotBatched(f"the op {node.op.graphdef}, whose result is a Python number or a list")
         if node.op.traits.elementwise:
@@ -147,7 +151,7 @@ class _Batch:
         return self._run_in_loop(node, inputs, are_batched) if outputs is None else outputs
 
     def align_ranks(self, node: Node, inputs: list[Any], are_batched: list[bool]) -> list[Any]:
-        """Insert dimensions of one into rows of lower rank, so that they broadcast after the first dimension."""
+        """Return the inputs with dimensions of one inserted into rows of lower rank, so that rows broadcast."""
         ranks = [rank_of(value) for value in node.inputs]
         max_rank = max(ranks)
         aligned_inputs = []
@@ -158,7 +162,7 @@ class _Batch:
         return aligned_inputs
 
     def _run_in_loop(self, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
-        """Run an op without a rule row by row; only results that are read are computed."""
+        """Return the results of an op that runs row by row, None for a result that is not read."""
         if not self.may_loop:
             raise NotBatched(f"the op {node.op.graphdef}")
         if any(value in self.read_values and _has_value_dependent_shape(node, value) for value in node.results):
@@ -182,11 +186,12 @@ class _Batch:
         return tuple(next(remaining_stacks) if value in self.read_values else None for value in node.results)
 
     def _repeat_for_rows(self, x: TensorLike) -> Any:
-        """Repeat a tensor for every row."""
+        """Return the tensor, repeated for every row along a new first dimension."""
         tensor = apply("expand_dims", convert_to_tensor(x), axis=0)
         return tile(tensor, [self.row_count] + [1] * (len(tensor.type.shape) - 1))
 
     def batch_all(self, inputs: list[Any], are_batched: list[bool]) -> list[Any]:
+        """Return all inputs with the rows along their first dimension."""
         pairs = zip(inputs, are_batched, strict=True)
         return [x if is_batched else self._repeat_for_rows(x) for x, is_batched in pairs]
 
@@ -200,7 +205,11 @@ def rank_of(value: Value) -> int:
 
 
 def _after_batch_axis(axis: int) -> int:
+    """Return the position of a row's axis in the tensor of all rows."""
     return axis if axis < 0 else axis + 1
+
+
+# Each rule returns the op's results for all rows, or None where the op has to run row by row.
 
 
 def _reduce(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
@@ -279,7 +288,6 @@ def _assert(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
 # Ops with an attribute `axis`, which is shifted by the batch dimension.
 _AXIS_OPS = ("expand_dims", "softmax", "log_softmax", "cumsum", "cumprod", "sort", "argsort", "argmax", "argmin")
-# Each rule returns the op's results for all rows, or None where the op has to run row by row.
 _RULES: dict[str, Callable[[_Batch, Node, list[Any], list[bool]], Any]] = {
     **{f"reduce_{name}": _reduce for name in _REDUCTIONS},
     **dict.fromkeys(_AXIS_OPS, _shift_axis),

@@ -31,7 +31,8 @@ class ForwardAccumulator:
             raise ValueError(
                 f"the primals and the tangents have different structures: {template} and {tangent_template}"
             )
-        self._tangents = [convert_to_tensor(t, p.dtype) for p, t in zip(self._primals, tangent_leaves, strict=True)]
+        pairs = zip(self._primals, tangent_leaves, strict=True)
+        self._tangents = [convert_to_tensor(tangent, primal.dtype) for primal, tangent in pairs]
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
             if not primal.shape.is_compatible_with(tangent.shape):
                 raise ValueError(f"a primal has the shape {primal.shape}, its tangent {tangent.shape}")
@@ -64,11 +65,14 @@ def jvp_of(
         seed = apply("zeros_like", result if isinstance(result, Tensor) else convert_to_tensor(result))
         vjp_tape.watch(seed)
         slopes = tape.gradient(result, primals, output_gradients=seed)
-        pairs = [(dense(s), t) for s, t in zip(slopes, tangents, strict=True) if s is not None]
-    if not pairs:
+        slopes_and_tangents = [
+            (dense(slope), tangent) for slope, tangent in zip(slopes, tangents, strict=True) if slope is not None
+        ]
+    if not slopes_and_tangents:
         return zeros_of_source(result) if fills_zeros else None
     return vjp_tape.gradient(
-        [slope for slope, _ in pairs], seed, output_gradients=[tangent for _, tangent in pairs],
+        [slope for slope, _ in slopes_and_tangents], seed,
+        output_gradients=[tangent for _, tangent in slopes_and_tangents],
         unconnected_gradients=UnconnectedGradients.ZERO,
     )  # fmt: skip
 

@@ -33,7 +33,7 @@ def numpy_function(
     func: Callable[..., Any] | None = None, inp: Sequence[Any] | None = None, Tout: Any = None,
     stateful: bool = True, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """func(*arrays), run each time, with NumPy arrays as arguments and results. No gradient flows through it.
+    """func(*arrays), called each time the graph runs, with NumPy arrays as arguments and results, without a gradient.
 
     A scalar is passed as NumPy's number, a scalar string as bytes.
     `Tout` is the dtype of the result, or a list of dtypes for several results, which are returned as a list of tensors.
@@ -55,7 +55,7 @@ def py_function(
     func: Callable[..., Any] | None = None, inp: Sequence[Any] | None = None, Tout: Any = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """func(*tensors), run each time with eager tensors. `Tout` is as in `numpy_function`.
+    """func(*tensors), called each time the graph runs, with eager tensors. `Tout` is as in `numpy_function`.
 
     A gradient flows through the function: the reverse pass runs it again, under a tape. Without `func` and `inp` the
     result is a decorator, as it is for `numpy_function`.
@@ -108,12 +108,13 @@ class ArrayCall:
 
 
 def _op_error(error: Exception) -> OpError:
-    classes = (class_ for python_classes, class_ in _ERROR_CLASSES if isinstance(error, python_classes))
-    class_ = next(classes, UnknownError)
-    return class_(f"{type(error).__name__}: {error}")
+    """Return the error of an op for an error of a user's function."""
+    error_classes = (op_error for python_classes, op_error in _ERROR_CLASSES if isinstance(error, python_classes))
+    error_class = next(error_classes, UnknownError)
+    return error_class(f"{type(error).__name__}: {error}")
 
 
-# Errors of functions that a running graph calls: Python's class and TensorFlow's.
+# Errors of functions that a running graph calls: (Python's class or classes, TensorFlow's class).
 _ERROR_CLASSES: list[tuple[type[Exception] | tuple[type[Exception], ...], type[OpError]]] = [
     ((TypeError, ValueError), InvalidArgumentError), (StopIteration, OutOfRangeError),
     (MemoryError, ResourceExhaustedError), (NotImplementedError, UnimplementedError),
@@ -121,7 +122,7 @@ _ERROR_CLASSES: list[tuple[type[Exception] | tuple[type[Exception], ...], type[O
 
 
 class EagerCall(ArrayCall):
-    """A function of arrays that calls a function of eager tensors."""
+    """A function of arrays that calls a function of eager tensors, with a vjp."""
 
     graphdef = "EagerPyFunc"
 
@@ -133,13 +134,14 @@ class EagerCall(ArrayCall):
         return _array(result)
 
     def gradient(self, b: Any, inputs: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        """Build the vjp of the op, which runs the function again under a tape."""
+        """Add the vjp, which runs the function again under a tape; return the cotangents of the inputs."""
         differentiable_positions = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
         connected_positions = [i for i, ct in enumerate(cotangents) if ct is not None]
         if not differentiable_positions:
             return [None] * len(inputs)
 
         def vjp_of_tensors(*tensors: Any) -> list[Any]:
+            """Return the cotangents of the differentiable arguments, from arguments and cotangents of results."""
             arguments, upstream = tensors[: len(inputs)], tensors[len(inputs) :]
             tape = GradientTape()
             with tape:
@@ -162,6 +164,7 @@ class EagerCall(ArrayCall):
 
 
 def _array(value: TensorLike) -> Any:
+    """Return a result of the function as an array, None for None."""
     return None if value is None else np.asarray(convert_to_tensor(value).numpy())  # type: ignore[attr-defined]
 
 
@@ -188,6 +191,7 @@ def _apply_callback(
 
 
 def _result_type(spec: Any) -> tuple[DType, Shape]:
+    """Return the dtype and the shape of a result, which is unknown for a dtype alone."""
     if isinstance(spec, TensorSpec):
         return spec.dtype, spec.shape.dims_tuple
     return as_dtype(spec), None

@@ -1,4 +1,4 @@
-"""Sources and targets of gradients: composite tensors are replaced by their differentiable components."""
+"""Sources and targets of gradients, in which differentiable components stand for composite tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from autoconv.runtime.support.type_spec import is_composite
 
 
 class DifferentiableTensors:
-    """The tensors of a structure: leaves, and those components of composite tensors that may have gradients."""
+    """The tensors of a structure: leaves, and those components of composite tensors that may have gradients.
+
+    `_leaf_parts` has the result of `_split_leaf` for each leaf.
+    """
 
     def __init__(self, structure: Any) -> None:
         leaves, self._template = flatten(structure, is_composite)
@@ -30,12 +33,14 @@ def _split_leaf(leaf: Any) -> tuple[list[Any], list[Any], Template | None]:
 
 
 def _may_have_gradient(tensor: Any) -> bool:
+    """Return whether the dtype of a tensor is differentiable."""
     return bool(tensor.dtype.is_differentiable)
 
 
 def _pack_leaf(
     sources: Sequence[Any], components: Sequence[Any], template: Template | None, remaining_gradients: Iterator[Any]
 ) -> Any:
+    """Return the gradient of a leaf, taken from the iterator; a composite one if the leaf is composite."""
     gradients = [next(remaining_gradients) for _ in sources]
     if template is None:
         return gradients[0]

@@ -52,8 +52,8 @@ def gradients(
             raise ValueError(f"autoconv.gradients takes tensors of the function that is being traced, found {target!r}")
     cotangents = flatten(grad_ys)[0] if grad_ys is not None else [None] * len(targets)
     seeds = [
-        apply("ones_like", t) if ct is None else convert_to_tensor(ct)
-        for t, ct in zip(targets, cotangents, strict=True)
+        apply("ones_like", target) if cotangent is None else convert_to_tensor(cotangent)
+        for target, cotangent in zip(targets, cotangents, strict=True)
     ]
     stopped_values = {symbolic_source(region, v) for v in flatten(stop_gradients)[0] if v is not None}
 
@@ -98,7 +98,8 @@ def hessians(
 
         (stacked_rows,) = stack_element_gradients(slope, gradients_of_element)
         shape = apply("shape", convert_to_tensor(source))
-        static_shape = tuple(d if isinstance(d, int) else None for d in source.type.shape) * 2
+        # The shape of the second derivatives is that of the source twice.
+        static_shape = tuple(size if isinstance(size, int) else None for size in source.type.shape) * 2
         dynamic_shape = () if None not in static_shape else (apply("concat", shape, shape, axis=0),)
         result.append(apply("reshape", stacked_rows, *dynamic_shape, shape=static_shape))
     return result
@@ -179,11 +180,13 @@ class _CustomVjp:
 
 
 def _takes_variables(function: Callable[..., Any]) -> bool:
+    """Return whether a vjp has a parameter `variables`."""
     parameters = inspect.signature(function).parameters
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+    """Return copies of the results whose vjp the active tapes have recorded."""
     with tape_recorders.pause_recorders():
         results = [apply("identity", t) for t in tensors]
 
@@ -198,7 +201,7 @@ def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[A
 
 
 def _record_symbolic(region: Region, vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
-    """Record a node with the results, whose region computes the cotangents."""
+    """Record a node whose results are these tensors and whose region computes the cotangents; return the results."""
     inner = subregion(region, "custom_gradient")
     cotangents = [SymbolicTensor(inner.graph.add_parameter(t.type, "cotangent")) for t in tensors]
     with recording(inner):

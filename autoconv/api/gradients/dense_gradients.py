@@ -1,4 +1,4 @@
-"""Gradients as dense arrays: of sliced rows, of unconnected sources, and of each row of a target, as Jacobians need."""
+"""Gradients as dense tensors: of slices of rows, of unconnected sources, and of each element of a target."""
 
 from __future__ import annotations
 
@@ -51,18 +51,20 @@ def stack_element_gradients(target: Tensor, gradients: Any) -> list[Any]:
 
 
 def _flat_indices(vector: Any) -> Any:
+    """Return the indices of a vector, int32."""
     zero, one = (convert_to_tensor(np.array(n, np.int32)) for n in (0, 1))
     return apply("range", zero, apply("size", vector), one)
 
 
 def _one_hot_seed(target: Tensor, position: int) -> Any:
+    """Return zeros of the target's shape with a one at a position, in row-major order."""
     seed = np.zeros(shape_of(target), target.type.dtype.numpy)
     seed.reshape(-1)[position] = 1
     return apply("constant", value=seed, weak=target.weak)
 
 
 def dense(gradient: TensorLike) -> Any:
-    """Convert an IndexedSlices to a dense tensor."""
+    """Return the gradient, as a dense tensor if it is an IndexedSlices."""
     return convert_to_tensor(gradient) if isinstance(gradient, IndexedSlices) else gradient
 
 

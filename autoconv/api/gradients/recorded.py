@@ -23,6 +23,7 @@ class RecordedInterval:
         self._close_marks: dict[Graph, Node | None] = {}
 
     def open(self, region: Region | None) -> None:
+        """Begin the interval, or begin it again, in the graph being traced."""
         if region is None:
             return
         if region.graph in self._close_marks:
@@ -35,6 +36,7 @@ class RecordedInterval:
                 outer_region = outer_region.parent
 
     def close(self, region: Region | None) -> None:
+        """End the interval in the graph being traced."""
         if region is not None:
             self._close_marks[region.graph] = region.graph.mark()
 
@@ -60,7 +62,10 @@ def symbolic_source(region: Region, source: TensorLike) -> Value | None:
     if root_value is not None:
         return root_value  # type: ignore[no-any-return]
     captured = region.trace.captures.get(id(storage))
-    return None if captured is None else captured[1]
+    if captured is None:
+        return None
+    _, parameter = captured
+    return parameter
 
 
 def _nodes_after(graph: Graph, mark: Node | None) -> list[Node]:

@@ -41,7 +41,9 @@ def row_slices(region: Region, value: Value) -> IndexedSlices | None:
 
 
 def _selected_rows(region: Region, value: Value, shape: Shape) -> list[tuple[Tensor, Tensor, Shape]] | None:
-    """Return the rows, the positions and their shape for each `ungather` in a sum; None if it has other terms."""
+    """Return (rows, their positions, shape of the positions) for each term of a sum; None for a term that is no
+    `ungather`.
+    """
     node = value.node
     if node is None or value.graph is not region.graph or getattr(value.type, "shape", None) != shape:
         return None

@@ -81,6 +81,7 @@ class GradientTape:
         self._discard_records()
 
     def _discard_records(self) -> None:
+        """Begin with an empty recorder, and without watched sources."""
         gradient_orders = 2 if self._persistent else 1
         self._recorder = tape_recorders.Recorder(gradient_orders, self._watches_variables, self._recompute_every)
         self._interval = RecordedInterval()
@@ -264,6 +265,7 @@ class GradientTape:
         )
 
     def _mark_used(self) -> None:
+        """Note that gradients are computed now; raise RuntimeError for a second time, unless the tape is persistent."""
         if self._is_used and not self._persistent:
             raise RuntimeError(_USED_UP_MESSAGE)
         self._is_used = True
@@ -276,19 +278,25 @@ class GradientTape:
             self._recorder.forget()
 
     def _gradients(self, targets: Sequence[Any], upstream: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
+        """Return the gradients of the sources, None for unconnected ones; `upstream` are cotangents of the targets."""
         region = current_region()
         if region is not None:
             return self._symbolic_gradients(region, targets, upstream, sources)
-        target_values = [_recorded_value(t) for t in targets]
-        cotangents = [_seed(t, ct) for t, ct in zip(targets, upstream, strict=True)]
-        source_values = [_recorded_value(s) for s in sources]
-        target_seeds = [(t, ct) for t, ct in zip(target_values, cotangents, strict=True) if ct is not None]
-        targets, seeds = [t for t, _ in target_seeds], [ct for _, ct in target_seeds]
-        return eager_gradients(self._recorder, targets, seeds, source_values)
+        target_values = [_recorded_value(target) for target in targets]
+        seeds = [_seed(target, cotangent) for target, cotangent in zip(targets, upstream, strict=True)]
+        source_values = [_recorded_value(source) for source in sources]
+        seeded_targets = [
+            (target, seed) for target, seed in zip(target_values, seeds, strict=True) if seed is not None
+        ]
+        return eager_gradients(
+            self._recorder, [target for target, _ in seeded_targets], [seed for _, seed in seeded_targets],
+            source_values,
+        )  # fmt: skip
 
     def _symbolic_gradients(
         self, region: Region, targets: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Any]
     ) -> Any:
+        """Return the gradients of the sources as `_gradients`, computed in the graph that is being traced."""
         values = [symbolic_source(region, v) for v in (*self._watched_sources, *self._recorder.variables.values())]
         watched_values = [value for value in values if value is not None]
         source_values = [symbolic_source(region, source) for source in sources]
@@ -327,6 +335,7 @@ def _seed(target: Any, cotangent: Any) -> Any:
 
 
 def _tensor_leaves(values: TensorLike, role: str) -> list[Any]:
+    """Return the tensors and variables in a structure; `role` is "target" or "source"."""
     leaves = list(map(represented_value, DifferentiableTensors(values).tensors))
     for value in leaves:
         if not isinstance(value, (Tensor, Variable)):
@@ -344,28 +353,33 @@ def _tensor_type_error(value: TensorLike) -> ValueError:
 
 
 def _warn(role: str, value: Any, context: str) -> None:
+    """Log that a tensor has no gradient, for its dtype."""
     _LOG.warning(
         "The dtype of the %s tensor must be floating (e.g. autoconv.float32)%s, got %r", role, context, value.dtype
     )
 
 
 def _check_recompute_every(steps: int | None) -> int | None:
+    """Return the argument `recompute_every`; raise ValueError unless it is a positive number or None."""
     if steps is not None and (not isinstance(steps, int) or steps < 1):
         raise ValueError(f"recompute_every is a number of iterations, at least 1, found {steps!r}")
     return steps
 
 
 def _recorded_value(value: TensorLike) -> Any:
+    """Return the object by which tapes record a tensor or variable."""
     return value.storage if isinstance(value, Variable) else value
 
 
 def _lift_to_graph(region: Region, tensor: Any) -> Value:
+    """Return the value of a tensor in the graph; an eager tensor is captured."""
     if isinstance(tensor, SymbolicTensor):
         return tensor.value_in_graph
     return region.trace.capture(tensor, tensor.type, "Const")
 
 
 def _reshape(value: TensorLike, shape: tuple[Any, ...], dynamic_shape: Any) -> Any:
+    """Return the value with the static `shape`, or with `dynamic_shape`, a tensor, if a size is not static."""
     operands = () if None not in shape else (dynamic_shape,)
     return apply("reshape", value, *operands, shape=shape)
 

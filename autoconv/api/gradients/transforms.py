@@ -69,6 +69,7 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int 
 
 
 def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: int | None) -> Function:
+    """Return the function that computes the value and the gradient of `f`, not under `compile`."""
     @_wraps(f)
     def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         all_arguments, wrt_arguments = _select_arguments(f, args, argnums)
@@ -200,7 +201,10 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
 
 
 def _wraps(f: Function) -> Callable[[Function], Function]:
-    """functools.wraps for a transform of `f`, which is not converted itself. Raises TypeError if `f` is no function."""
+    """Return a decorator like functools.wraps for a transform of `f`, which is not converted itself.
+
+    Raises TypeError if `f` is no function.
+    """
     _check_callable(f)
 
     def wrap(transformed: Function) -> Function:
@@ -222,6 +226,7 @@ def _compile_like(f: Function, transform: Function) -> Function:
 
 
 def _array_tensors(tensors: Iterable[Any]) -> list[ArrayTensor]:
+    """Return the tensors that represent arrays of NumPy."""
     return [tensor for tensor in tensors if type(tensor) is ArrayTensor]
 
 
@@ -238,7 +243,10 @@ def _select_arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequenc
 
 
 def _differentiable_leaf(f: Function, value: Any) -> Any:
-    """Convert to a new tensor, which outer tapes do not confuse with another."""
+    """Return an argument by which is differentiated as a new tensor, or as a view of an array.
+
+    A new object is not mistaken by outer tapes for another argument.
+    """
     region = current_region()
     if isinstance(value, float) and not isinstance(value, np.generic):
         return python_number(value) if region is None else _number_in_graph(region, value)
@@ -264,10 +272,12 @@ def _differentiable_leaf(f: Function, value: Any) -> Any:
 
 
 def _number_in_graph(region: Region, value: float) -> Any:
+    """Return a float as a value of the graph that is being traced."""
     return weak_constant(region, value) if region.contract.python_numbers else convert_to_tensor(value)
 
 
 def _watch(tape: GradientTape, value: TensorLike) -> Any:
+    """Watch an argument; return the tensor that stands for it."""
     if isinstance(value, np.ndarray):
         return tape.watch_array(value)
     tape.watch(value)
@@ -275,6 +285,7 @@ def _watch(tape: GradientTape, value: TensorLike) -> Any:
 
 
 def _check_scalar(f: Function, value: Any) -> Any:
+    """Return the value of `f` as a tensor; raise TypeError unless it is a differentiable scalar."""
     if not is_tensor(value) and not isinstance(value, (float, int, np.generic)):
         raise TypeError(f"a gradient is taken of a scalar, {_name(f)} gave {value!r}")
     result = value if is_tensor(value) else convert_to_tensor(value)
@@ -298,13 +309,14 @@ def _check_not_lost(f: Function, tape: GradientTape, gradients: object) -> None:
 
 
 def _fill_zeros(gradient: Any, like: Any) -> Any:
+    """Return the gradient as a dense tensor; zeros like the argument for None."""
     if gradient is None:
         return apply("zeros_like", convert_to_tensor(like) if not isinstance(like, Tensor) else like)
     return dense(gradient)
 
 
 def _convert_to_kind(value: TensorLike, *templates: object) -> Any:
-    """Convert to the kind of the templates: an array of NumPy's, a float, or a tensor.
+    """Return the value as the kind of the templates: an array of NumPy, a float, or a tensor.
 
     A value that an outer tape follows stays a tensor, which represents the array or float.
     """
@@ -327,6 +339,7 @@ def _convert_to_kind(value: TensorLike, *templates: object) -> Any:
 
 
 def _name(f: Callable[..., Any]) -> str:
+    """Return the name of a function in errors."""
     return str(getattr(f, "__name__", type(f).__name__))
 
 

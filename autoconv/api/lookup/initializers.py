@@ -1,4 +1,4 @@
-"""Initializers of static tables: tensors of keys and values, or the lines of a file."""
+"""Initializers of static tables: the entries are tensors of keys and values, or come from the lines of a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 class TextFileIndex:
-    """Stand-ins for a column's index: the whole line, or the number of the line.
+    """Values of `key_index` and `value_index` in place of a column: the whole line, or the number of the line.
 
     >>> autoconv.lookup.TextFileIndex.WHOLE_LINE
     -2
@@ -112,6 +112,7 @@ class TextFileInitializer(TableInitializer):
         table.fill(_array(keys, self._key_dtype), _array(values, self._value_dtype))
 
     def _read_lines(self) -> list[bytes]:
+        """Return the lines of the file, the first `vocab_size` of them if this is given."""
         name = self._filename.numpy().decode() if hasattr(self._filename, "numpy") else self._filename
         try:
             with open(name, "rb") as file:
@@ -127,6 +128,7 @@ class TextFileInitializer(TableInitializer):
         return lines[: self._vocab_size]
 
     def _parse_field(self, line: bytes, line_number: int, field: int, dtype: DType) -> Any:
+        """Return the key or value in a line, where `field` is a column or a constant of TextFileIndex."""
         if field == TextFileIndex.LINE_NUMBER:
             return line_number
         text = line if field == TextFileIndex.WHOLE_LINE else self._read_column(line, line_number, field)
@@ -149,6 +151,7 @@ class TextFileInitializer(TableInitializer):
 
 
 def _array(values: list[Any], dtype: DType) -> np.ndarray:
+    """Return the values as a vector of the dtype; strings are objects."""
     array = np.empty(len(values), object if dtype.is_string else dtype.numpy)
     array[:] = values
     return array
