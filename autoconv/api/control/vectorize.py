@@ -141,7 +141,7 @@ class _Batch:
         self.values_of.update(zip(node.results, outputs if isinstance(outputs, tuple) else (outputs,), strict=True))
 
     def _apply_batched(self, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
-        """Return the results of a node for inputs of which some have the rows along their first dimension."""
+        """Return the results of a node if some of its inputs have the rows along their first dimension."""
         if any(not isinstance(value.type, TensorType) or value.type.weak for value in node.results):
             raise NotBatched(f"the op {node.op.graphdef}, whose result is a Python number or a list")
         if node.op.traits.elementwise:
