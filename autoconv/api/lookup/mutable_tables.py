@@ -72,23 +72,26 @@ class MutableHashTable(LookupTable):
 
     @staticmethod
     def _call_on_host(function: Callable[..., Any], tensors: list[Tensor], *result_specs: TensorSpec) -> Any:
-        """Call a function of arrays when the graph runs; its results have these specs."""
+        """Return the results, of these specs, of a function of arrays that is called when the graph runs."""
         dtypes = tuple(spec.dtype for spec in result_specs)
         shapes = tuple(spec.shape.dims_tuple for spec in result_specs)
         outputs = apply("py_call", *tensors, function=function, dtypes=dtypes, shapes=shapes)
         return outputs if isinstance(outputs, tuple) else (outputs,)
 
     def _insert(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
+        """Add or replace entries; return no results."""
         rows = np.reshape(values, (np.size(keys), *self._value_sizes()))
         self._entries.update(zip(np.ravel(keys).tolist(), rows, strict=True))
         return []
 
     def _remove(self, keys: np.ndarray) -> list[Any]:
+        """Remove entries; return no results."""
         for key in np.ravel(keys).tolist():
             self._entries.pop(key, None)
         return []
 
     def _lookup(self, keys: np.ndarray) -> np.ndarray:
+        """Return the values of keys of any shape."""
         default = np.asarray(self._default_value.numpy())  # type: ignore[attr-defined]
         result = np.empty((np.size(keys), *self._value_sizes()), _numpy_dtype(self._value_dtype))
         for row, key in enumerate(np.ravel(keys).tolist()):
@@ -96,6 +99,7 @@ class MutableHashTable(LookupTable):
         return result.reshape(*np.shape(keys), *self._value_sizes())
 
     def _export(self) -> list[np.ndarray]:
+        """Return all keys and values."""
         keys = np.empty(len(self._entries), _numpy_dtype(self._key_dtype))
         keys[:] = list(self._entries)
         values = np.empty((len(self._entries), *self._value_sizes()), _numpy_dtype(self._value_dtype))
@@ -108,6 +112,7 @@ class MutableHashTable(LookupTable):
 
 
 def _numpy_dtype(dtype: DType) -> Any:
+    """Return the dtype of an array: strings are objects."""
     return object if dtype.is_string else dtype.numpy
 
 

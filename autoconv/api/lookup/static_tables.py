@@ -63,6 +63,7 @@ class LookupTable(TrackableResource):
         return self.lookup(keys)
 
     def _convert_keys(self, keys: TensorLike | CompositeTensor) -> Tensor:
+        """Return the keys as a tensor; raise TypeError for another dtype than the table's."""
         if not hasattr(keys, "dtype"):
             return convert_to_tensor(keys, self._key_dtype)
         tensor = convert_to_tensor(keys)
@@ -120,7 +121,8 @@ class StaticHashTable(LookupTable):
                     f"add value {value!r}"
                 )
         if len(value_by_key) < len(keys):
-            first_positions = sorted(np.unique(keys, return_index=True)[1].tolist())
+            _, positions = np.unique(keys, return_index=True)
+            first_positions = sorted(positions.tolist())
             keys, values = keys[first_positions], values[first_positions]
         order = np.argsort(keys, kind="stable")
         self._unsorted_keys, self._unsorted_values = EagerTensor(keys), EagerTensor(values)
@@ -153,7 +155,7 @@ class StaticHashTable(LookupTable):
 
 
 class StaticVocabularyTable(LookupTable):
-    """A table of ids in which an absent key gets one of `num_oov_buckets` further ids, by its hash.
+    """A table of ids; a key that is not in the table gets one of `num_oov_buckets` further ids, by its hash.
 
     >>> initializer = autoconv.lookup.KeyValueTensorInitializer(["a", "b"], autoconv.constant([0, 1], "int64"))
     >>> table = autoconv.lookup.StaticVocabularyTable(initializer, num_oov_buckets=2)
@@ -179,7 +181,7 @@ class StaticVocabularyTable(LookupTable):
         self._name = name or "vocabulary_table"
 
     def size(self, name: str | None = None) -> Tensor:
-        """Return the number of ids, those of missing keys included."""
+        """Return the number of ids, with those for keys that are not in the table."""
         return constant(self._table_size() + self._num_oov_buckets, int64)
 
     def _table_size(self) -> int:

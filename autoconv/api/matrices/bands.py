@@ -1,8 +1,8 @@
 """Diagonals of matrices, one or a band of neighbouring ones; the dimensions before the last two are a batch.
 
-A band from the k[0]-th to the k[1]-th diagonal is an array of one row a diagonal, the highest first. Rows are as long
-as the longest diagonal; shorter ones are padded. `align` names the side of its row to which a shorter
-diagonal is moved: first for the main diagonal and those above it, then for those below it.
+A band of the diagonals k[0] to k[1] is an array with a row for each diagonal, the highest diagonal first. Rows are as
+long as the longest diagonal; shorter ones are padded. `align`, such as RIGHT_LEFT, has the side of the row to which a
+shorter diagonal is moved: first for the main diagonal and those above it, then for those below it.
 """
 
 from __future__ import annotations
@@ -130,9 +130,11 @@ class _Band:
 
     @property
     def length(self) -> int:
+        """The length of the longest diagonal."""
         return max(self._diagonal_length(diagonal) for diagonal in range(self.low, self.high + 1))
 
     def _diagonal_length(self, diagonal: Any) -> Any:
+        """Return the length of a diagonal, or of each of an array of them."""
         return np.minimum(self.rows + np.minimum(diagonal, 0), self.columns - np.maximum(diagonal, 0))
 
     def _first_column(self, diagonal: Any) -> Any:
@@ -171,7 +173,7 @@ def _gather_flat(tensor: Tensor, count: int, indices: np.ndarray) -> Tensor:
 
 
 def select_band(matrices: Tensor, num_lower: Any, num_upper: Any) -> Tensor:
-    """Keep a band whose limits are known at run time only."""
+    """Return the matrices with zeros outside of a band whose limits are known at run time only."""
     sizes = apply("shape", matrices, dtype=int32)
     below = apply("expand_dims", numbers(sizes[-2]), axis=1) - numbers(sizes[-1])
     lower, upper = (

@@ -1,4 +1,4 @@
-"""Triangular factors, eigenvalues of any matrices, ranks, and vectors of norm 1."""
+"""Triangular factors, eigenvalues of matrices of any kind, ranks, and normalisation of vectors."""
 
 from __future__ import annotations
 

@@ -42,13 +42,14 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
     magnitudes = stop_gradient(abs(tensor))
     norm: Any = reduce_max(reduce_sum(magnitudes, -2), -1)
     norm = expand_dims(expand_dims(norm, -1), -1)
-    limit = orders_and_limits[-1][1]
-    squaring_count: Any = maximum(floor(log(norm / limit) / float(np.log(2.0))), 0.0)
+    *low_orders_and_limits, (high_order, high_limit) = orders_and_limits
+    squaring_count: Any = maximum(floor(log(norm / high_limit) / float(np.log(2.0))), 0.0)
     scale = cast(apply("power", constant(0.5, norm.dtype), squaring_count), tensor.dtype)
-    low_orders = _pade_approximants(tensor, [order for order, _ in orders_and_limits[:-1]])
-    numerator, denominator = _pade_approximants(tensor * scale, [orders_and_limits[-1][0]])[0]
-    low_limits = [limit for _, limit in orders_and_limits[:-1]]
-    for (low_numerator, low_denominator), low_limit in zip(reversed(low_orders), reversed(low_limits), strict=True):
+    low_approximants = _pade_approximants(tensor, [order for order, _ in low_orders_and_limits])
+    ((numerator, denominator),) = _pade_approximants(tensor * scale, [high_order])
+    low_limits = [limit for _, limit in low_orders_and_limits]
+    approximants_and_limits = zip(reversed(low_approximants), reversed(low_limits), strict=True)
+    for (low_numerator, low_denominator), low_limit in approximants_and_limits:
         is_precise = norm < low_limit
         numerator = where(is_precise, low_numerator, numerator)
         denominator = where(is_precise, low_denominator, denominator)
@@ -82,7 +83,10 @@ def _pade_approximants(x: Any, orders: list[int]) -> list[tuple[Any, Any]]:
 
 
 def _coefficients(order: int) -> list[float]:
-    """Return the numerator's: order! / (2·order)! · (2·order - k)! / (k! · (order - k)!), scaled to end in 1."""
+    """Return the coefficients of the numerator, from that of x^0 on, scaled so that the last one is 1.
+
+    Before that the coefficient of x^k is order! / (2·order)! · (2·order - k)! / (k! · (order - k)!).
+    """
     coefficients = [1]
     for k in range(order, 0, -1):
         coefficients.append(coefficients[-1] * k * (2 * order - k + 1) // (order - k + 1))

@@ -50,7 +50,7 @@ def matmul(
 
 
 def _cast_if_lossless(x: Tensor, dtype: DType) -> Tensor:
-    """Cast the tensor to a dtype if that represents all of its values; else return it unchanged."""
+    """Return the tensor cast to a dtype that represents all of its values; unchanged for another dtype."""
     is_wider = dtype is not x.dtype and np.can_cast(x.dtype.numpy, dtype.numpy)
     return apply("cast", x, dtype=dtype) if is_wider else x
 
@@ -95,16 +95,22 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 
 @any_axis(ordered=True)
 def _resolve_first_axes(a: Any, b: Any, first: Any, second: Any, name: str | None) -> Tensor:
-    """Contract `a` and `b`. `any_axis` finds axes of the first parameter only, so there is a function for each."""
+    """Return the result of `tensordot` where the axes of `a` may be tensors.
+
+    `any_axis` chooses axes of the first parameter only, so `a` and `b` have a function each.
+    """
     return _resolve_second_axes(b, a, static_axes(first), second, name)
 
 
 @any_axis(ordered=True)
 def _resolve_second_axes(b: Any, a: Any, first: tuple[int, ...] | None, second: Any, name: str | None) -> Tensor:
-    pairs = (first or (), static_axes(second) or ())
-    if len(pairs[0]) != len(pairs[1]):
-        raise ValueError(f"tensordot: different number of contraction axes a and b, {pairs}")
-    return apply("tensordot", a, b, axes=pairs, name=name)
+    """Return the result of `tensordot` for static axes of `a`, where the axes of `b` may be tensors."""
+    first_axes, second_axes = first or (), static_axes(second) or ()
+    if len(first_axes) != len(second_axes):
+        raise ValueError(
+            f"tensordot: different number of contraction axes a and b, {(first_axes, second_axes)}"
+        )
+    return apply("tensordot", a, b, axes=(first_axes, second_axes), name=name)
 
 
 def einsum(equation: str, *inputs: Any, optimize: Any = None, name: str | None = None, **_: Any) -> Tensor:
@@ -124,12 +130,12 @@ def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """
     check_dtype("cross", REAL, a)
     x, y = convert_to_tensor(a), convert_to_tensor(b)
-    for v in (x, y):
-        if v.shape.rank is not None and (v.shape.rank == 0 or v.shape[-1] not in (3, None)):
-            raise ValueError(f"cross takes vectors of 3 along the last dimension, found the shape {v.shape}")
+    for operand in (x, y):
+        if operand.shape.rank is not None and (operand.shape.rank == 0 or operand.shape[-1] not in (3, None)):
+            raise ValueError(f"cross takes vectors of 3 along the last dimension, found the shape {operand.shape}")
 
-    def roll(v: Tensor, by: int) -> Tensor:
-        return apply("roll", v, shift=(by,), axis=(-1,))
+    def roll(vectors: Tensor, shift: int) -> Tensor:
+        return apply("roll", vectors, shift=(shift,), axis=(-1,))
 
     return apply(
         "subtract",
@@ -165,7 +171,7 @@ def matrix_transpose(a: TensorLike, name: str | None = None, conjugate: bool = F
 
 
 def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
-    """The conjugate transpose.
+    """The matrices, transposed and conjugated.
 
     >>> autoconv.linalg.adjoint([[1.0, 2.0], [3.0, 4.0]]).numpy()
     array([[1., 3.],
@@ -202,7 +208,7 @@ def band_part(input: TensorLike, num_lower: Any, num_upper: Any, name: str | Non
 
 
 def det(input: TensorLike, name: str | None = None) -> Tensor:
-    """The determinants.
+    """The determinants of square matrices.
 
     >>> autoconv.linalg.det([[2.0, 0.0], [0.0, 4.0]]).numpy()
     np.float32(8.0)
@@ -242,7 +248,7 @@ def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
 
 
 def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
-    """The inverses; raises InvalidArgumentError for a singular matrix.
+    """The inverses of square matrices; raises InvalidArgumentError for a singular matrix.
 
     >>> autoconv.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy()
     array([[0.5 , 0.  ],
@@ -262,14 +268,13 @@ def pinv(a: TensorLike, rcond: float | None = None, validate_args: bool = False,
     """
     tensor = convert_to_tensor(a)
     shape = tensor.shape.as_list() if tensor.shape.rank is not None else [None, None]
-    max_side = max((d for d in shape[-2:] if d is not None), default=1)
+    max_side = max((side for side in shape[-2:] if side is not None), default=1)
     relative_limit = rcond if rcond is not None else 10.0 * max_side * float(np.finfo(tensor.dtype.numpy).eps)
-    s, u, v = svd(tensor)
-    max_singular_value = apply("reduce_max", s, axis=(-1,), keepdims=True)
-    is_large = apply("greater", s, apply("multiply", max_singular_value, relative_limit))
-    reciprocals = apply(
-        "select", is_large, apply("divide", 1.0, apply("select", is_large, s, apply("ones_like", s))), 0.0
-    )
+    singular_values, u, v = svd(tensor)
+    max_singular_value = apply("reduce_max", singular_values, axis=(-1,), keepdims=True)
+    is_large = apply("greater", singular_values, apply("multiply", max_singular_value, relative_limit))
+    divisors = apply("select", is_large, singular_values, apply("ones_like", singular_values))
+    reciprocals = apply("select", is_large, apply("divide", 1.0, divisors), 0.0)
     return matmul(apply("multiply", v, apply("expand_dims", reciprocals, axis=-2)), u, adjoint_b=True, name=name)
 
 
@@ -331,7 +336,7 @@ def lstsq(
 
 
 def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
-    """The lower triangular L with L @ L^H = input; InvalidArgumentError unless the input is positive definite.
+    """The lower triangular L with L @ L^H = input; raises InvalidArgumentError unless the input is positive definite.
 
     >>> autoconv.linalg.cholesky([[4.0, 2.0], [2.0, 3.0]]).numpy().round(3)
     array([[2.   , 0.   ],

@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-Diagonals = tuple[Tensor, Tensor, Tensor]
+Diagonals = tuple[Tensor, Tensor, Tensor]  # upper, main and lower
 
 
 def tridiagonal_solve(
@@ -100,7 +100,7 @@ def split_diagonals(diagonals: Any, diagonals_format: str) -> Diagonals:
 
 
 def _pad_diagonal(diagonal: Tensor, main: Tensor, at_end: bool) -> Tensor:
-    """Pad a diagonal of n - 1 elements to n with a zero; return one of n elements unchanged."""
+    """Return a diagonal of n - 1 elements with a zero at the start or the end, one of n elements unchanged."""
     if diagonal.shape[-1] is not None and diagonal.shape[-1] == main.shape[-1]:
         return diagonal
     return pad(diagonal, [*[[0, 0]] * (len(diagonal.shape) - 1), [0, 1] if at_end else [1, 0]])

@@ -1,4 +1,4 @@
-"""Moves of image blocks between height, width and channels, and reversals of parts of sequences."""
+"""Blocks of images moved between sides and channels, and sequences reversed in part."""
 
 from __future__ import annotations
 

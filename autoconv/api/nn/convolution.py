@@ -25,8 +25,9 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 _MAX_PATCH_ELEMENTS = 1 << 23  # limit of the elements in all patches of one product
-_MIN_FILTERS_PER_CHANNEL = 16  # patches of fewer channels take little memory beside the products of kernel elements
-_MIN_CHANNELS = 16  # with unknown sizes, as many channels or more take one product per kernel element
+# With as many filters per channel, the patches take little memory beside the product, whatever their number.
+_MIN_FILTERS_PER_CHANNEL = 16
+_MIN_CHANNELS = 16  # images of unknown sizes with as many channels take a product for each element of the kernel
 
 
 def convolution(
@@ -55,6 +56,7 @@ def _convolution(
     input: TensorLike, filters: TensorLike, strides: ShapeLike | None, padding: Padding, data_format: str | None,
     dilations: ShapeLike | None, name: str | None,
 ) -> Tensor:  # fmt: skip
+    """Return the result of `convolution`, for which both strides and dilations may be above 1."""
     x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
     rank = 0 if kernel.type.shape is None else len(kernel.type.shape)
     is_channels_first = has_channels_first(rank, data_format)
@@ -163,7 +165,7 @@ def atrous_conv2d(
 def _convolve(
     image: Tensor, filters: Tensor, side_strides: Sequence[int], side_dilations: Sequence[int], padding: Padding
 ) -> Tensor:
-    """Convolve an image with channels in the last dimension, each group of channels separately."""
+    """Return the convolution of an image with channels in the last dimension, each group of channels on its own."""
     image_shape, filter_shape = image.type.shape, filters.type.shape
     if image_shape is None or filter_shape is None or len(image_shape) != len(filter_shape):
         raise ValueError(f"an image and its filters have to be of one rank, found {image_shape} and {filter_shape}")
@@ -179,9 +181,9 @@ def _convolve(
         full_slice = slice(None)
         filters_per_group, leading_slices = filter_count // group_count, (full_slice,) * (len(filter_shape) - 1)
         products = []
-        for g in range(group_count):
-            group_channels = slice(g * channels, (g + 1) * channels)
-            group_filters = slice(g * filters_per_group, (g + 1) * filters_per_group)
+        for group in range(group_count):
+            group_channels = slice(group * channels, (group + 1) * channels)
+            group_filters = slice(group * filters_per_group, (group + 1) * filters_per_group)
             group_parts = [(position, get_item(part, (*leading_slices, group_channels))) for position, part in parts]
             products.append(_multiply(group_parts, get_item(filters, (*leading_slices, group_filters)), windows))
         return concat(products, -1)
@@ -189,7 +191,7 @@ def _convolve(
 
 
 def _group_count(channels: Dimension, filter_shape: Sequence[Dimension]) -> int:
-    """Return the number of groups of channels with their own filters, by the number of channels of a filter."""
+    """Return the number of groups into which `channels` of an image fall, given the shape of the filters."""
     filter_channels, filter_count = filter_shape[-2:]
     if not isinstance(channels, int) or not isinstance(filter_channels, int) or channels == filter_channels:
         return 1
@@ -208,7 +210,8 @@ def _multiply(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tenso
     filter_shape = filters.type.shape
     assert filter_shape is not None
     channels, filter_count = filter_shape[-2:]
-    batch, sides = parts[0][1].type.shape[0], windows.window_counts  # type: ignore[index]
+    _, first_part = parts[0]
+    batch, sides = first_part.type.shape[0], windows.window_counts  # type: ignore[index]
     if isinstance(channels, int) and len(parts) > 1:
         patch_size = channels * len(parts)
         known_sizes = [size for size in (batch, *sides) if isinstance(size, int)]
@@ -229,7 +232,10 @@ def _multiply(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tenso
 
 
 def _convolve_depthwise(parts: Sequence[Part], filters: Tensor, multiplier: int) -> Tensor:
-    """Convolve groups of one channel (depthwise): elementwise products, for one filter of each channel at a time."""
+    """Return the convolution in which each channel has `multiplier` filters of its own (depthwise).
+
+    The elementwise products are computed for one filter of each channel at a time.
+    """
     totals = []
     for index in range(multiplier):
         total: Any = None
@@ -245,6 +251,7 @@ def _convolve_depthwise(parts: Sequence[Part], filters: Tensor, multiplier: int)
 
 
 def _static_sides(sizes: Sequence[Any]) -> list[int]:
+    """Return the sides of a kernel; raise ValueError if one is not known."""
     static_sizes = [size for size in sizes if isinstance(size, int)]
     if len(static_sizes) < len(sizes):
         raise ValueError(f"a convolution takes filters of known sides, found {list(sizes)}")
@@ -252,6 +259,7 @@ def _static_sides(sizes: Sequence[Any]) -> list[int]:
 
 
 def _depthwise_sizes(filters: Tensor) -> list[int]:
+    """Return the sizes of a depthwise filter: height, width, channels, multiplier."""
     shape = filters.type.shape
     if shape is None or len(shape) != 4:
         raise ValueError(f"filters for each channel have four dimensions, found {filters.type}")

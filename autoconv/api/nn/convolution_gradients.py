@@ -48,6 +48,7 @@ def depthwise_conv2d_backprop_filter(
 
 
 def _gradient_at(function: Callable[[Tensor], Tensor], point: Tensor, cotangent: TensorLike) -> Any:
+    """Return the vjp of a function at a point, for this cotangent of its result."""
     with GradientTape() as tape:
         tape.watch(point)
         result = function(point)

@@ -55,6 +55,7 @@ def ctc_loss(
     first_scores = where(logical_and(positions < 2, positions <= 2 * lengths[:, None]), emissions[0], log_zero)
 
     def step(scores: Any, frame: Any) -> Any:
+        """Return the log-probability of each position in the extended labels after the frame."""
         emission, frame_number = frame
         from_previous = pad(scores, [[0, 0], [1, 0]], constant_values=_LOG_ZERO)[:, :-1]
         from_skipped = where(may_skip, pad(scores, [[0, 0], [2, 0]], constant_values=_LOG_ZERO)[:, :-2], log_zero)

@@ -1,4 +1,4 @@
-"""Isotonic regression: the closest monotonous rows."""
+"""Isotonic regression: the monotonous sequences that are closest to given ones."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ def isotonic_regression(
 @attribute_class
 @dataclass(frozen=True)
 class IsotonicSteps:
-    """Find the steps of the nearest monotonous sequences along the last axis, by merging disordered neighbours."""
+    """Return the index of the step of each element, for the nearest monotonous sequences along the last axis.
+
+    Steps are found by merging neighbours in the wrong order into their mean (pool adjacent violators).
+    """
 
     graphdef: ClassVar = "IsotonicRegression"
     decreasing: bool

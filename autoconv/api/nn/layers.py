@@ -134,6 +134,7 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tenso
 
 
 def _axis_or_last(axis: AxisLike) -> int:
+    """Return the axis as an int, -1 for None."""
     return -1 if axis is None else static_int(axis, "axis")
 
 

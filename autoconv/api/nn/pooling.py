@@ -120,13 +120,14 @@ def pool(
     return _pool(input, window_shape, strides, padding, data_format, name, reducers[pooling_type], dilations)
 
 
-_MakeWindows = Callable[[Tensor], Windows]
+_MakeWindows = Callable[[Tensor], Windows]  # from an image to the windows over it
 
 
 def _pool(
     input: TensorLike, ksize: ShapeLike, strides: ShapeLike | None, padding: str, data_format: str | None,
     name: str | None, reduce_windows: Callable[[Tensor, _MakeWindows], Tensor], dilations: ShapeLike | None = None,
 ) -> Tensor:  # fmt: skip
+    """Return an image's windows, reduced by `reduce_windows`, which gets an image with channels in the last axis."""
     x = convert_to_tensor(input)
     rank = 0 if x.type.shape is None else len(x.type.shape)
     formats = FORMATS.get(rank)
@@ -149,26 +150,29 @@ def _pool(
 
 
 def _max_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
-    (_, result), *rest = make_windows(image).elements_by_position(lowest_number(image.dtype))
-    for _, part in rest:
-        result = apply("maximum", result, part)
-    return result
+    """Return the maximum of each window."""
+    (_, maxima), *other_parts = make_windows(image).elements_by_position(lowest_number(image.dtype))
+    for _, part in other_parts:
+        maxima = apply("maximum", maxima, part)
+    return maxima
 
 
 def _mean_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
+    """Return the mean of each window, over the elements that lie in the image."""
     windows = make_windows(image)
     if not any(isinstance(amount, Tensor) or amount for pair in windows.padding for amount in pair):
         parts = windows.elements_by_position(0)
         return apply("divide", _sum_of_parts(parts), float(len(parts)))
     one_channel = (slice(0, 1), *[slice(None)] * (len(windows.window_counts)), slice(0, 1))
     ones = apply("ones_like", get_item(image, one_channel))  # their sum over a window counts its elements
-    total, count = (_sum_of_parts(w.elements_by_position(0)) for w in (windows, make_windows(ones)))
+    total, count = (_sum_of_parts(each.elements_by_position(0)) for each in (windows, make_windows(ones)))
     return apply("divide", total, count)
 
 
 def _sum_of_parts(parts: Any) -> Tensor:
-    (_, total), *rest = parts
-    for _, part in rest:
+    """Return the sum of the elements of each window, from the result of `Windows.elements_by_position`."""
+    (_, total), *other_parts = parts
+    for _, part in other_parts:
         total = apply("add", total, part)
     return total
 
@@ -227,8 +231,10 @@ def max_pool_with_argmax(
     image_size = sizes[1] * sizes[2] * sizes[3]
     flat_indices: Any = reshape(tensor_range(cast(image_size, int64)), [1, *sizes[1:]])
     index_parts = Windows(flat_indices, sides, side_strides, (1, 1), padding, "windows").elements_by_position(0)
-    maxima, argmax = value_parts[0][1], apply("broadcast_to_shape_of", index_parts[0][1], value_parts[0][1])
-    for (_, value), (_, indices) in zip(value_parts[1:], index_parts[1:], strict=True):
+    (_, maxima), *other_values = value_parts
+    (_, first_indices), *other_indices = index_parts
+    argmax = apply("broadcast_to_shape_of", first_indices, maxima)
+    for (_, value), (_, indices) in zip(other_values, other_indices, strict=True):
         is_greater = apply("greater", value, maxima)
         maxima, argmax = where(is_greater, value, maxima), where(is_greater, indices, argmax)
     if include_batch_in_index:

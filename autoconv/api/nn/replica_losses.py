@@ -49,4 +49,5 @@ def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
 
 
 def _replica_count() -> Any:
+    """Return the number of replicas of the current strategy."""
     return STRATEGY().num_replicas_in_sync

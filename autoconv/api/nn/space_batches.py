@@ -142,6 +142,7 @@ def extract_volume_patches(
 
 
 def _block_sides(block_shape: Any) -> list[int]:
+    """Return the number for each side; an int stands for the two sides of an image."""
     if isinstance(block_shape, int):
         return [block_shape, block_shape]
     return [int(block) for block in np.asarray(static_value(convert_to_tensor(block_shape))).ravel()]

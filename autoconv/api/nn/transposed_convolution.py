@@ -96,7 +96,7 @@ def conv3d_transpose(
 
 
 def _result_sides(output_shape: ShapeLike, side_count: int, is_channels_first: bool) -> list[int]:
-    """Return the sides of the result."""
+    """Return the sides of the result, from its shape or from the sides alone."""
     out_sides = known_sizes(output_shape)
     if out_sides is None:
         raise ValueError(f"`output_shape` has to be known, but for the batch, found {output_shape!r}")
@@ -109,7 +109,10 @@ def _result_sides(output_shape: ShapeLike, side_count: int, is_channels_first: b
 
 
 def _zeros_around(out_side: int, side: int, extent: int, step: int, padding: str) -> tuple[int, int]:
-    """Return the zeros before and after `side` elements, spread by `step`, for `out_side` elements of the result."""
+    """Return the numbers of zeros before and after a side of the input, for `out_side` elements of the result.
+
+    The elements of the input are `step` apart; the kernel reaches over `extent` elements.
+    """
     if padding not in ("SAME", "VALID"):
         raise ValueError(f"`padding` must be 'SAME' or 'VALID', found {padding!r}")
     expected_side = -(-out_side // step) if padding == "SAME" else -(-(out_side - extent + 1) // step)
@@ -123,7 +126,7 @@ def _zeros_around(out_side: int, side: int, extent: int, step: int, padding: str
 
 
 def _insert_zeros(image: Tensor, side_strides: Sequence[int]) -> Tensor:
-    """Insert zeros between the elements along each side, so that neighbours are `step` apart."""
+    """Return the image with zeros between the elements along each side: neighbours are as far apart as the stride."""
     for axis, step in enumerate(side_strides, 1):
         if step == 1:
             continue
@@ -142,6 +145,7 @@ def _insert_zeros(image: Tensor, side_strides: Sequence[int]) -> Tensor:
 
 
 def _sizes_with_one(sizes: Tensor, position: int, rank: int) -> list[Tensor]:
+    """Return vectors whose concatenation is `sizes` with a 1 at a position."""
     one = convert_to_tensor([1], sizes.dtype)
     parts = [get_item(sizes, slice(0, position)), one]
     return parts if position == rank else [*parts, get_item(sizes, slice(position, None))]

@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-Amount = Any  # an int or a symbolic number
+Amount = Any  # of padding: an int, or a scalar tensor of the graph
 Padding = str | Sequence[Any]  # "VALID", "SAME", or (before, after) for each dimension
 Part = tuple[tuple[int, ...], Tensor]  # the position in the window, and the image elements under it
 
@@ -59,10 +59,11 @@ class Windows:
             raise InvalidArgumentError(f"{error_text} of {sides}")
         self._check_dynamic_sides(error_text, padding == "SAME")
 
-    def _check_dynamic_sides(self, error_text: str, always_fits: bool) -> None:
+    def _check_dynamic_sides(self, error_text: str, any_side_fits: bool) -> None:
+        """Assert that a window fits along each side of unknown size; with "SAME" padding any side from 1 on fits."""
         dimensions = zip(self.window_counts, self.padding, self._extents, strict=True)
         for i, (window_count, pads, extent) in enumerate(dimensions):
-            min_side = 1 if always_fits else extent - sum(pads)
+            min_side = 1 if any_side_fits else extent - sum(pads)
             if window_count is None and min_side > 0:
                 dynamic_side = self._dynamic_side(i)
                 is_long_enough = apply("greater_equal", dynamic_side, min_side)
@@ -70,6 +71,7 @@ class Windows:
                 apply("assert_true", is_long_enough, dynamic_side, message=message, failure="check")
 
     def _dynamic_side(self, i: int) -> Tensor:
+        """Return the size of the image's side `i`, which is known at run time."""
         return apply("dimension", self._image, axis=i + 1, dtype=int64)
 
     def _padding_of_sides(self, padding: Padding, sides: Sequence[int | None]) -> list[tuple[Amount, Amount]]:
@@ -83,7 +85,7 @@ class Windows:
         raise ValueError(f"`padding` must be 'VALID', 'SAME' or a pair for each dimension, found {padding!r}")
 
     def _same_padding(self, i: int, side: int | None) -> tuple[Amount, Amount]:
-        """Return the padding with ceil(side / step) windows along dimension `i`."""
+        """Return (before, after), the padding with which there are ceil(side / step) windows along side `i`."""
         extent, step = self._extents[i], self._strides[i]
         padding_count: Amount
         if side is not None:
@@ -131,6 +133,7 @@ def has_channels_first(rank: int, data_format: str | None) -> bool:
 
 
 def check_format(rank: int, data_format: str | None) -> None:
+    """Raise ValueError for another rank of an image than 3 to 5, and for a format that is not of this rank."""
     formats = FORMATS.get(rank)
     if formats is None:
         raise ValueError(f"an input and filters of 3 to 5 dimensions were expected, found {rank}")
@@ -153,11 +156,12 @@ def per_side(parameter: str, value: Any, count: int, is_channels_first: bool) ->
 
 
 def lowest_number(dtype: DType) -> float:
-    """Return the neutral element of maxima."""
+    """Return the lowest number of a dtype, the neutral element of maxima."""
     return -np.inf if dtype.is_floating else int(np.iinfo(dtype.numpy).min)
 
 
 def _pad(image: Tensor, padding: Sequence[tuple[Amount, Amount]], filler: TensorLike) -> Tensor:
+    """Return the image with its sides padded by `filler`."""
     pairs = [(0, 0), *padding, (0, 0)]
     amounts = [amount for pair in pairs for amount in pair]
     if not any(isinstance(amount, Tensor) or amount for amount in amounts):

@@ -53,10 +53,12 @@ def _broadcast_to_values(operand: RaggedLike, rows: RaggedTensor) -> Any:
 
 
 def _is_number(value: RaggedLike) -> bool:
+    """Return whether the value is a Python number, not a bool."""
     return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
 
 
 def _broadcast_dense(tensor: Tensor, rows: RaggedTensor) -> Any:
+    """Return the elements of a dense operand for each flat value of the rows."""
     tensor_rank, inner_rank = tensor.shape.rank, rows.flat_values.shape.rank
     if tensor_rank is None or inner_rank is None:
         raise ValueError("operands beside ragged tensors have to have a known rank")
@@ -80,7 +82,7 @@ def _broadcast_dense(tensor: Tensor, rows: RaggedTensor) -> Any:
 
 
 def _check_size(size: int | None, rows: RaggedTensor, axis: int) -> None:
-    """Check that a dimension of a dense operand is that of the rows, or 1."""
+    """Raise InvalidArgumentError, perhaps at run time, unless a dense operand has the size of the rows, or 1."""
     if size is None or size == 1:
         return
     if axis == 0:
@@ -111,4 +113,5 @@ def _broadcast_unit_rows(operand: RaggedTensor, rows: RaggedTensor) -> Any:
 
 
 def select(condition: RaggedLike, x: RaggedLike, y: RaggedLike) -> Any:
+    """Return `where(condition, x, y)` element by element."""
     return elementwise(where, condition, x, y)

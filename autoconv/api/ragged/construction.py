@@ -1,4 +1,4 @@
-"""Ragged tensors of nested lists, ranges, masks and other tensors."""
+"""Ragged tensors made from nested lists, ranges, masks and other tensors."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ def constant(
 
 
 def _flat_values(values: Any, dtype: DTypeLike | None, inner_sizes: tuple[Any, ...] | None, rank: int) -> Any:
+    """Return the values of all rows as a tensor of `rank`, or with the inner sizes that the caller gives."""
     if inner_sizes is None and rank == 1 and not values:
         return dense_constant(values, dtype)
     if inner_sizes is not None:
@@ -77,6 +78,7 @@ def _flat_values(values: Any, dtype: DTypeLike | None, inner_sizes: tuple[Any, .
 
 
 def _is_list(value: Any) -> bool:
+    """Return whether the value has items: a list, tuple or array."""
     return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
@@ -123,6 +125,7 @@ def range_(
 
 
 def _division_dtype(dtype: Any) -> Any:
+    """Return the floating dtype in which numbers of a dtype are divided."""
     return dtype if dtype.is_floating else as_dtype("float64")
 
 
@@ -157,6 +160,7 @@ def boolean_mask(data: RaggedLike, mask: RaggedLike, name: str | None = None) ->
 
 
 def _mask(rows: RaggedTensor, mask: RaggedTensor) -> Any:
+    """Return the rows with the values for which the mask, of the same rows, is true."""
     if isinstance(mask.values, RaggedTensor):
         return RaggedTensor(_mask(rows.values, mask.values), rows.row_splits)
     flags = mask.flat_values

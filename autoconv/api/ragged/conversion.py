@@ -34,6 +34,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def from_tensor(
     tensor: TensorLike, lengths: Any, padding: TensorLike | None, ragged_rank: int, dtype: DTypeLike
 ) -> RaggedTensor:
+    """Return the result of `RaggedTensor.from_tensor`; `dtype` is that of the row splits."""
     dense = convert_to_tensor(tensor)
     splits_dtype = as_dtype(dtype)
     if splits_dtype not in (int32, int64):
@@ -75,11 +76,13 @@ def from_tensor(
 
 
 def _merge_outer_dimensions(dense: Tensor, sizes: Tensor) -> Tensor:
+    """Return the tensor with its first two dimensions merged into one."""
     count = get_item(sizes, slice(0, 1)) * get_item(sizes, slice(1, 2))
     return reshape(dense, concat([count, get_item(sizes, slice(2, None))], 0))
 
 
 def _is_vector(value: RaggedLike) -> bool:
+    """Return whether the value is no scalar."""
     return isinstance(value, (list, tuple)) or getattr(value, "shape", ()) != ()
 
 
@@ -103,21 +106,25 @@ def _values_within_lengths(dense: Tensor, lengths: Sequence[Any], dtype: Any) ->
 
 
 def _size_of_axis(dense: Tensor, axis: int, sizes: Tensor) -> Any:
+    """Return the size of an axis: an int, or an element of `sizes` if it is known at run time only."""
     static_size = dense.shape[axis]
     return get_item(sizes, axis) if static_size is None else static_size
 
 
 def _product(first: int | None, second: int | None) -> int | None:
+    """Return the product of two sizes; None if one is not known."""
     return None if first is None or second is None else first * second
 
 
 def _set_static_shape(tensor: Tensor, sizes: Sequence[int | None]) -> Tensor:
+    """Return the tensor, whose static shape in a graph becomes `sizes`."""
     if current_region() is not None:
         tensor.set_shape(TensorShape(sizes))  # type: ignore[attr-defined]
     return tensor
 
 
 def from_sparse(value: SparseTensor, dtype: DTypeLike) -> RaggedTensor:
+    """Return the result of `RaggedTensor.from_sparse`; `dtype` is that of the row splits."""
     if not isinstance(value, SparseTensor):
         raise TypeError(f"Argument `st_input` must be of type SparseTensor, but is of type {type(value).__name__}.")
     if value.shape.rank not in (2, None):
@@ -144,6 +151,7 @@ def uniform_lengths(rows: RaggedTensor, axis: int) -> Any:
 
 
 def bounding_shape(rows: RaggedTensor, axis: AxisLike, out_type: DTypeLike | None) -> Tensor:
+    """Return the result of `RaggedTensor.bounding_shape`."""
     dtype = as_dtype(out_type) if out_type is not None else rows.row_splits.dtype
     if isinstance(axis, int):
         rank = rows.shape.rank or 0
@@ -154,6 +162,7 @@ def bounding_shape(rows: RaggedTensor, axis: AxisLike, out_type: DTypeLike | Non
 
 
 def _bounding_sizes(rows: RaggedTensor) -> Tensor:
+    """Return the sizes of the smallest dense tensor that holds the rows."""
     sizes: list[Any] = [expand_dims(rows.nrows(), 0)]
     values: Any = rows
     while isinstance(values, RaggedTensor):
@@ -167,6 +176,7 @@ def _bounding_sizes(rows: RaggedTensor) -> Tensor:
 
 
 def merge_dims(rows: RaggedTensor, outer_axis: int, inner_axis: int) -> Any:
+    """Return the result of `RaggedTensor.merge_dims`."""
     rank = rows.shape.rank
     first, last = (axis + rank if axis < 0 and rank is not None else axis for axis in (outer_axis, inner_axis))
     if first > last:
@@ -175,6 +185,7 @@ def merge_dims(rows: RaggedTensor, outer_axis: int, inner_axis: int) -> Any:
 
 
 def _merge_dimensions(rows: RaggedLike, first: int, last: int) -> Any:
+    """Return the tensor, ragged or not, with the dimensions `first` to `last` merged into one."""
     if first == last:
         return rows
     if not isinstance(rows, RaggedTensor):
@@ -189,7 +200,7 @@ def _merge_dimensions(rows: RaggedLike, first: int, last: int) -> Any:
 
 
 def _merge_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
-    """Merge dimension 1 with the next `count` dimensions."""
+    """Return the rows with dimension 1 and the next `count` dimensions merged into one."""
     splits, inner, uniform = rows.row_splits, rows.values, rows._uniform_row_length
     for _ in range(count):
         if isinstance(inner, RaggedTensor):
@@ -203,6 +214,7 @@ def _merge_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
 
 
 def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, padded_shape: ShapeLike | None) -> Tensor:
+    """Return the result of `RaggedTensor.to_tensor`."""
     sizes = cast(_bounding_sizes(rows), int64)
     static_sizes = rows.shape.as_list()
     if padded_shape is not None:
@@ -220,13 +232,14 @@ def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, padded_shape
 
 
 def _crop_to_sizes(values: Tensor, sizes: Tensor, depth: int) -> Tensor:
-    """Crop values to the inner sizes, without padding."""
+    """Return the flat values cropped to the sizes after the first `depth` ones; smaller values are not padded."""
     for axis in range(1, values.shape.rank or 1):
         values = values[(*[slice(None)] * axis, slice(0, get_item(sizes, depth + axis - 1)))]
     return values
 
 
 def _zero(rows: RaggedTensor) -> Any:
+    """Return the default filler for the dtype: an empty string, False or 0."""
     return "" if rows.dtype.is_string else False if rows.dtype.is_bool else np.zeros((), rows.dtype.numpy)
 
 
@@ -254,6 +267,7 @@ def _apply_padded_shape(
 
 
 def to_sparse(rows: RaggedTensor) -> SparseTensor:
+    """Return the result of `RaggedTensor.to_sparse`."""
     values, indices = rows.flat_values, [cast(axis_coordinates, int64) for axis_coordinates in value_coordinates(rows)]
     rank = values.shape.rank
     if rank is None:
@@ -270,14 +284,14 @@ def to_sparse(rows: RaggedTensor) -> SparseTensor:
 
 
 def to_rank(value: Any, ragged_rank: int, dtype: DTypeLike) -> Any:
-    """Convert a value to a ragged tensor with `ragged_rank` ragged dimensions."""
+    """Return a tensor as a ragged tensor with `ragged_rank` ragged dimensions; a ragged one is returned unchanged."""
     if isinstance(value, RaggedTensor) or ragged_rank == 0:
         return value
     return from_tensor(value, None, None, ragged_rank, dtype)
 
 
 def concat_rows(values: Sequence[Any]) -> Any:
-    """Concatenate values along the rows."""
+    """Return the concatenation of values along their first dimension."""
     return ragged_concat(values, 0)
 
 

@@ -1,4 +1,4 @@
-"""Combinations of the values of rows, of ragged and other tensors."""
+"""Cross products of features: combinations of the values of rows, of ragged and other tensors."""
 
 from __future__ import annotations
 
@@ -35,4 +35,5 @@ def cross_hashed(
 
 
 def _convert_ragged_to_sparse(inputs: Sequence[Any]) -> list[Any]:
+    """Return the inputs with sparse tensors in place of ragged ones."""
     return [operand.to_sparse() if isinstance(operand, RaggedTensor) else operand for operand in inputs]
