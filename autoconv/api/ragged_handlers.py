@@ -1,4 +1,4 @@
-"""Implementations of general functions for ragged tensors."""
+"""Handlers of public functions for ragged tensors, with the parameters of these functions."""
 
 from __future__ import annotations
 
@@ -113,6 +113,7 @@ def _reverse(tensor: RaggedTensor, axis: AxisLike, name: str | None = None) -> A
 
 
 def _nonnegative_axes(value: RaggedTensor | Tensor, axis: AxisLike) -> list[int]:
+    """Return one axis or several, each counted from the first dimension."""
     rank = value.shape.rank
     axes = static_axes(axis) or ()
     if rank is None and any(number < 0 for number in axes):
@@ -168,7 +169,7 @@ def _gather(
 
 
 def _gather_along(params: Tensor, indices: RaggedTensor, axis: int) -> Any:
-    """Gather by ragged positions along a later axis of a tensor; the axes before it are uniform in the result."""
+    """Return elements at ragged positions along an axis after the first; dimensions before it are uniform."""
     sizes = shaping.shape(params)
     if axis > 1:
         static_size = params.shape[1]
@@ -185,16 +186,19 @@ def _gather_along(params: Tensor, indices: RaggedTensor, axis: int) -> Any:
 
 
 def _gather_columns(params: RaggedTensor, indices: RaggedLike) -> Any:
+    """Return the elements of each row at the same positions."""
     column_numbers = convert_to_tensor(indices)
-    columns_of_rows = [joining.ragged_expand_dims(
-        gather_rows(params.values, partitions.starts(params) + column_numbers[position]), 1
-    )
-             for position in range(column_numbers.shape[0] or 0)]  # fmt: skip
+    columns_of_rows = [
+        joining.ragged_expand_dims(
+            gather_rows(params.values, partitions.starts(params) + column_numbers[position]), 1
+        )
+        for position in range(column_numbers.shape[0] or 0)
+    ]
     return joining.ragged_concat(columns_of_rows, 1)
 
 
 def _gather_in_rows(params: RaggedLike, indices: RaggedLike) -> Any:
-    """Gather from each row of `params` by the row of `indices` with the same number."""
+    """Return the elements of each row of `params` at the positions in the same row of `indices`."""
     rows = params if isinstance(params, RaggedTensor) else RaggedTensor.from_tensor(params)
     if isinstance(indices, RaggedTensor):
         begins = gather(partitions.starts(rows), partitions.rowids(indices))
@@ -227,7 +231,7 @@ def _gather_nd(
 
 
 def _gather_nd_in_values(values: RaggedLike, rows: Tensor, positions: Tensor, axis: int, depth: int) -> Any:
-    """Gather by the coordinates `axis` to `depth` - 1 in the given rows of `values`."""
+    """Return the elements at the coordinates from `axis` on, up to `depth`, in these rows of the values."""
     if axis == depth:
         return gather_rows(values, rows)
     if not isinstance(values, RaggedTensor):
@@ -329,7 +333,7 @@ def _join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
 
 @handles(strings.unicode_encode, composite=RaggedTensor)
 def _unicode_encode(input: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
-    """Encode each code point as a string, and join the strings of a row."""
+    """Return the strings of the code points of each row."""
     points = shaping.expand_dims(input.flat_values, -1)
     return _reduce_join(input.with_flat_values(strings.unicode_encode(points, *args, **kwargs)), -1)
 
@@ -363,6 +367,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 def _apply_operator(name: str, value: RaggedTensor, *others: Any) -> Any:
+    """Return the result of an operator's method; NotImplemented for an operand of another kind."""
     function = _OPERATORS.get(name)  # None for a reflected operator: "radd"
     if not others:
         return value.with_flat_values(_OPERATORS[name](value.flat_values))

@@ -30,7 +30,7 @@ from autoconv.runtime.tensors.tensor_array import TensorArray
 
 
 def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
-    """Apply `fn` to each row; the result is ragged if `signature`, by default the spec of `elems`, is ragged."""
+    """Return the results of `fn` for each row; they are ragged if `signature`, by default the spec of `elems`, is."""
     leaves, template = flatten(elems, is_composite)
     composites = (RaggedTensor, SparseTensor, BatchableExtensionType)
     if not all(isinstance(leaf, composites) or not is_composite(leaf) for leaf in leaves):
@@ -96,6 +96,7 @@ def _build(spec: Any, tensors: Iterator[Any]) -> Any:
 
 
 def _row(operand: Any, row_number: Any) -> Any:
+    """Return a row of a tensor, of a ragged or sparse one, or of a batchable object."""
     if isinstance(operand, BatchableExtensionType):
         spec = operand._type_spec
         return spec._unbatch()._from_components(
@@ -110,13 +111,14 @@ def _row(operand: Any, row_number: Any) -> Any:
 
 
 def _stack(signature: RaggedTensorSpec, rows: list[Any]) -> Any:
+    """Return the ragged tensor of the results of all rows."""
     if rows:
         return ragged_stack(rows) if signature.ragged_rank else signature._stack_values([*map(convert_to_tensor, rows)])
     return RaggedTensor.from_row_splits(convert_to_tensor([], signature.dtype), [0])
 
 
 def _collect_in_loop(call_on_row: Callable[[Any], Any], count: Tensor, signature: RaggedTensorSpec) -> RaggedTensor:
-    """Return a ragged tensor of the results of all rows."""
+    """Return the ragged tensor of the results of all rows, computed by a loop of the graph."""
     values = TensorArray(signature.dtype, size=0, dynamic_size=True, infer_shape=False)
     lengths = TensorArray(int64, size=0, dynamic_size=True)
 

@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-Lengths = int | Sequence[int]
+Lengths = int | Sequence[int]  # of one dimension: the length of all rows, or a length for each row
 
 
 class DynamicRaggedShape(CompositeTensor):
@@ -115,7 +115,10 @@ class DynamicRaggedShape(CompositeTensor):
         return not 0 < axis <= self.num_row_partitions or self._uniform_lengths[axis - 1] is not None
 
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
-        """Return the lengths as `from_lengths` takes them; None if known only at run time, `...` for unknown ones."""
+        """Return the lengths as `from_lengths` takes them: None for a length, and `...` for inner sizes, not yet known.
+
+        Without `ragged_lengths`, those of ragged dimensions are None as well.
+        """
         sizes: list[Any] = []
         if self._partitions:
             row_count = static_value(self._partitions[0].nrows())
@@ -200,7 +203,7 @@ class DynamicRaggedShape(CompositeTensor):
 
 
 class DynamicRaggedShapeSpec(TypeSpec):
-    """The type of a DynamicRaggedShape: its uniform row lengths, the rank of its inner shape, and the dtype."""
+    """The type of a DynamicRaggedShape: its uniform row lengths (`uniform`), the rank of its inner shape, its dtype."""
 
     value_type = DynamicRaggedShape
 

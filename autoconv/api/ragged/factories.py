@@ -14,7 +14,8 @@ from autoconv.runtime.support.type_spec import CompositeTensor
 
 Values: TypeAlias = "TensorLike | CompositeTensor"
 
-CONVERSIONS = Hook("autoconv.api.ragged.conversion")  # function(name, *arguments); its module imports this one
+# Calls a function of that module by its name: hook(name, *arguments). The module imports this one.
+CONVERSIONS = Hook("autoconv.api.ragged.conversion")
 
 
 class RaggedFactories:
@@ -152,6 +153,7 @@ class RaggedFactories:
 
 
 def _make_nested(flat_values: Values, levels: Sequence[Any], make_rows: Callable[[Any, Any], Any]) -> Any:
+    """Return rows of rows; `make_rows(values, partition)` adds a dimension, from the innermost partition on."""
     rows = partitions.values_of(flat_values)
     for level in reversed(levels):
         rows = make_rows(rows, level)

@@ -1,4 +1,4 @@
-"""`x[…]` of ragged tensors."""
+"""Indexing of ragged tensors: `x[…]`."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ def ragged_get_item(rows: RaggedTensor, key: Any) -> Any:
 
 
 def _expand_ellipsis(rows: RaggedTensor, keys: list[Any]) -> list[Any]:
+    """Return the keys with full slices in place of `...`."""
     ellipses = [position for position, key in enumerate(keys) if key is Ellipsis]
     if not ellipses:
         return keys
@@ -43,6 +44,7 @@ def _expand_ellipsis(rows: RaggedTensor, keys: list[Any]) -> list[Any]:
 
 
 def _apply_keys(rows: Any, keys: Sequence[Any]) -> Any:
+    """Return rows[keys], for keys without `...`, from the first dimension on."""
     if not keys:
         return rows
     if not isinstance(rows, RaggedTensor):
@@ -59,6 +61,7 @@ def _apply_keys(rows: Any, keys: Sequence[Any]) -> Any:
 
 
 def _nonnegative_position(rows: RaggedTensor, row_number: Any) -> Any:
+    """Return a row number as a tensor, counted from the first row; raise IndexError if no row can have it."""
     if not isinstance(row_number, (int, np.integer)) and not is_tensor(row_number):
         raise TypeError(f"a ragged tensor is indexed by integers and slices, found {row_number!r}")
     static_position, count = static_value(row_number), rows.shape[0]
@@ -72,6 +75,7 @@ def _nonnegative_position(rows: RaggedTensor, row_number: Any) -> Any:
 
 
 def _slice(rows: RaggedTensor, key: slice) -> RaggedTensor:
+    """Return the rows that a slice selects."""
     if key == slice(None):
         return rows
     selected_rows: RaggedTensor = gather_rows(rows, tensor_range(partitions.row_count(rows))[key])
@@ -81,7 +85,7 @@ def _slice(rows: RaggedTensor, key: slice) -> RaggedTensor:
 
 
 def _apply_inner_keys(rows: Any, keys: Sequence[Any]) -> Any:
-    """Apply keys to the dimensions after the first."""
+    """Return the rows indexed by keys for the dimensions after the first."""
     if not keys:
         return rows
     if not isinstance(rows, RaggedTensor):
@@ -100,11 +104,12 @@ def _apply_inner_keys(rows: Any, keys: Sequence[Any]) -> Any:
 
 
 def _apply_keys_to_values(rows: RaggedTensor, keys: Sequence[Any]) -> Any:
+    """Return the rows indexed by keys for the dimensions after the second."""
     return rows.with_values(_apply_inner_keys(rows.values, keys)) if keys else rows
 
 
 def _slice_each_row(rows: RaggedTensor, key: slice) -> RaggedTensor:
-    """Slice each row, as Python slices a list."""
+    """Return the slice of each row, as Python slices a list."""
     step = 1 if key.step is None else static_value(key.step)
     if step is None or int(step) == 0:
         raise ValueError(f"the step of a slice of rows has to be a known number other than 0, found {key.step!r}")
@@ -114,6 +119,7 @@ def _slice_each_row(rows: RaggedTensor, key: slice) -> RaggedTensor:
     lower_limit, upper_limit = (zero, lengths) if step > 0 else (zero - 1, lengths - 1)
 
     def bound_in_rows(position: Any, open_bound: Tensor) -> Tensor:
+        """Return a bound of the slice in each row; `open_bound` where the slice has none."""
         if position is None:
             return open_bound
         bound = cast(convert_to_tensor(position), lengths.dtype)

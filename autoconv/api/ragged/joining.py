@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.static_values import static_value
 
 
 def ragged_concat(values: Sequence[Any], axis: AxisLike) -> Any:
-    """Concatenate tensors and ragged tensors along `axis`."""
+    """Return the concatenation of tensors and ragged tensors along `axis`."""
     operands = [partitions.values_of(operand) for operand in values]
     if not any(isinstance(operand, RaggedTensor) for operand in operands):
         return concat(operands, axis)
@@ -34,6 +34,7 @@ def ragged_concat(values: Sequence[Any], axis: AxisLike) -> Any:
 
 
 def _join_ragged(operands: Sequence[Any], axis: int) -> Any:
+    """Return the concatenation of operands of one rank along an axis from 0 on."""
     if not any(isinstance(operand, RaggedTensor) for operand in operands):
         return concat(operands, axis)
     depth = max(operand.ragged_rank for operand in operands if isinstance(operand, RaggedTensor))
@@ -59,6 +60,7 @@ def _join_ragged(operands: Sequence[Any], axis: int) -> Any:
 
 
 def _concat_rows(ragged_operands: Sequence[RaggedTensor]) -> RaggedTensor:
+    """Return all rows of the operands, one operand after the other."""
     values = _join_ragged([operand.values for operand in ragged_operands], 0)
     splits: list[Any] = [get_item(ragged_operands[0].row_splits, slice(0, 1))]
     offset: Any = None  # the number of values before `operand`
@@ -71,7 +73,7 @@ def _concat_rows(ragged_operands: Sequence[RaggedTensor]) -> RaggedTensor:
 
 
 def ragged_stack(values: Sequence[Any], axis: AxisLike = 0) -> Any:
-    """Stack tensors and ragged tensors of one rank along a new dimension."""
+    """Return tensors and ragged tensors of one rank, stacked along a new dimension."""
     operands = [partitions.values_of(operand) for operand in values]
     rank = next((operand.shape.rank for operand in operands if operand.shape.rank is not None), None)
     if rank is None:
@@ -97,6 +99,7 @@ def ragged_stack(values: Sequence[Any], axis: AxisLike = 0) -> Any:
 
 
 def ragged_expand_dims(value: RaggedLike, axis: AxisLike, name: str | None = None) -> Any:
+    """Return a tensor, ragged or not, with a new dimension of size 1."""
     if not isinstance(value, RaggedTensor):
         return expand_dims(value, axis)
     positive_axis = static_int(axis, "axis")
@@ -115,13 +118,14 @@ def ragged_expand_dims(value: RaggedLike, axis: AxisLike, name: str | None = Non
 
 
 def ragged_squeeze(value: RaggedLike, axes: Sequence[int]) -> Any:
-    """Remove dimensions of size 1."""
+    """Return the tensor, ragged or not, without these dimensions, which have the size 1."""
     for axis in sorted(axes, reverse=True):
         value = _squeeze(value, axis)
     return value
 
 
 def _squeeze(value: RaggedLike, axis: int) -> Any:
+    """Return the tensor without one dimension of size 1."""
     if not isinstance(value, RaggedTensor):
         return squeeze(value, [axis])
     if axis == 0:
@@ -133,6 +137,7 @@ def _squeeze(value: RaggedLike, axis: int) -> Any:
 
 
 def ragged_tile(value: RaggedTensor, multiples: TensorLike) -> Any:
+    """Return the ragged tensor, repeated as often as `multiples` has it for each dimension."""
     counts = static_value(multiples)
     if counts is None:
         raise TypeError("the multiples of a ragged tensor have to be known while tracing")
@@ -140,18 +145,21 @@ def ragged_tile(value: RaggedTensor, multiples: TensorLike) -> Any:
 
 
 def _tile(value: RaggedLike, counts: Sequence[int]) -> Any:
+    """Return the tensor, ragged or not, repeated as often as `counts` has it for each dimension."""
     if not isinstance(value, RaggedTensor):
         return tile(value, list(counts))
-    if any(count != 1 for count in counts[2:]):
-        value = value.with_values(_tile(value.values, [1, *counts[2:]]))
-    if counts[1] != 1:
-        value = _join_ragged([value] * counts[1], 1) if counts[1] else value[:, :0]
-    if counts[0] == 0:
+    first_count, second_count, *inner_counts = counts
+    if any(count != 1 for count in inner_counts):
+        value = value.with_values(_tile(value.values, [1, *inner_counts]))
+    if second_count != 1:
+        value = _join_ragged([value] * second_count, 1) if second_count else value[:, :0]
+    if first_count == 0:
         return value[:0]  # type: ignore[index]
-    return _join_ragged([value] * counts[0], 0) if counts[0] > 1 else value
+    return _join_ragged([value] * first_count, 0) if first_count > 1 else value
 
 
 def ragged_reverse(value: Any, axes: Sequence[int]) -> Any:
+    """Return the ragged tensor in reverse order along these axes."""
     for axis in axes:
         value = value[(*[slice(None)] * axis, slice(None, None, -1))]
     return value

@@ -1,4 +1,8 @@
-"""Row partitions: conversions between splits, lengths, starts, limits and row ids."""
+"""Row partitions: conversions between splits, lengths, starts, limits and row ids.
+
+Row i has the values from starts[i] up to limits[i]; the splits are all starts and the last limit. The row id of a value
+is the number of its row.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def values_of(values: TensorLike | CompositeTensor) -> Any:
-    """Convert values to a tensor, unless they are a composite tensor."""
+    """Return values as a tensor, or unchanged if they are a composite tensor."""
     return values if isinstance(values, CompositeTensor) else convert_to_tensor(values)
 
 
@@ -63,23 +67,27 @@ def row_count(rows: RaggedProtocol, dtype: DTypeLike | None = None) -> Tensor:
 
 
 def starts(rows: RaggedProtocol) -> Tensor:
+    """Return the position of the first value of each row."""
     return get_item(rows.row_splits, slice(None, -1))
 
 
 def limits(rows: RaggedProtocol) -> Tensor:
+    """Return the position after the last value of each row."""
     return get_item(rows.row_splits, slice(1, None))
 
 
 def lengths(rows: RaggedProtocol) -> Tensor:
+    """Return the number of values of each row."""
     return limits(rows) - starts(rows)
 
 
 def rowids(rows: RaggedProtocol) -> Tensor:
+    """Return the row id of each value."""
     return rowids_of_lengths(lengths(rows))
 
 
 def rowids_of_lengths(row_lengths: Tensor) -> Tensor:
-    """Return the row id of each value."""
+    """Return the row id of each value, for rows of these lengths."""
     count = count_rows(row_lengths, row_lengths.dtype)
     return repeat(tensor_range(count), row_lengths)
 
@@ -96,10 +104,12 @@ def splits_of_lengths(row_lengths: Tensor) -> Tensor:
 
 
 def splits_of_starts(values: Any, row_starts: Tensor) -> Tensor:
+    """Return the splits of rows of the values that begin at these positions."""
     return concat([row_starts, expand_dims(count_rows(values, row_starts.dtype), 0)], 0)
 
 
 def splits_of_limits(row_limits: Tensor) -> Tensor:
+    """Return the splits of rows that end before these positions."""
     return concat([zeros([1], row_limits.dtype), row_limits], 0)
 
 
@@ -139,7 +149,7 @@ def splits_of_uniform(values: Any, length: IntLike, nrows: IntLike | None) -> tu
 
 
 def check_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Tensor:
-    """Check splits: they begin with 0, do not decrease, and end with the number of values.
+    """Return the splits after checking that they begin with 0, do not decrease, and end with the number of values.
 
     Raises ValueError for another rank than 1, InvalidArgumentError otherwise; those of a graph are checked at run time.
     """
@@ -167,7 +177,7 @@ def require(condition: Tensor, message: str) -> None:
 
 
 def require_same_rows(rows: RaggedProtocol, other: RaggedProtocol) -> None:
-    """Check that two ragged tensors have the same rows, at every depth."""
+    """Raise an error, perhaps at run time, unless two ragged tensors have the same rows, at every depth."""
     if rows.ragged_rank != other.ragged_rank:
         raise ValueError(f"ragged tensors of {rows.ragged_rank} and {other.ragged_rank} ragged dimensions do not fit")
     for splits, other_splits in zip(rows.nested_row_splits, other.nested_row_splits, strict=True):
@@ -186,6 +196,6 @@ def has_same_splits(rows: RaggedProtocol, other: RaggedProtocol) -> Tensor:
 
 
 def require_lengths(rows: RaggedProtocol, length: int) -> None:
-    """Check that all rows have this length."""
+    """Raise an error, perhaps at run time, unless all rows have this length."""
     if rows._uniform_row_length != length:
         require(reduce_all(apply("equal", lengths(rows), length)), f"the rows do not all have the length {length}")

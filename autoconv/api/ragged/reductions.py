@@ -24,14 +24,16 @@ from autoconv.runtime.annotations import AxisLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-SegmentReduction = Callable[..., Any]
+SegmentReduction = Callable[..., Any]  # (data, segment id of each row, number of segments) -> reduced segments
 
 
 def segment_any(data: Tensor, ids: Any, count: Any) -> Any:
+    """Return whether any row of each segment is true."""
     return unsorted_segment_sum(cast(data, int32), ids, count) > 0
 
 
 def segment_all(data: Tensor, ids: Any, count: Any) -> Any:
+    """Return whether all rows of each segment are true."""
     return apply("equal", unsorted_segment_sum(cast(apply("logical_not", data), int32), ids, count), 0)
 
 
@@ -49,9 +51,10 @@ def ragged_reduce(
     function: Callable[..., Any], value: RaggedTensor, axis: AxisLike | None = None, keepdims: bool | None = False,
     name: str | None = None, **options: Any,
 ) -> Any:  # fmt: skip
-    """Reduce along axes, by default all. A result row reduced from rows of different lengths is as long as the longest.
+    """Return a ragged tensor reduced along axes, by default all: to a tensor where no ragged dimension is left.
 
-    Means, variances and similar reductions of integers are floats; those of no elements are nan.
+    Where rows of different lengths are reduced to one, it is as long as the longest. Means, variances and similar
+    reductions of integers are floats; those of no elements are nan.
     """
     if function in _COMPOSITE_REDUCTIONS and value.dtype.is_integer:
         quotient_dtype = float32 if value.dtype.size <= 2 else float64  # the dtype of a / b
@@ -76,18 +79,21 @@ def ragged_reduce(
 
 
 def _reduce_axes(function: Callable[..., Any], value: RaggedLike, axes: list[int], keepdims: bool) -> Any:
+    """Return the value reduced along one axis after the other, the last one first."""
     for axis in reversed(axes):
         value = _reduce_axis(function, value, axis)
     return _insert_axes(value, axes) if keepdims else value
 
 
 def _insert_axes(value: RaggedLike, axes: list[int]) -> Any:
+    """Return the value with dimensions of size 1 at these positions."""
     for axis in axes:
         value = ragged_expand_dims(value, axis)
     return value
 
 
 def _reduce_axis(function: Callable[..., Any], value: RaggedLike, axis: int) -> Any:
+    """Return the value reduced along one axis by the reduction for segments of `function`."""
     if not isinstance(value, RaggedTensor):
         return function(value, axis)
     segment_reduction = _SEGMENT_REDUCTIONS[function]
@@ -100,12 +106,13 @@ def _reduce_axis(function: Callable[..., Any], value: RaggedLike, axis: int) -> 
 
 
 def _row_count(value: RaggedTensor) -> Any:
+    """Return the number of rows, an int if it is static."""
     static_count = value.shape[0]
     return partitions.row_count(value) if static_count is None else static_count
 
 
 def reduce_segments(reduce: SegmentReduction, data: RaggedLike, ids: Tensor, count: Any) -> Any:
-    """Reduce rows by their segments; a segment of rows of different lengths has the length of the longest."""
+    """Return the reduction of the rows of each segment; it is as long as the longest of the rows."""
     if not isinstance(data, RaggedTensor):
         return reduce(data, ids, count)
     lengths = partitions.lengths(data)
@@ -116,17 +123,21 @@ def reduce_segments(reduce: SegmentReduction, data: RaggedLike, ids: Tensor, cou
     return RaggedTensor(reduced, splits)
 
 
+# Reductions that are made of others have the parameters of `_reduce_axes`; the first one is not used.
+
+
 def _mean(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
     total = _reduce_axes(reductions.reduce_sum, value, axes, keepdims)
     count = _reduce_axes(reductions.reduce_sum, value.with_flat_values(ones_like(value.flat_values)), axes, keepdims)
-    return _elementwise(lambda a, b: a / b, total, count)
+    return _elementwise(lambda dividend, divisor: dividend / divisor, total, count)
 
 
 def _variance(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
     squares = value.with_flat_values(square(value.flat_values))
     mean = _mean(function, value, axes, keepdims)
     mean_of_squares = _mean(function, squares, axes, keepdims)
-    return _elementwise(lambda a, b: apply("maximum", a - square(b), apply("zeros_like", a)), mean_of_squares, mean)
+    variance_of = lambda square_mean, mean: apply("maximum", square_mean - square(mean), apply("zeros_like", mean))
+    return _elementwise(variance_of, mean_of_squares, mean)
 
 
 def _deviation(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
@@ -145,6 +156,7 @@ def _logsumexp(function: Callable[..., Any], value: RaggedTensor, axes: list[int
 
 
 def _elementwise(function: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
+    """Return function(first, second), for tensors or for ragged tensors of the same rows."""
     if isinstance(first, RaggedTensor):
         return first.with_flat_values(function(first.flat_values, second.flat_values))
     return function(first, second)
@@ -171,6 +183,7 @@ def ragged_softmax(rows: RaggedTensor, axis: int = -1) -> RaggedTensor:
 
 
 def ragged_cumsum(rows: RaggedLike, axis: int, exclusive: bool, reverse: bool) -> Any:
+    """Return the cumulative sums along the innermost ragged dimension, or a uniform one."""
     if not isinstance(rows, RaggedTensor):
         return cumsum(rows, axis, exclusive, reverse)
     if axis > 1:

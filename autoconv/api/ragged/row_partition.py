@@ -23,7 +23,7 @@ class RowPartition:
     """
 
     def __init__(self, rows: RaggedTensor) -> None:
-        self._rows = rows  # with any values
+        self._rows = rows  # a ragged tensor of this partition, whose values have no meaning
 
     @classmethod
     def from_row_splits(cls, row_splits: TensorLike, validate: bool = True) -> RowPartition:

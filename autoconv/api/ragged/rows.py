@@ -44,13 +44,13 @@ def gather_rows(params: RaggedLike, indices: RaggedLike) -> Any:
 
 
 def get_row(params: RaggedTensor, row_number: Any) -> Any:
-    """Return one row."""
+    """Return one row of a ragged tensor; `row_number` counts from the first one."""
     begin, end = gather(partitions.starts(params), row_number), gather(partitions.limits(params), row_number)
     return slice_rows(params.values, begin, end)
 
 
 def slice_rows(values: Any, begin: Any, end: Any) -> Any:
-    """Return the values from `begin` up to `end`."""
+    """Return the rows of a tensor, ragged or not, from `begin` up to `end`."""
     if isinstance(values, RaggedTensor):
         splits = values.row_splits[begin : end + 1]  # type: ignore[index]
         first, last = splits[0], splits[-1]
@@ -83,7 +83,7 @@ def value_coordinates(rows: RaggedTensor) -> list[Tensor]:
 
 
 def unify_splits_dtypes(*values: RaggedLike) -> list[Any]:
-    """Return ragged tensors with row splits of one dtype, int64 if they differ."""
+    """Return the values; the row splits of ragged tensors among them get one dtype, int64 if they differ."""
     dtypes = {value.row_splits.dtype for value in values if isinstance(value, RaggedTensor)}
     if len(dtypes) < 2:
         return list(values)
@@ -91,5 +91,5 @@ def unify_splits_dtypes(*values: RaggedLike) -> list[Any]:
 
 
 def as_ragged(value: TensorLike, ragged_rank: int = 1) -> RaggedTensor:
-    """Convert a tensor of at least two dimensions to rows."""
+    """Return a tensor of at least two dimensions as a ragged one; a ragged tensor is returned unchanged."""
     return value if isinstance(value, RaggedTensor) else RaggedTensor.from_tensor(value, ragged_rank=ragged_rank)

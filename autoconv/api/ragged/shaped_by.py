@@ -1,4 +1,4 @@
-"""General functions that take a shape, for a DynamicRaggedShape: their results are ragged."""
+"""Handlers of functions with a shape as argument, for a DynamicRaggedShape: their results are ragged."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _broadcast_to(input: RaggedLike, shape: DynamicRaggedShape, name: str | None
 
 
 def check_row_lengths(operand: Tensor, rows: RaggedTensor) -> None:
-    """Check that the rows have the length of a vector that is repeated in each, unless it has one element."""
+    """Assert that the rows have the length of a vector that is repeated in each, unless it has one element."""
     if operand.shape[0] == 1:
         return
     has_length = apply("equal", rows.row_lengths(), cast(shaping.size(operand), rows.row_splits.dtype))
@@ -68,6 +68,7 @@ def check_row_lengths(operand: Tensor, rows: RaggedTensor) -> None:
 
 
 def _broadcast_like(values: Tensor, like: Tensor) -> Tensor:
+    """Return the values, broadcast to the shape of another tensor."""
     return shaping.broadcast_to(values, shaping.shape(like))
 
 

@@ -22,8 +22,8 @@ from autoconv.runtime.support.type_spec import CompositeTensor, TypeSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
-OPERATORS = Hook("autoconv.api.ragged_handlers")  # function(name, *operands)
-GET_ITEM = Hook("autoconv.api.ragged.indexing")
+OPERATORS = Hook("autoconv.api.ragged_handlers")  # (name of an operator, *operands) -> its result
+GET_ITEM = Hook("autoconv.api.ragged.indexing")  # (ragged tensor, index) -> ragged_tensor[index]
 
 
 class RaggedTensor(RaggedFactories, CompositeTensor):
@@ -199,6 +199,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return result
 
     def _is_eager(self) -> bool:
+        """Return whether values and row splits are known now."""
         return all(hasattr(tensor, "numpy") for tensor in (self.flat_values, *self.nested_row_splits))
 
     def __getitem__(self, key: Any) -> Any:
@@ -225,6 +226,7 @@ RaggedLike: TypeAlias = "TensorLike | RaggedTensor"
 
 
 def _operator(name: str) -> Callable[..., Any]:
+    """Return the method of an operator."""
     return lambda self, *others: OPERATORS(name, self, *others)
 
 
@@ -339,6 +341,7 @@ class RaggedTensorSpec(TypeSpec):
 
 
 def _static_row_length(shape: TensorShape) -> int | None:
+    """Return the length of the rows in a stack of tensors of a shape, None where it is not static."""
     return shape[0] if shape.rank else None
 
 
@@ -351,4 +354,5 @@ def _make_unchecked(values: RaggedLike, splits: Any, uniform: int | None) -> Rag
 
 
 def _count_rows(split_count: int | None) -> int | None:
+    """Return the number of rows with so many row splits; None if that is not known."""
     return None if split_count is None else split_count - 1

@@ -12,6 +12,7 @@ def ragged_text(rows: object) -> str:
 
 
 def _element(value: object) -> str:
+    """Return the text of an element, or of a row of elements."""
     if not isinstance(value, np.ndarray):
         return str(value)
     return np.array2string(value, separator=", ") if value.size else repr(value.tolist())

@@ -35,7 +35,7 @@ SCOPE: Hook = Hook("autoconv.distribute")
 
 
 class Generator:
-    """A stream of random numbers with its own state: an int64 variable of the words of the counter and, last, the key.
+    """A stream of random numbers with its own state, an int64 variable of the words of the counter and, last, the key.
 
     `alg` is the algorithm (see `Algorithm`), Philox by default. A draw is a function of key and counter, and
     advances the counter, in a graph as well. Create one with `Generator.from_seed(seed)` or
@@ -122,6 +122,7 @@ class Generator:
 
     @property
     def _kernel_algorithm(self) -> Any:
+        """The algorithm of the stateless functions that draw with the generator's seeds."""
         return COUNTER_AS_SEED if self._algorithm is Algorithm.PHILOX else self._algorithm
 
     def _advance(self, shape: Any) -> Tensor:
@@ -235,11 +236,11 @@ def set_global_generator(generator: Generator) -> None:
 
 
 _SIGN_BIT = np.int64(np.iinfo(np.int64).min)
-_WORD_COUNTS = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2}  # of the state: counter and key
+_WORD_COUNTS = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2}  # numbers of 64-bit words of a state: counter and key
 
 
 def _seed_state(seed: Any, algorithm: Algorithm) -> np.ndarray:
-    """Return the state of a seed: an integer, as the words of the whole state, or a vector of the last words."""
+    """Return the state of a seed: the words of an integer, or a vector of words with zeros before them."""
     word_count = _WORD_COUNTS[algorithm]
     if isinstance(seed, (int, np.integer)):
         return np.array([to_signed(int(seed) >> 64 * position) for position in range(word_count)])
@@ -248,6 +249,7 @@ def _seed_state(seed: Any, algorithm: Algorithm) -> np.ndarray:
 
 
 def _key_and_counter(key: Any, counter: Any, algorithm: Algorithm) -> np.ndarray:
+    """Return the state of a key and a counter, an integer or its words, the lowest first."""
     counter_words = _signed_words(counter)
     return np.array([*counter_words, *[0] * (_WORD_COUNTS[algorithm] - 1 - len(counter_words)), to_signed(int(key))])
 

@@ -190,7 +190,10 @@ def _sampled_logits(
     weights: Any, biases: TensorLike, labels: TensorLike, inputs: TensorLike, counts: tuple[Any, Any, Any],
     sampled_values: Any, remove_hits: bool, seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Return logits and labels [batch, num_true + num_sampled]; `counts` are num_sampled, num_classes and num_true."""
+    """Return logits and labels [batch, num_true + num_sampled]; `counts` are (num_sampled, num_classes, num_true).
+
+    With `remove_hits`, sampled classes that are true ones get the least logits.
+    """
     num_sampled, num_classes, num_true = (static_int(count, "number of classes") for count in counts)
     weight_rows = concat(list(weights), 0) if isinstance(weights, (list, tuple)) else weights
     x: Any = convert_to_tensor(inputs)
@@ -218,6 +221,7 @@ def _sampled_logits(
 def _sample(
     probabilities: np.ndarray, true_classes: TensorLike, num_sampled: IntLike, unique: bool, seed: int | None
 ) -> CandidateSample:
+    """Return a sample of classes, drawn by the probability of each class when the graph runs."""
     count = static_int(num_sampled, "num_sampled")
     if unique and count > np.count_nonzero(probabilities):
         raise ValueError(f"{count} different classes cannot be sampled from {len(probabilities)}")
@@ -234,7 +238,10 @@ def _sample(
 @attribute_class
 @dataclass(frozen=True)
 class SampleClasses:
-    """Draw `count` classes by their probabilities; if they are to be `unique`, leave out classes drawn before."""
+    """Draw `count` classes by their probabilities; if they are to be `unique`, leave out classes drawn before.
+
+    Returns the classes, and the expected counts of the true and of the sampled classes.
+    """
 
     graphdef: ClassVar = "CandidateSampler"
     count: int
@@ -245,14 +252,14 @@ class SampleClasses:
         probability_sums = np.cumsum(probabilities)
         draw_count = 0
         classes: list[int] = []
-        seen_classes: set[int] = set()
+        distinct_classes: set[int] = set()
         while len(classes) < self.count:
             index = int(np.searchsorted(probability_sums, generator.random() * probability_sums[-1], side="right"))
             class_id = min(index, len(probabilities) - 1)
             draw_count += 1
-            if not self.unique or class_id not in seen_classes:
+            if not self.unique or class_id not in distinct_classes:
                 classes.append(class_id)
-                seen_classes.add(class_id)
+                distinct_classes.add(class_id)
 
         def expected_count(probability: Any) -> Any:
             counts = -np.expm1(draw_count * np.log1p(-probability)) if self.unique else probability * self.count
