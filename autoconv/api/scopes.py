@@ -60,7 +60,10 @@ def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]
 
 
 def _control_names(graph: Graph, dependencies: Sequence[Any]) -> Iterator[str]:
-    """Yield the names of the nodes that produced the dependencies."""
+    """Yield the names of the nodes that produced the dependencies.
+
+    For each dependency without a name, such as None, it is one of the last nodes with effects.
+    """
     names_by_dependency = [getattr(dependency, "control_names", None) for dependency in dependencies]
     unnamed_count = sum(
         1 for dependency, names in zip(dependencies, names_by_dependency, strict=True)
@@ -137,7 +140,7 @@ class DeviceScope:
 
 @contextmanager
 def _record_on_device(region: Region, request: str) -> Iterator[None]:
-    """Record a device request on the nodes of the block."""
+    """Record the device request with the nodes that the block adds."""
     outer_request, region.trace.device = region.trace.device, request
     try:
         yield

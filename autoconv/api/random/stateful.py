@@ -29,8 +29,8 @@ from autoconv.runtime.tensors.tensor import Tensor
 def op_seed(seed: int | None) -> Any:
     """Return an op's attribute for its seed.
 
-    In a trace under `function` it is the pair of the current seeds and a number of its own: each node has a stream.
-    Elsewhere it is `seed` itself, and draws share the streams of `GLOBAL`.
+    While a function under `function` is traced, these are the two current seeds and a number of the node, which has a
+    stream of its own. Elsewhere it is `seed` itself, and draws share the streams of `GLOBAL`.
     """
     region = current_region()
     if region is None or region.contract.effects_each_call:
@@ -40,7 +40,7 @@ def op_seed(seed: int | None) -> Any:
     return None if seeds is None else (*seeds, next(_NODE_NUMBERS))
 
 
-_NODE_NUMBERS = itertools.count()
+_NODE_NUMBERS = itertools.count()  # of all nodes that draw
 # The draws so far without a seed of their own, in each graph being recorded.
 _DRAW_COUNTS: weakref.WeakKeyDictionary[Graph, itertools.count[int]] = weakref.WeakKeyDictionary()
 
@@ -192,7 +192,7 @@ def _append_parameter_shape(shape: ShapeLike, parameter: Tensor) -> tuple[Any, A
 
 
 def draw_classes(scores: Tensor, draws: Tensor, dtype: DTypeLike, name: str | None) -> Tensor:
-    """Map uniform draws, float64, to classes by the inverse of the distribution function."""
+    """Return the classes [batch, samples] of uniform draws, float64, by the inverse of the distribution function."""
     if scores.shape.rank not in (2, None):
         raise InvalidArgumentError(f"logits should be a matrix, [batch, classes]; found the shape {scores.shape}")
     logits = apply("cast", scores, dtype=float64)
@@ -217,7 +217,7 @@ def integer_bounds(minval: TensorLike, maxval: TensorLike, dtype: DType) -> tupl
 
 
 def scale_to_bounds(draws: Tensor, minval: TensorLike, maxval: TensorLike) -> Tensor:
-    """Scale numbers in [0, 1) to the bounds."""
+    """Return numbers in [0, 1) scaled to the bounds, by default 0 and 1."""
     low = 0 if minval is None else minval
     high = 1 if maxval is None else maxval
     if _is_python_number(low, 0) and _is_python_number(high, 1):
@@ -227,10 +227,12 @@ def scale_to_bounds(draws: Tensor, minval: TensorLike, maxval: TensorLike) -> Te
 
 
 def scale_normal(draws: Tensor, mean: TensorLike, stddev: TensorLike) -> Tensor:
+    """Return standard normal numbers scaled to a mean and a standard deviation."""
     if not _is_python_number(stddev, 1):
         draws = apply("multiply", draws, convert_to_tensor(stddev, draws.dtype))
     return draws if _is_python_number(mean, 0) else apply("add", draws, convert_to_tensor(mean, draws.dtype))
 
 
 def _is_python_number(value: TensorLike, number: int) -> bool:
+    """Return whether the value is this number, as an int or float of Python."""
     return isinstance(value, (int, float)) and value == number

@@ -240,7 +240,7 @@ def _algorithm_attribute(alg: TensorLike) -> dict[str, str]:
 
 
 def _seed_operand(seed: TensorLike) -> Any:
-    """Return integers of a seed as an int64 array; return a tensor unchanged. Raises for a single number."""
+    """Return a seed of ints as an int64 array, a tensor unchanged; raise InvalidArgumentError for a single number."""
     if isinstance(seed, (int, float, np.generic)) or getattr(seed, "shape", None) == ():
         raise InvalidArgumentError(f"seed must have shape [2], found {seed!r}")
     if isinstance(seed, (list, tuple)) and all(isinstance(word, (int, np.integer)) for word in seed):
@@ -268,4 +268,4 @@ def index_shuffle(index: TensorLike, seed: TensorLike, max_index: TensorLike) ->
     return apply("index_shuffle", positions, key, convert_to_tensor(max_index, positions.dtype), rounds=4)
 
 
-_FIRST_KEY_WORD = 498247692  # the seed gives the other two words
+_FIRST_KEY_WORD = 498247692  # of a key of three words in `index_shuffle`; the seed has the other two

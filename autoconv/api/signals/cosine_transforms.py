@@ -54,7 +54,7 @@ def idct(
     input: TensorLike, type: int = 2, n: IntLike | None = None, axis: int = -1, norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `dct`: times 2·(n - 1) for type 1, times 2·n for other types, unscaled with "ortho".
+    """The inverse of `dct`: exact with "ortho", else multiplied by 2·n, for type 1 by 2·(n - 1).
 
     >>> x = autoconv.constant([1.0, 2.0, 3.0])
     >>> autoconv.signal.idct(autoconv.signal.dct(x, norm="ortho"), norm="ortho").numpy().round(4)
@@ -86,7 +86,7 @@ def mdct(
     quarter = half // 2
     first, second, third, fourth = (
         get_item(frames, (..., slice(i * quarter, (i + 1) * quarter))) for i in range(4)
-    )
+    )  # quarters of each frame
     folded = concat([-reverse(third, [-1]) - fourth, first - reverse(second, [-1])], -1)
     return dct(folded, type=4, norm=norm, name=name)
 
@@ -117,6 +117,7 @@ def inverse_mdct(
 
 
 def _check_arguments(type: int, n: Any, axis: int, norm: str | None) -> None:
+    """Raise an error for arguments of `dct` that are not supported."""
     if axis != -1:
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
     if n is not None and static_int(n, "n") < 1:
@@ -130,12 +131,14 @@ def _check_arguments(type: int, n: Any, axis: int, norm: str | None) -> None:
 
 
 def _window(window_fn: Callable[..., Tensor] | None, length: int, dtype: Any) -> Tensor:
+    """Return the window; without a function, a constant one whose squares add up to one where frames overlap."""
     if window_fn is None:
         return constant(np.full(length, 1 / np.sqrt(2)), dtype)
     return window_fn(length, dtype=dtype)
 
 
 def _fit_length(x: Tensor, length: int) -> Tensor:
+    """Return the tensor with its last dimension truncated to a length, or padded with zeros."""
     size = x.shape[-1]
     if size is not None and size >= length:
         return get_item(x, (..., slice(None, length)))
@@ -151,13 +154,14 @@ def _rotations(angles: np.ndarray, factor: float, dtype: Any) -> Tensor:
 
 
 def _orthonormal_factors(size: int, first: float, others: float, dtype: Any) -> Tensor:
-    """Return the factors of an orthonormal transform: one for the first element, one for the others."""
+    """Return the factors of an orthonormal transform: `first` for the first element, and `others`."""
     factors = np.full(size, others)
     factors[0] = first
     return constant(factors, dtype)
 
 
 def _dct2(x: Any, size: int, norm: str | None) -> Any:
+    """Return the transform of type 2: the start of a rotated Fourier transform of twice the size."""
     angles = -np.pi * np.arange(size) / (2 * size)
     spectrum: Any = get_item(rfft(x, 2 * size), (..., slice(None, size)))
     result: Any = real(spectrum * _rotations(angles, 2.0, x.dtype))
@@ -167,6 +171,7 @@ def _dct2(x: Any, size: int, norm: str | None) -> Any:
 
 
 def _dct3(x: Any, size: int, norm: str | None) -> Any:
+    """Return the transform of type 3, the inverse of type 2 but for a factor."""
     if norm == "ortho":
         x = x * _orthonormal_factors(size, np.sqrt(size), np.sqrt(0.5 * size), x.dtype)
     else:
@@ -177,7 +182,7 @@ def _dct3(x: Any, size: int, norm: str | None) -> Any:
 
 
 def _dct4(x: Any, size: int, norm: str | None) -> Any:
-    """Take every other element of a transform of type 2 of twice the size."""
+    """Return the transform of type 4: every other element of a transform of type 2 of twice the size."""
     spectrum = _dct2(pad(x, [*[[0, 0]] * (len(x.shape) - 1), [0, size]]), 2 * size, None)
     odd_elements: Any = get_item(spectrum, (..., slice(1, None, 2)))
     return odd_elements * constant(np.sqrt(0.5 / size), x.dtype) if norm == "ortho" else odd_elements

@@ -93,6 +93,7 @@ def irfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str
 
 
 def _static_length(fft_length: IntLike) -> int:
+    """Return the length as an int, given as a number or as a vector of one; raises TypeError if it is not known."""
     if isinstance(fft_length, (list, tuple, np.ndarray)):
         (fft_length,) = fft_length
     axes = static_axes(fft_length)
@@ -101,7 +102,7 @@ def _static_length(fft_length: IntLike) -> int:
 
 
 def _fit_length(x: Tensor, length: int) -> Tensor:
-    """Truncate the last dimension to that length, or pad it with zeros."""
+    """Return the tensor with its last dimension truncated to a length, or padded with zeros."""
     size = x.shape[-1] if x.shape.rank is not None else None
     if size is None:
         raise ValueError("fft_length needs a tensor whose last dimension is known")
@@ -130,20 +131,21 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
 
 
 def _shift(x: TensorLike, axes: AxisLike, sign: int, name: str | None) -> Tensor:
-    """Shift by `sign` times half of each size."""
+    """Return the tensor rolled along the axes by half of their sizes: forward for a `sign` of 1, back for -1."""
     tensor = convert_to_tensor(x)
     shifted_axes = static_axes(axes)
     if shifted_axes is None:
         if tensor.shape.rank is None:
             raise ValueError("fftshift over all axes needs a tensor of known rank")
         shifted_axes = tuple(range(tensor.shape.rank))
-    axis_numbers = [static_int(a, "axes") for a in shifted_axes]
-    sizes = [tensor.shape[a] if tensor.shape.rank is not None else None for a in axis_numbers]
+    axis_numbers = [static_int(axis, "axes") for axis in shifted_axes]
+    sizes = [tensor.shape[axis] if tensor.shape.rank is not None else None for axis in axis_numbers]
     static_sizes = [size for size in sizes if size is not None]
     if len(static_sizes) == len(sizes):
         shift = tuple(sign * (size // 2) for size in static_sizes)
         return apply("roll", tensor, shift=shift, axis=shifted_axes, name=name)
     dynamic_shifts = [
-        apply("multiply", apply("floor_divide", apply("dimension", tensor, axis=a), 2), sign) for a in axis_numbers
+        apply("multiply", apply("floor_divide", apply("dimension", tensor, axis=axis), 2), sign)
+        for axis in axis_numbers
     ]
     return apply("roll", tensor, apply("stack", *dynamic_shifts, axis=0), shift=None, axis=shifted_axes, name=name)

@@ -15,7 +15,8 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-_BREAK_FREQUENCY, _MEL_PER_EFOLD = 700.0, 1127.0  # Hz; mel for each e-fold above the break
+# mel = 1127 · log(1 + frequency / 700 Hz): about linear below the break frequency, logarithmic above it.
+_BREAK_FREQUENCY, _MEL_PER_EFOLD = 700.0, 1127.0
 
 
 def linear_to_mel_weight_matrix(
@@ -56,6 +57,7 @@ def linear_to_mel_weight_matrix(
 
 
 def _hertz_to_mel(frequency: Any) -> Any:
+    """Return a frequency in Hz on the mel scale."""
     return _MEL_PER_EFOLD * np.log1p(np.asarray(frequency) / _BREAK_FREQUENCY)
 
 

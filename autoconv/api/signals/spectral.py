@@ -160,6 +160,7 @@ def inverse_stft_window_fn(
 def _inverse_window(
     step: int, forward_window_fn: Window, frame_length: IntLike, dtype: DTypeLike = float32
 ) -> Tensor:
+    """Return the window divided by the sums of its squares, moved by multiples of the step."""
     length = static_int(frame_length, "frame_length")
     window = forward_window_fn(length, dtype=dtype)
     overlap_count = -(-length // step)
@@ -170,6 +171,7 @@ def _inverse_window(
 
 
 def _raised_cosine(window_length: IntLike, periodic: bool, dtype: DTypeLike, offset: float) -> Tensor:
+    """Return the window offset - (1 - offset) · cos(2·pi·i / period)."""
     check_dtype("window", frozenset({int32}), window_length)
     out_dtype = as_dtype(dtype)
     length = cast(convert_to_tensor(window_length), out_dtype)
@@ -182,4 +184,5 @@ def _raised_cosine(window_length: IntLike, periodic: bool, dtype: DTypeLike, off
 
 
 def _fft_length(fft_length: IntLike | None, frame_length: int) -> int:
+    """Return the length of the transform: by default the smallest power of two that holds a frame."""
     return 1 << (frame_length - 1).bit_length() if fft_length is None else static_int(fft_length, "fft_length")

@@ -109,7 +109,7 @@ def irfftnd(
     lengths = None if fft_length is None else _static_lengths(fft_length)
     last_length = None if lengths is None else lengths[-1]
     if lengths is not None:
-        lengths = [*lengths[:-1], last_length // 2 + 1]  # type: ignore[operator]
+        lengths = [*lengths[:-1], last_length // 2 + 1]  # type: ignore[operator]  # frequencies of the last axis
     x, transformed_axes = _fit_sizes(input_tensor, lengths, axes)
     scaling = norm or "backward"
     if transformed_axes[:-1]:
@@ -120,6 +120,7 @@ def irfftnd(
 
 
 def _static_lengths(lengths: Any) -> list[int]:
+    """Return the sizes as ints; raises TypeError if they are not known."""
     sizes = static_axes(lengths)
     assert sizes is not None
     return list(sizes)
@@ -135,7 +136,7 @@ def _move_last(x: Tensor, axis: int) -> tuple[list[int] | None, list[int] | None
 
 
 def _fit_sizes(tensor: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, tuple[int, ...]]:
-    """Crop a tensor to the requested sizes, or pad it with zeros; return the tensor and the axes of the transform."""
+    """Return a tensor cropped to the requested sizes, or padded with zeros, and the axes of the transform."""
     x = convert_to_tensor(tensor)
     rank = len(x.shape)
     lengths = None if fft_length is None else _static_lengths(fft_length)

@@ -94,12 +94,15 @@ def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> 
 
 
 def _elementwise_extreme(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
+    """Return the result of `op`, a maximum or minimum, for the elements of both, where a missing one is zero."""
     first, second = sparse_argument(a), sparse_argument(b)
     _require_one_shape(first, second)
-    return _combine_unions(first, second, lambda x, y: apply(op, x, y))[0]
+    result, _ = _combine_unions(first, second, lambda x, y: apply(op, x, y))
+    return result
 
 
 def _require_one_shape(a: SparseTensor, b: SparseTensor) -> None:
+    """Raise ValueError for known shapes that differ."""
     if not a.shape.is_compatible_with(b.shape):
         raise ValueError(f"Operands do not have the same shape: {a.shape} and {b.shape}")
 
@@ -107,9 +110,9 @@ def _require_one_shape(a: SparseTensor, b: SparseTensor) -> None:
 def _combine_unions(
     a: SparseTensor, b: SparseTensor, combine: Callable[[Any, Any], Tensor]
 ) -> tuple[SparseTensor, Tensor]:
-    """Combine the values of two sparse tensors at all coordinates that either of them has, zero where it has none.
+    """Return the combined values of two sparse tensors, at all coordinates that one of them has.
 
-    The second result marks the coordinates that both have.
+    Where a tensor has no value, zero is combined. The second result tells which coordinates both have.
     """
     union_positions, new_positions = unite_positions([a, b])
     count = expand_dims(row_count(union_positions), 0)
@@ -226,6 +229,7 @@ def reduce_max(
 def _reduce(
     value: SparseTensor, axis: AxisLike | None, keepdims: bool | None, is_sparse: bool, reduce: Callable[..., Tensor]
 ) -> Any:
+    """Return a reduction over axes, sparse or dense; `reduce(values, segment ids, segment count)` combines values."""
     sparse = sparse_argument(value)
     rank = static_rank(sparse)
     axes = {_check_axis(dimension, rank) for dimension in (range(rank) if axis is None else static_axes(axis) or ())}
@@ -253,6 +257,7 @@ def _reduce(
 
 
 def _check_axis(axis: int, rank: int) -> int:
+    """Return the axis counted from the first dimension; raise ValueError if it is out of range."""
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is out of range for {rank} dimensions")
     return axis % rank
@@ -297,6 +302,7 @@ def segment_sqrt_n(
 def _reduce_segments(
     data: TensorLike, indices: TensorLike, ids: TensorLike, count: IntLike | None, reduce: Callable[..., Tensor]
 ) -> Tensor:
+    """Return the reduction of the rows of `data` at `indices` by segments, as many as the ids need if not `count`."""
     sorted_ids = increasing_ids(ids)
     if count is None:
         count = _segment_count(sorted_ids)
@@ -355,6 +361,7 @@ def register_row_splitter(kind: type, split: Callable[[Any], tuple[Any, Tensor, 
 
 
 def _split_rows(value: Any, by_row: bool) -> tuple[Any, Tensor, Any]:
+    """Return the row of each element (None for one row), the elements, and the number of rows."""
     for kind, split in _ROW_SPLITTERS.items():
         if isinstance(value, kind):
             rows, numbers, height = split(value)
@@ -371,6 +378,7 @@ def _split_rows(value: Any, by_row: bool) -> tuple[Any, Tensor, Any]:
 def _count_numbers(
     rows: Any, numbers: Tensor, weight_values: Any, height: Any, min_length: Any, max_length: Any, is_binary: bool
 ) -> SparseTensor:
+    """Return the counts of numbers in each row, or in all; the first five parameters are from `_count_inputs`."""
     width = _segment_count(numbers)
     if min_length is not None:
         width = apply("maximum", width, cast(convert_to_tensor(min_length), int64))

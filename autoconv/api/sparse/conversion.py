@@ -60,12 +60,14 @@ def to_dense(
 
 
 def _set_static_shape(dense: Tensor, sparse: SparseTensor) -> Tensor:
+    """Return the dense tensor, which gets the static shape of the sparse one in a graph."""
     if sparse.shape.rank is not None and current_region() is not None:
         dense.set_shape(sparse.shape)  # type: ignore[attr-defined]
     return dense
 
 
 def _check_order(sparse: SparseTensor) -> None:
+    """Assert that the coordinates are in row-major order, each once."""
     flat_positions = positions(sparse.indices, sparse.dense_shape)
     predecessors, successors = get_item(flat_positions, slice(None, -1)), get_item(flat_positions, slice(1, None))
     is_ascending = reduce_all(apply("less", predecessors, successors))
@@ -114,11 +116,12 @@ def to_indicator(sp_input: SparseTensor, vocab_size: IntLike, name: str | None =
 
 
 def _row_count_vector(indices: Tensor) -> Any:
+    """Return the number of rows as a vector of one element."""
     return expand_dims(row_count(indices), 0)
 
 
 def densify(value: Any) -> Any:
-    """Convert a sparse argument to a dense tensor; return other arguments unchanged."""
+    """Return a sparse argument as a dense tensor, other arguments unchanged."""
     return to_dense(value) if isinstance(value, SparseTensor) else value
 
 

@@ -1,4 +1,8 @@
-"""Coordinates of sparse tensors as single numbers: their positions in the dense tensor, row by row."""
+"""Positions and coordinates of the values of sparse tensors.
+
+The position of a value is its number in the dense tensor, in row-major order; its coordinates have a number for each
+dimension. "Rows" are the rows of the coordinates, one for each value.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ def dimension_strides(shape: Tensor) -> Tensor:
 
 
 def positions(indices: Tensor, shape: Tensor) -> Tensor:
-    """Return for each row of coordinates its position, row by row, in a tensor of that shape."""
+    """Return for each row of coordinates its position in a tensor of that shape."""
     return reduce_sum(indices * dimension_strides(shape), axis=1)
 
 
@@ -35,11 +39,12 @@ def coordinates(flat_positions: Tensor, shape: Tensor) -> Tensor:
 
 
 def element_count(shape: Tensor) -> Tensor:
+    """Return the number of elements of a dense tensor of that shape."""
     return reduce_prod(shape)
 
 
 def sort_rows(sparse: SparseTensor) -> SparseTensor:
-    """Sort the rows of a sparse tensor in row-major order of their coordinates."""
+    """Return a sparse tensor with its values in the order of their positions."""
     order = argsort(positions(sparse.indices, sparse.dense_shape), stable=True)
     return select_rows(sparse, order)
 
@@ -57,6 +62,7 @@ def true_rows(mask: TensorLike) -> Tensor:
 
 
 def column(indices: Tensor, axis: int) -> Tensor:
+    """Return the coordinates along one dimension."""
     return get_item(indices, (slice(None), axis))
 
 

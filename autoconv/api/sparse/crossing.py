@@ -17,9 +17,9 @@ from autoconv.ops.text.fingerprint import fingerprint
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 
-_DEFAULT_KEY = 0xDECAFCAFFE
-_MASK_64 = (1 << 64) - 1
-_HASH_FACTOR = 0xC6A4A7935BD1E995
+_DEFAULT_KEY = 0xDECAFCAFFE  # start of the hash of features
+_MASK_64 = (1 << 64) - 1  # for the lowest 64 bits
+_HASH_FACTOR = 0xC6A4A7935BD1E995  # of MurmurHash64A
 
 
 def cross(inputs: Sequence[Any], name: str | None = None, separator: str | None = None) -> SparseTensor:
@@ -49,12 +49,14 @@ def cross_hashed(
 
 
 def _are_sparse(inputs: Sequence[Any]) -> tuple[bool, ...]:
+    """Return whether each input is sparse; raise TypeError unless the inputs are a list."""
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("Inputs must be a list")
     return tuple(isinstance(operand, SparseTensor) for operand in inputs)
 
 
 def _cross(inputs: Sequence[Any], dtype: DType, function: Callable[..., Any]) -> SparseTensor:
+    """Return the sparse tensor of the combinations, which a function of NumPy's arrays computes."""
     operands: list[Any] = []
     for operand in inputs:
         if isinstance(operand, SparseTensor):
@@ -66,12 +68,17 @@ def _cross(inputs: Sequence[Any], dtype: DType, function: Callable[..., Any]) ->
 
 
 def _as_feature(values: Any) -> Any:
+    """Return strings unchanged, numbers as int64."""
     return values if values.dtype.is_string else cast(values, int64)
 
 
 @dataclass(frozen=True)
 class Features:
-    """Combine the features of rows; `are_sparse` has whether each input is sparse."""
+    """Base of functions that combine the features of rows; `are_sparse` tells for each input whether it is sparse.
+
+    Their arguments are the arrays of the inputs, three for a sparse one. They return indices, values and shape of the
+    sparse result.
+    """
 
     are_sparse: tuple[bool, ...]
 
@@ -89,9 +96,11 @@ class Features:
         return np.array(indices, np.int64).reshape(-1, 2), array, np.array([height, width], np.int64)
 
     def combine(self, features: Sequence[Any]) -> Any:
+        """Return the value of one combination of features."""
         raise NotImplementedError
 
     def as_array(self, values: Sequence[Any]) -> np.ndarray:
+        """Return the values of all combinations as an array."""
         raise NotImplementedError
 
 
@@ -154,6 +163,7 @@ def _combine_fingerprints(first: int, second: int) -> int:
 
 
 def _shift_mix(value: int) -> int:
+    """Return a number of 64 bits with its high bits mixed into the low ones."""
     return value ^ (value >> 47)
 
 

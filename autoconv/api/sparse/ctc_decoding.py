@@ -18,7 +18,7 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
-Labels = tuple[int, ...]
+Labels = tuple[int, ...]  # of one sequence
 
 
 def ctc_greedy_decoder(
@@ -86,13 +86,17 @@ def edit_distance(
 
 
 def _label_specs() -> list[TensorSpec]:
+    """Return the specs of the indices, values and shape of a sparse tensor of labels."""
     return [TensorSpec((None, 2), int64), TensorSpec((None,), int64), TensorSpec((2,), int64)]
 
 
 @attribute_class
 @dataclass(frozen=True)
 class GreedyDecoder:
-    """Take the largest logit of each frame."""
+    """Take the largest logit of each frame; returns indices, values and shape of the labels, and the scores.
+
+    `merge`: equal labels of neighbouring frames are one. `blank` is the blank's class, None for the last one.
+    """
 
     graphdef: ClassVar = "CTCGreedyDecoder"
     merge: bool
@@ -120,7 +124,11 @@ class GreedyDecoder:
 @attribute_class
 @dataclass(frozen=True)
 class BeamSearchDecoder:
-    """Keep the most probable label sequences, each with the log-probabilities of ending in a blank or not."""
+    """Keep the most probable label sequences, each with its log-probabilities (ending in a blank, ending in a label).
+
+    Returns indices, values and shape of the labels of each path, and the scores; `width` is the number of sequences
+    kept, `paths` that of sequences returned.
+    """
 
     graphdef: ClassVar = "CTCBeamSearchDecoder"
     width: int
@@ -167,7 +175,7 @@ class BeamSearchDecoder:
 @attribute_class
 @dataclass(frozen=True)
 class EditDistance:
-    """Compute the Levenshtein distance of each pair of sequences."""
+    """Return the Levenshtein distance of each pair of sequences of two sparse tensors."""
 
     graphdef: ClassVar = "EditDistance"
     normalize: bool
@@ -189,6 +197,7 @@ class EditDistance:
 
 
 def _sequences(indices: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
+    """Return the sequences along the last dimension, by their coordinates in the others."""
     result: dict[tuple[int, ...], list[Any]] = {}
     for index, value in zip(indices.tolist(), values.tolist(), strict=True):
         result.setdefault(tuple(index[:-1]), []).append(value)
@@ -196,15 +205,21 @@ def _sequences(indices: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
 
 
 def _levenshtein_distance(first: list[Any], second: list[Any]) -> int:
-    row = list(range(len(second) + 1))
-    for i, a in enumerate(first, 1):
-        diagonal, row[0] = row[0], i
-        for j, b in enumerate(second, 1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (a != b))
-    return row[-1]
+    """Return the least number of insertions, deletions and replacements between two sequences.
+
+    `distances` has, for each length of a start of `second`, the distance from the start of `first` read so far.
+    """
+    distances = list(range(len(second) + 1))
+    for i, item in enumerate(first, 1):
+        diagonal, distances[0] = distances[0], i
+        for j, other in enumerate(second, 1):
+            least = min(distances[j] + 1, distances[j - 1] + 1, diagonal + (item != other))
+            diagonal, distances[j] = distances[j], least
+    return distances[-1]
 
 
 def _check_sizes(logits: Any, lengths: Any) -> tuple[int, int, int]:
+    """Return the numbers of frames, sequences and classes; raise InvalidArgumentError for lengths that do not fit."""
     if logits.ndim != 3:
         raise InvalidArgumentError(f"inputs is not a 3-Tensor: [frames, batch, classes], found {list(logits.shape)}")
     frames, batch, classes = logits.shape
@@ -216,6 +231,7 @@ def _check_sizes(logits: Any, lengths: Any) -> tuple[int, int, int]:
 
 
 def _sparse_arrays(rows: list[Labels]) -> tuple[Any, Any, Any]:
+    """Return indices, values and shape of the sparse tensor with these rows."""
     coordinates = [(row, position) for row, labels in enumerate(rows) for position in range(len(labels))]
     values = [label for labels in rows for label in labels]
     max_length = max(map(len, rows), default=0)
@@ -226,6 +242,7 @@ def _sparse_arrays(rows: list[Labels]) -> tuple[Any, Any, Any]:
 def _add_probabilities(
     beam: dict[Labels, tuple[float, float]], labels: Labels, after_blank: float, after_label: float
 ) -> None:
+    """Add probabilities, given by their logarithms, to those of a sequence in the beam."""
     former_after_blank, former_after_label = beam.get(labels, (-math.inf, -math.inf))
     beam[labels] = _log_sum(former_after_blank, after_blank), _log_sum(former_after_label, after_label)
 

@@ -1,4 +1,4 @@
-"""Rows of a matrix that sparse tensors select, combined by rows."""
+"""Rows of a matrix at the ids in each row of a sparse tensor, combined into one row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Implementations of general functions for sparse tensors."""
+"""Handlers of public functions for sparse tensors, with the parameters of these functions."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
-Groups = dict[tuple[int, ...], set[Any]]
+Groups = dict[tuple[int, ...], set[Any]]  # the set of each row, by its coordinates in all dimensions but the last
 
 
 def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
@@ -64,6 +64,7 @@ def size(a: Any, validate_indices: bool = True) -> Tensor:
 
 
 def _operation(kind: str, a: Any, b: Any) -> SparseTensor:
+    """Return the result of the method `kind` of Python's sets, row by row."""
     are_sparse = isinstance(a, SparseTensor), isinstance(b, SparseTensor)
     first, second = (x if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in (a, b))
     if first.dtype is not second.dtype:
@@ -76,6 +77,7 @@ def _operation(kind: str, a: Any, b: Any) -> SparseTensor:
 
 
 def _component_arrays(operand: Any) -> tuple[Tensor, ...]:
+    """Return the tensors of an operand: indices, values and shape of a sparse one."""
     return (operand.indices, operand.values, operand.dense_shape) if isinstance(operand, SparseTensor) else (operand,)
 
 
@@ -124,6 +126,7 @@ class SetSizes:
 
 
 def _sparse_groups(indices: Any, values: Any, shape: Any) -> tuple[Groups, tuple[int, ...]]:
+    """Return the sets of a sparse tensor, and its shape without the last dimension."""
     groups: Groups = {}
     for index, value in zip(indices.tolist(), values.tolist(), strict=True):
         groups.setdefault(tuple(index[:-1]), set()).add(value)
@@ -131,6 +134,7 @@ def _sparse_groups(indices: Any, values: Any, shape: Any) -> tuple[Groups, tuple
 
 
 def _dense_groups(array: Any) -> tuple[Groups, tuple[int, ...]]:
+    """Return the sets of an array, and its shape without the last dimension."""
     if array.ndim < 2:
         raise InvalidArgumentError(f"Input set needs at least two dimensions, found shape {list(array.shape)}")
     group_shape = array.shape[:-1]
