@@ -3,7 +3,6 @@
 from autoconv.api.sparse import handlers as handlers
 from autoconv.api.sparse.computing import (
     add,
-    bincount,
     map_values,
     mask,
     maximum,
@@ -17,6 +16,7 @@ from autoconv.api.sparse.computing import (
     sparse_dense_matmul,
 )
 from autoconv.api.sparse.conversion import eye, from_dense, to_dense, to_indicator
+from autoconv.api.sparse.counting import bincount
 from autoconv.api.sparse.crossing import cross, cross_hashed
 from autoconv.api.sparse.shaping import (
     concat,

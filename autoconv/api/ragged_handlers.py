@@ -20,10 +20,10 @@ from autoconv.api.ragged.reductions import REDUCTIONS, ragged_cumsum, ragged_red
 from autoconv.api.ragged.rows import gather_rows, value_coordinates
 from autoconv.api.ragged.tensor import OPERATORS, RaggedLike, RaggedTensor
 from autoconv.api.random.dropout import dropout
-from autoconv.api.sparse.computing import bincount as sparse_bincount
-from autoconv.api.sparse.computing import register_row_splitter
 from autoconv.api.sparse.conversion import to_dense
 from autoconv.api.sparse.coordinates import true_rows
+from autoconv.api.sparse.counting import bincount as sparse_bincount
+from autoconv.api.sparse.counting import register_row_splitter
 from autoconv.api.tensors import arithmetic, comparison, constants, segments, shaping
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.casts import cast
