@@ -78,6 +78,26 @@ def rounded(x, y, k, m):
     return np.round(x[x > 0], 2), np.round(y[:k] * 9), (x[:m] * 5).round()
 
 
+def moved(x, y, k, m):
+    picked = x[x > 0]
+    rows = np.outer(x, y)[:, :k]
+    return (
+        np.pad(picked, (2, 1)), np.pad(rows, 1), np.tile(picked, 3), np.repeat(picked, 2), np.repeat(rows, 2, axis=1),
+        np.stack([picked, picked * 2]), np.stack([x[:k], y[:k]], axis=1), picked.copy(), np.diag(picked),
+        np.take(y, np.flatnonzero(x > 0)), np.convolve(np.append(picked, y[:3]), np.ones(2), "same"),
+    )  # fmt: skip
+
+
+def looked_up(x, y, k, m):
+    picked, edges = x[x > 0], np.linspace(-1, 1, 5)
+    numbers = np.floor(np.clip(picked, 0, 2) * 3).astype(np.int64)
+    return (
+        np.searchsorted(edges, picked), np.interp(picked, edges, edges**2), np.clip(picked, 0.2, 0.5),
+        np.argsort(picked), np.sort(np.outer(x, y)[:, :k], axis=0), np.partition(np.append(picked, 3.0), 0),
+        np.bincount(numbers, minlength=3), np.histogram(y[:k], bins=4, range=(-1, 1))[0],
+    )  # fmt: skip
+
+
 def left_over(x, y, k, m):
     return x[:k].reshape(m, -1) * 2
 
@@ -156,7 +176,7 @@ def handled(x, y, k, m):
 PROGRAMS = [
     slices, of_other_sizes, joined, reduced, extremes, extremes_of_counted, spread, products, new_arrays, counted,
     masked, reshaped, left_over, ends, shrinking, growing, filtered, halved, branched, stored, stored_elsewhere,
-    triangles, handled, rotated, positions_of_pairs, rounded,
+    triangles, handled, rotated, positions_of_pairs, rounded, moved, looked_up,
 ]  # fmt: skip
 
 
@@ -193,7 +213,7 @@ def test_equals_numpy(program):
 
 def test_no_kernels():
     programs = slices, reduced, new_arrays, shrinking, growing, filtered, triangles, stored, reshaped, masked, rotated
-    programs += positions_of_pairs, rounded
+    programs += positions_of_pairs, rounded, moved, looked_up
     for program in programs:
         compiled = autoconv.compile(program)
         compiled(np.ones(7), np.ones(7), 2, 3)

@@ -219,17 +219,6 @@ def _reshape_to(sizes: NamedSizes, node: Node, x: Value, shape: Sequence[Dimensi
     return sizes.add(RESHAPED, [x], {}, [type_.with_shape(tuple(shape))])  # type: ignore[no-any-return]
 
 
-@rule("numpy_copy")
-def _copy(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    return sizes.add_with_shape(node, inputs, shape_of(inputs[0])) if node.attributes["method"] == "astype" else None
-
-
-@rule("sort", "argsort")
-def _sort(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    (x,) = inputs
-    return sizes.add_with_shape(node, inputs, shape_of(x)) if is_dense(x.type) and len(shape_of(x)) == 1 else None
-
-
 @rule("reverse", "zeros_like", "ones_like", "real", "imag", "numpy_round")
 def _keep_shape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     return sizes.add_with_shape(node, inputs, shape_of(inputs[0])) if _are_dense(inputs) else None

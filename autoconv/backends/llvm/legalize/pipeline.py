@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autoconv.backends.llvm.legalize import array_sizes  # noqa: F401  (its import registers rules, as the next one)
+from autoconv.backends.llvm.legalize import (  # their imports register rules, as that of `paired_sizes` does
+    array_sizes,  # noqa: F401
+    computed_size_movement,  # noqa: F401
+)
 from autoconv.backends.llvm.legalize.array_statements import fuse_statements
 from autoconv.backends.llvm.legalize.complex import paired_sizes  # noqa: F401
 from autoconv.backends.llvm.legalize.complex.split import split_complex

@@ -1,0 +1,147 @@
+"""Rules of `computed_sizes` for ops that move, look up or count elements: pads, repetitions, gathers, searches.
+
+A rule holds only where the op has native code for open sizes; elsewhere its kernel runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.backends.llvm.analysis.classify import COMPUTED_SIZE_OPS, lowering_class
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
+from autoconv.backends.llvm.legalize.computed_size_rules import rule
+from autoconv.backends.llvm.legalize.computed_sizes import NamedSizes, shape_of
+from autoconv.graph.dimensions import plus, times
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import Dimension
+
+COMPUTED_SIZE_OPS.add("numpy_bincount")  # the elements determine the size of its result
+
+
+def _add_if_native(sizes: NamedSizes, node: Node, inputs: list[Value], shape: Sequence[Dimension]) -> Value | None:
+    """Append a copy of the node whose result has that shape; None if its kernel would run."""
+    result = sizes.add_with_shape(node, inputs, [sizes.clamp_total(size) for size in shape])
+    assert result.node is not None
+    if lowering_class(result.node) != "kernel":
+        return result
+    sizes.copy.nodes.pop()
+    return None
+
+
+def _are_numbers_or_dense(inputs: Sequence[Value]) -> bool:
+    return all(is_scalar(value.type) or is_dense(value.type) for value in inputs)
+
+
+@rule("pad")
+def _pad(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    paddings, has_constant = node.attributes["paddings"], node.attributes.get("mode", "CONSTANT") == "CONSTANT"
+    if paddings is None or not has_constant or len(inputs) > 1 or not is_dense(inputs[0].type):
+        return None
+    if not all(isinstance(amount, int) and amount >= 0 for pair in paddings for amount in pair):
+        return None
+    pairs = zip(shape_of(inputs[0]), paddings, strict=True)
+    return _add_if_native(sizes, node, inputs, [plus(size, before + after) for size, (before, after) in pairs])
+
+
+@rule("tile")
+def _tile(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    counts = node.attributes["multiples"]
+    if counts is None or None in counts or len(inputs) > 1 or not is_dense(inputs[0].type):
+        return None
+    return _add_if_native(sizes, node, inputs, list(map(times, shape_of(inputs[0]), counts)))
+
+
+@rule("repeat")
+def _repeat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    count, shape = node.attributes.get("repeats"), list(shape_of(inputs[0]))
+    if not isinstance(count, int) or len(inputs) > 1 or not is_dense(inputs[0].type):
+        return None
+    axis = node.attributes["axis"] % len(shape)
+    shape[axis] = times(shape[axis], count)
+    return _add_if_native(sizes, node, inputs, shape)
+
+
+@rule("gather")
+def _gather_rows(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    x, positions = inputs
+    if node.attributes.get("batch_dims") or not is_dense(x.type) or not _are_numbers_or_dense(inputs):
+        return None
+    shape = shape_of(x)
+    axis = node.attributes.get("axis", 0) % len(shape)
+    return _add_if_native(sizes, node, inputs, [*shape[:axis], *shape_of(positions), *shape[axis + 1 :]])
+
+
+@rule("searchsorted")
+def _search(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    return _add_if_native(sizes, node, inputs, shape_of(inputs[1])) if _are_numbers_or_dense(inputs) else None
+
+
+@rule("segment_sum")
+def _sum_segments(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    data, segments = inputs[:2]
+    count = node.attributes.get("num_segments")
+    if len(inputs) > 2 or not isinstance(count, int) or not _are_numbers_or_dense(inputs):
+        return None
+    rank = len(shape_of(segments))
+    if shape_of(data)[:rank] != shape_of(segments):
+        return None
+    return _add_if_native(sizes, node, inputs, (count, *shape_of(data)[rank:]))
+
+
+@rule("numpy_clip")
+def _clip(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    x, *bounds = inputs
+    are_numbers = is_dense(x.type) and all(is_scalar(bound.type) for bound in bounds)
+    return sizes.add_with_shape(node, inputs, shape_of(x)) if are_numbers else None
+
+
+@rule("numpy_call")
+def _call(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Sorting and selection by NumPy's own routines preserve the shape."""
+    name = node.attributes["function"]
+    if name not in ("argsort", "partition", "argpartition") or not is_dense(inputs[0].type):
+        return None
+    has_same_rank = len(node.results) == 1 and len(shape_of(node.results[0])) == len(shape_of(inputs[0]))
+    return _add_if_native(sizes, node, inputs, shape_of(inputs[0])) if has_same_rank else None
+
+
+@rule("numpy_copy")
+def _copy(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    shape = shape_of(inputs[0])
+    if node.attributes["method"] == "astype":
+        return sizes.add_with_shape(node, inputs, shape)
+    return _add_if_native(sizes, node, inputs, shape) if node.attributes["method"] == "copy" else None
+
+
+@rule("sort", "argsort")
+def _sort(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    return _add_if_native(sizes, node, inputs, shape_of(inputs[0])) if is_dense(inputs[0].type) else None
+
+
+@rule("diag")
+def _diag(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    if not is_dense(inputs[0].type) or len(inputs) > 1:
+        return None
+    *batch, last = shape_of(inputs[0])
+    size = plus(last, abs(node.attributes.get("offset", 0)))
+    return _add_if_native(sizes, node, inputs, (*batch, size, size))
+
+
+@rule("stack")
+def _stack(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    if not all(is_dense(value.type) for value in inputs):
+        return None
+    rank = len(shape_of(inputs[0]))
+    operands: list[Value] | None = list(inputs)
+    for axis in range(rank):
+        assert operands is not None
+        if len({shape_of(value)[axis] for value in operands}) > 1:
+            operands = sizes.unify_sizes(node, operands, [axis] * len(operands))
+            if operands is None:
+                return None
+    assert operands is not None
+    shape, axis = list(shape_of(operands[0])), node.attributes.get("axis", 0) % (rank + 1)
+    return sizes.add_with_shape(node, operands, (*shape[:axis], len(operands), *shape[axis:]))
+
+
+__all__: list[str] = []
