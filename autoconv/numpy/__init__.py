@@ -6,7 +6,7 @@ One table gives for each function its implementation by ops, with one file for e
 """
 
 from autoconv.numpy import (
-    closeness,
+    comparisons,
     creation,
     diagonals,
     generators,
@@ -29,7 +29,7 @@ from autoconv.numpy import (
 
 __all__ = [
     "mutation",
-    "closeness",
+    "comparisons",
     "creation",
     "diagonals",
     "generators",

@@ -10,6 +10,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.creation import check_order, count_up, creates, fill_array
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
+    cast,
     computes,
     has_known_shape,
     integer,
@@ -21,6 +22,7 @@ from autoconv.numpy.operands import (
     sizes_of,
     tensor,
 )
+from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import Gather, Slice
 from autoconv.runtime.annotations import DTypeLike, IntLike, OutLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import check_as_numpy, check_sizes
@@ -57,7 +59,22 @@ def identity(n: IntLike, dtype: DTypeLike | None = None, *, like: object = None)
 
 @creates("vander")
 def vander(x: TensorLike, N: IntLike | None = None, increasing: bool = False) -> Tensor:
-    return call_numpy("vander", tensor(x), N, increasing)
+    """Multiply by the elements again and again, as NumPy's accumulation does."""
+    points = tensor(x)
+    if N is None and not (has_known_shape(points) and rank_of(points) == 1):
+        return call_numpy("vander", points, N, increasing)
+    check_sizes(() if N is None else (N,))
+    count = known_shape(points)[0] if N is None else integer(N)
+    if rank_of(points) != 1 or not 0 < count <= _MAX_POWERS:
+        return call_numpy("vander", points, N, increasing)
+    points = cast(points, np.promote_types(points.dtype.numpy, int))
+    powers = [apply("ones_like", points)]
+    for exponent in range(1, count):
+        powers.append(points if exponent == 1 else call_ufunc(np.multiply, powers[-1], points))
+    return apply("stack", *(powers if increasing else reversed(powers)), axis=1)
+
+
+_MAX_POWERS = 32
 
 
 @creates("tri")

@@ -10,10 +10,25 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.graph.dtypes import float64
 from autoconv.numpy.creation import linspace
 from autoconv.numpy.kernels import call_numpy
-from autoconv.numpy.operands import assume, cast, computes, holds_tensors, integer, rank_of, refuse, sizes_of, tensor
-from autoconv.ops.index_spec import Slice
+from autoconv.numpy.operands import (
+    assume,
+    cast,
+    computes,
+    has_known_shape,
+    have_equal_shapes,
+    holds_tensors,
+    integer,
+    known_shape,
+    rank_of,
+    refuse,
+    sizes_of,
+    tensor,
+)
+from autoconv.numpy.selection import searchsorted
+from autoconv.ops.index_spec import At, Slice
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -33,15 +48,139 @@ def histogram(
     x = tensor(a)
     has_edges = holds_tensors(bins) or np.ndim(bins) > 0
     count_or_edges = bins if has_edges else integer(bins)
-    may_count = not has_edges and weights is None and _may_have_float_bins(x)
-    if may_count and count_or_edges > 0 and _are_valid_bounds(range):
-        return _count_in_equal_bins(apply("reshape", x, shape=(-1,)), count_or_edges, range, bool(density))
+    flat_x, flat_weights = apply("reshape", x, shape=(-1,)), None if weights is None else _flat_weights(weights, x)
+    may_add = weights is None or flat_weights is not None
+    if may_add and not has_edges and _may_have_float_bins(x) and count_or_edges > 0 and _are_valid_bounds(range):
+        return _count_in_equal_bins(flat_x, count_or_edges, range, bool(density), flat_weights)
+    edges = _given_edges(bins, x) if has_edges and range is None else None
+    if may_add and edges is not None:
+        return _count_between_edges(flat_x, edges, bool(density), flat_weights), _edges_of_result(bins, tensor(bins))
     options: dict[str, Any] = {} if density is None else {"density": bool(density)}
     if weights is not None:
         options["weights"] = tensor(weights)
     counts, edges = call_numpy("histogram", x, count_or_edges, range, **options)
-    has_edge_array = isinstance(bins, np.ndarray) or (as_tensor(bins) is not None and rank_of(tensor(bins)) == 1)
-    return counts, bins if has_edge_array else edges  # an array of edges is returned unchanged
+    return counts, _edges_of_result(bins, edges)
+
+
+def _edges_of_result(bins: Any, edges: Tensor) -> Any:
+    """Return an array of edges unchanged, as NumPy does, or the edges that were computed."""
+    is_array = isinstance(bins, np.ndarray) or (as_tensor(bins) is not None and rank_of(tensor(bins)) == 1)
+    return bins if is_array else edges
+
+
+def _flat_weights(weights: TensorLike, x: Tensor) -> Tensor | None:
+    """Return weights of float64, one for each element, as a vector; None for others."""
+    values = tensor(weights)
+    if values.dtype.numpy != np.float64 or not have_equal_shapes(values, x):
+        return None
+    return apply("reshape", values, shape=(-1,))
+
+
+def _given_edges(bins: Any, x: Tensor) -> Tensor | None:
+    """Return the edges of given bins, which have to increase; None for kinds of edges that NumPy itself compares."""
+    if as_tensor(bins) is None and holds_tensors(bins):
+        return None
+    edges = tensor(bins)
+    is_vector = has_known_shape(edges) and rank_of(edges) == 1 and known_shape(edges)[0] > 1
+    kinds = {x.dtype.numpy.kind, edges.dtype.numpy.kind}
+    if not is_vector or not kinds <= {"i", "f"} or 0 in (x.type.shape or (0,)):
+        return None
+    edges = cast(edges, np.result_type(x.dtype.numpy, edges.dtype.numpy))
+    later, earlier = (apply("get_item", edges, spec=(part,)) for part in (_WITHOUT_FIRST, _WITHOUT_LAST))
+    assume(apply("reduce_all", apply("less_equal", earlier, later), axis=None), "the edges of bins increase")
+    return edges
+
+
+def _positions_between(edges: Tensor, values: Tensor) -> Tensor:
+    """Return 1 for the first bin, 0 before it, and one more than the number of bins behind the last one."""
+    last_edge = apply("get_item", edges, spec=(At(-1),))
+    count = tensor(known_shape(edges)[0] - 1, np.int64)
+    positions = searchsorted(edges, values, "right")
+    return apply("select", apply("equal", values, last_edge), count, positions)
+
+
+def _count_between_edges(x: Tensor, edges: Tensor, density: bool, weights: Tensor | None) -> Any:
+    count = known_shape(edges)[0] - 1
+    positions = _positions_between(edges, cast(x, edges.dtype.numpy))
+    amounts = apply("ones_like", positions) if weights is None else weights
+    totals = apply("segment_sum", amounts, positions, num_segments=count + 2)
+    totals = apply("get_item", totals, spec=(Slice(1, -1, None),))
+    return _density(totals, edges) if density else totals
+
+
+def _density(counts: Tensor, edges: Tensor) -> Any:
+    later, earlier = (apply("get_item", edges, spec=(part,)) for part in (_WITHOUT_FIRST, _WITHOUT_LAST))
+    widths = cast(apply("subtract", later, earlier), np.float64)
+    total = apply("reduce_sum", counts, axis=(0,), keepdims=False)
+    return apply("divide", apply("divide", cast(counts, np.float64), widths), cast(total, np.float64))
+
+
+@computes("histogram2d")
+def histogram2d(
+    x: TensorLike, y: TensorLike, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    """Count the elements in the cells of a grid, or add their weights; the counts are floats."""
+    samples = tensor(x), tensor(y)
+    choices = _bins_by_axis(bins)
+    flat_weights = None if weights is None else _flat_weights(weights, samples[0])
+    is_supported = choices is not None and (weights is None or flat_weights is not None) and range is None
+    is_supported = is_supported and all(map(_is_sample, samples)) and have_equal_shapes(*samples)
+    edges = [_edges_of_axis(z, choice) for z, choice in zip(samples, choices or (), strict=False)]
+    if not is_supported or any(axis_edges is None for axis_edges in edges):
+        options = {key: value for key, value in (("density", density), ("weights", weights)) if value is not None}
+        return call_numpy("histogram2d", *samples, bins, range, **options)
+    cell: Any = None
+    sizes = [known_shape(axis_edges)[0] + 1 for axis_edges in edges]
+    for z, axis_edges, size in zip(samples, edges, sizes, strict=True):
+        positions = _positions_between(axis_edges, cast(z, np.float64))
+        row_start = None if cell is None else apply("multiply", cell, tensor(size, np.int64))
+        cell = positions if row_start is None else apply("add", row_start, positions)
+    amounts = apply("ones_like", samples[0], dtype=float64) if flat_weights is None else flat_weights
+    totals = apply("segment_sum", amounts, cell, num_segments=sizes[0] * sizes[1])
+    inner = Slice(1, -1, None)
+    counts = apply("get_item", apply("reshape", totals, shape=tuple(sizes)), spec=(inner, inner))
+    if density:
+        total = apply("reduce_sum", counts, axis=None)
+        for axis, axis_edges in enumerate(edges):
+            later, earlier = (apply("get_item", axis_edges, spec=(part,)) for part in (_WITHOUT_FIRST, _WITHOUT_LAST))
+            widths = apply("expand_dims", apply("subtract", later, earlier), axis=1 - axis)
+            counts = apply("divide", counts, widths)
+        counts = apply("divide", counts, total)
+    return counts, edges[0], edges[1]
+
+
+def _is_sample(x: Tensor) -> bool:
+    return rank_of(x) == 1 and x.type.shape != (0,) and x.dtype.numpy in (np.float64, np.int64)
+
+
+def _bins_by_axis(bins: Any) -> tuple[Any, Any] | None:
+    """Return the number of bins, or edges of float64, for both axes; None for other choices."""
+    if as_tensor(bins) is None and isinstance(bins, (list, tuple)) and len(bins) == 2:
+        choices = bins[0], bins[1]
+    elif isinstance(bins, np.ndarray) or as_tensor(bins) is not None or isinstance(bins, (int, np.integer)):
+        is_pair = not isinstance(bins, (int, np.integer)) and tensor(bins).type.shape in ((2,), (1,))
+        choices = (None, None) if is_pair else (bins, bins)
+    else:
+        return None
+    return choices if all(map(_are_bins, choices)) else None
+
+
+def _are_bins(choice: Any) -> bool:
+    """Return whether this is a number of bins, or an array of float64."""
+    if isinstance(choice, np.ndarray) or as_tensor(choice) is not None:
+        return tensor(choice).dtype.numpy == np.float64
+    return isinstance(choice, (int, np.integer))
+
+
+def _edges_of_axis(x: Tensor, choice: Any) -> Any:
+    """Return the edges along one axis of a grid: given ones that increase, or those of bins of one width."""
+    if not isinstance(choice, (int, np.integer)):
+        return _given_edges(choice, x)
+    if choice < 1:
+        return None
+    assume(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
+    first, last = _outer_edges(x, cast(x, np.float64))
+    return linspace(*_with_margin(first, last), int(choice) + 1)
 
 
 def _may_have_float_bins(x: Tensor) -> bool:
@@ -58,15 +197,15 @@ def _are_valid_bounds(bounds: Any) -> bool:
     return all(map(math.isfinite, bounds)) and bounds[0] <= bounds[1] and bounds[1] - bounds[0] < math.inf
 
 
-def _count_in_equal_bins(x: Tensor, bin_count: int, bounds: Any, density: bool) -> tuple[Any, Any]:
-    """Return the counts of elements, or their density, and the edges of the bins."""
+def _count_in_equal_bins(
+    x: Tensor, bin_count: int, bounds: Any, density: bool, weights: Tensor | None
+) -> tuple[Any, Any]:
+    """Return the counts of elements, or the sums of their weights, or the density, and the edges of the bins."""
     if bounds is None:
         assume(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
     values = cast(x, np.float64)
     first, last = _outer_edges(x, values) if bounds is None else (tensor(float(b), np.float64) for b in bounds)
-    is_single_point = apply("equal", first, last)
-    margin = apply("select", is_single_point, tensor(0.5, np.float64), tensor(0.0, np.float64))
-    first, last = apply("subtract", first, margin), apply("add", last, margin)
+    first, last = _with_margin(first, last)
     step = apply("divide", apply("subtract", last, first), tensor(float(bin_count), np.float64))
     assume(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins that have a width")
     fraction = apply("divide", apply("subtract", values, first), apply("subtract", last, first))
@@ -83,16 +222,18 @@ def _count_in_equal_bins(x: Tensor, bin_count: int, bounds: Any, density: bool) 
     bin_positions = apply("add", bin_positions, cast(is_beyond, np.int64))
     if bounds is not None:
         bin_positions = apply("select", is_inside, bin_positions, tensor(bin_count, np.int64))
-    ones = apply("ones_like", bin_positions)
-    counts = apply("segment_sum", ones, bin_positions, num_segments=bin_count + 1)
+    amounts = apply("ones_like", bin_positions) if weights is None else weights
+    counts = apply("segment_sum", amounts, bin_positions, num_segments=bin_count + 1)
     counts = apply("get_item", counts, spec=(Slice(None, bin_count, None),))
     edges = linspace(first, last, bin_count + 1)
-    if density:
-        ends, starts = (apply("get_item", edges, spec=(part,)) for part in (_WITHOUT_FIRST, _WITHOUT_LAST))
-        widths = apply("subtract", ends, starts)
-        total = apply("reduce_sum", counts, axis=(0,), keepdims=False)
-        counts = apply("divide", apply("divide", cast(counts, np.float64), widths), cast(total, np.float64))
-    return counts, edges
+    return (_density(counts, edges) if density else counts), edges
+
+
+def _with_margin(first: Tensor, last: Tensor) -> tuple[Any, Any]:
+    """Return the outer edges, with a margin of a half around a single point."""
+    is_single_point = apply("equal", first, last)
+    margin = apply("select", is_single_point, tensor(0.5, np.float64), tensor(0.0, np.float64))
+    return apply("subtract", first, margin), apply("add", last, margin)
 
 
 _WITHOUT_FIRST, _WITHOUT_LAST = Slice(1, None, None), Slice(None, -1, None)

@@ -9,6 +9,7 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
+    assume,
     axes_of,
     cast,
     computes,
@@ -293,7 +294,53 @@ def matmul(x1: TensorLike, x2: TensorLike, /) -> Any:
 
 
 register_kernels("linalg.tensorsolve", "linalg.tensorinv", "matvec", "vecmat")
-register_kernels("linalg.lstsq", by_values=True)
+
+
+@computes("linalg.lstsq")
+def lstsq(a: TensorLike, b: TensorLike, rcond: Any = None) -> Any:
+    """Solve least squares by a QR decomposition and the singular values of R; call NumPy where it may warn or raise.
+
+    Residuals are returned for matrices of full rank alone, so the graph assumes that of matrices with more rows.
+    """
+    x, rhs = tensors(_inexact_tensor(a), _inexact_tensor(b))
+    has_bound = rcond is None or type(rcond) in (int, float)
+    fits = rank_of(x) == 2 and rank_of(rhs) in (1, 2) and _has_elements(x) and 0 not in (rhs.type.shape or (0,))
+    fits = fits and has_bound and known_shape(x)[0] == rhs.type.shape[0]  # type: ignore[index]
+    if not fits or min(known_shape(x)) > MAX_SHORT_SIDE:
+        return call_numpy("linalg.lstsq", tensor(a), tensor(b), rcond, by_values=True)
+    rows, columns = known_shape(x)
+    right_sides = apply("expand_dims", rhs, axis=1) if rank_of(rhs) == 1 else rhs
+    if rows > columns:
+        q, r = apply("qr", x, full_matrices=False)
+        left, values, right = svd(r, full_matrices=False)
+        projected = matrix_product(_adjoint(left), matrix_product(_adjoint(q), right_sides))
+    else:
+        left, values, right = svd(x, full_matrices=False)
+        projected = matrix_product(_adjoint(left), right_sides)
+    max_value = apply("numpy_max", values, axis=-1, keepdims=True)
+    bound = tensor(float(_rounding_error(x) if rcond is None or rcond < 0 else rcond), values.dtype.numpy)
+    is_large = apply("greater", values, apply("multiply", max_value, bound))
+    one = apply("ones_like", values)
+    reciprocals = apply("divide", one, apply("select", is_large, values, one))
+    reciprocals = cast(apply("select", is_large, reciprocals, apply("zeros_like", values)), projected.dtype.numpy)
+    scaled = apply("multiply", apply("expand_dims", reciprocals, axis=1), projected)
+    solution = matrix_product(_adjoint(right), scaled)
+    rank = apply("numpy_sum", is_large, axis=-1)
+    residuals: Any = tensor(np.zeros(0, values.dtype.numpy))
+    if rows > columns:
+        assume(apply("equal", rank, tensor(columns, np.int64)), "a matrix has full rank")
+        errors = apply("subtract", right_sides, matrix_product(x, solution))
+        residuals = apply("numpy_sum", _squared_magnitudes(errors), axis=0)
+    if rank_of(rhs) == 1:
+        solution = apply("squeeze", solution, axis=(1,))
+    return solution, residuals, cast(rank, np.int32), values
+
+
+MAX_SHORT_SIDE = 16  # of matrices whose factors take less time than LAPACK's routine for least squares
+
+
+def _adjoint(x: Tensor) -> Tensor:
+    return call_ufunc(np.conjugate, swapaxes(x, -1, -2)) if x.dtype.is_complex else swapaxes(x, -1, -2)
 
 
 @computes("linalg.matrix_rank")

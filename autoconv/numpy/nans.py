@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.numpy.kernels import call_numpy, register_kernels
+from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     MISSING,
     argument_or_default,
     assume,
+    axis_of,
     cast,
+    check,
     computes,
     is_compiled,
+    rank_of,
     refuse,
     refuse_options,
     sizes_of,
@@ -23,6 +26,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.reductions import apply_reduction, mask_elements, total_function
 from autoconv.numpy.writes import write_into
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -33,8 +37,10 @@ def _without_nans(a: TensorLike, neutral_number: Any) -> tuple[Tensor, Tensor | 
     The mask is None if no element can be nan.
     """
     x = tensor(a)
-    if not (x.dtype.is_floating or x.dtype.is_complex):
-        return x, None
+    return _mask_nans(x, neutral_number) if x.dtype.is_floating or x.dtype.is_complex else (x, None)
+
+
+def _mask_nans(x: Tensor, neutral_number: Any) -> tuple[Tensor, Tensor]:
     is_present = apply("logical_not", apply("is_nan", x))
     return mask_elements(x, is_present, neutral_number), is_present
 
@@ -94,9 +100,90 @@ def _nanmedian(
     a: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None, overwrite_input: Any = False,
     keepdims: bool = MISSING
 ) -> Any:
+    """Take the middle of each sorted row, where nans are behind all numbers."""
     if overwrite_input is not False:
         refuse("may sort its argument")
+    x, keeps_axes = tensor(a), keepdims is not MISSING and keepdims
+    has_one_axis = (axis is None or isinstance(axis, int)) and 0 not in (x.type.shape or (0,))
+    if x.dtype.numpy in (np.float64, np.float32) and has_one_axis and out is None and not keeps_axes:
+        return _middle_of_rows(*((apply("reshape", x, shape=(-1,)), 0) if axis is None else (x, axis)))
     return call_numpy("nanmedian", tensor(a), axis, out=out, keepdims=keepdims is not MISSING and keepdims)
 
 
-register_kernels("nanstd", "nanvar", "nanargmax", "nanargmin", "nancumsum", "nancumprod")
+def _middle_of_rows(x: Tensor, axis: int) -> Any:
+    axis_index = axis_of(axis, rank_of(x))
+    count = apply_reduction("sum", _mask_nans(x, 0)[1], axis_index, True, None)
+    assume(apply("numpy_all", apply("greater", count, tensor(0))), "each row has a number")
+    row = apply("sort", x, axis=axis_index)
+    positions = apply("subtract", count, tensor(1)), count
+    halves = [apply("floor_divide", position, tensor(2)) for position in positions]
+    low, high = (FUNCTIONS[np.take_along_axis](row, half, axis_index) for half in halves)
+    mean = apply("divide", apply("add", low, high), tensor(2.0, x.dtype.numpy))
+    middle = apply("select", apply("equal", *halves), low, mean)
+    return apply("squeeze", middle, axis=(axis_index,))
+
+
+def _nan_variance(name: str, takes_root: bool) -> Callable[..., Any]:
+    def compute(
+        a: TensorLike, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False,
+        **options: Any,
+    ) -> Any:  # fmt: skip
+        x = tensor(a)
+        if x.dtype.is_integer and dtype is None and out is None and not options:
+            function = np.std if takes_root else np.var
+            return FUNCTIONS[function](x, axis, ddof=ddof, keepdims=keepdims)
+        fits = x.dtype.is_floating and x.dtype.size >= 4 and dtype is None and out is None and not options
+        if not fits or type(ddof) not in (int, float) or type(keepdims) is not bool:
+            options |= {"keepdims": keepdims} if keepdims not in (False, MISSING) else {}
+            return call_numpy(name, x, axis, dtype=dtype, out=out, ddof=ddof, **options)
+        present_x, is_present = _mask_nans(x, 0)
+        count = cast(apply_reduction("sum", is_present, axis, True, None), x.dtype)
+        mean = apply("divide", apply_reduction("sum", present_x, axis, True, None), count)
+        deviations = mask_elements(apply("subtract", x, mean), is_present, 0)
+        total = apply_reduction("sum", apply("square", deviations), axis, keepdims, None)
+        result_count = cast(apply_reduction("sum", is_present, axis, keepdims, None), x.dtype)
+        degrees = apply("subtract", result_count, tensor(ddof, x.dtype.numpy))
+        has_degrees = apply("greater", degrees, tensor(0, x.dtype.numpy))
+        assume(apply("numpy_all", has_degrees), "each row has degrees of freedom")
+        result = apply("divide", total, degrees)
+        return apply("sqrt", result) if takes_root else result
+
+    return compute
+
+
+computes("nanvar")(_nan_variance("nanvar", False))
+computes("nanstd")(_nan_variance("nanstd", True))
+
+
+def _nan_position(name: str, neutral_number: float) -> Callable[..., Any]:
+    def compute(a: TensorLike, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        x = tensor(a)
+        if x.dtype.is_integer and out is None:
+            return FUNCTIONS[getattr(np, name.removeprefix("nan"))](x, axis, keepdims=keepdims)
+        if not x.dtype.is_floating or out is not None or type(keepdims) is not bool or 0 in (x.type.shape or (0,)):
+            options = {"keepdims": keepdims} if keepdims not in (False, MISSING) else {}
+            return call_numpy(name, x, axis, out=out, **options)
+        present_x, is_present = _mask_nans(x, neutral_number)
+        for size in sizes_of(x):
+            if not isinstance(size, int):
+                assume(apply("greater", size, tensor(0)), "there are elements")
+        has_number = apply_reduction("any", is_present, axis, False, None)
+        check(apply("numpy_all", has_number), "All-NaN slice encountered")
+        return FUNCTIONS[getattr(np, name.removeprefix("nan"))](present_x, axis, keepdims=keepdims)
+
+    return compute
+
+
+computes("nanargmax")(_nan_position("nanargmax", -np.inf))
+computes("nanargmin")(_nan_position("nanargmin", np.inf))
+
+
+def _nan_scan(name: str, neutral_number: int) -> Callable[..., Any]:
+    def compute(a: TensorLike, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return FUNCTIONS[getattr(np, name)](_without_nans(a, neutral_number)[0], axis, dtype, out)
+
+    return compute
+
+
+computes("nancumsum")(_nan_scan("cumsum", 0))
+computes("nancumprod")(_nan_scan("cumprod", 1))

@@ -33,6 +33,7 @@ from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import Slice
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, OutLike, TensorLike
+from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -143,7 +144,7 @@ def _ediff1d(ary: TensorLike, to_end: Any = None, to_begin: Any = None) -> Any:
 
 @computes("gradient")
 def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
-    """Compute central differences, one-sided at the ends. NumPy itself computes them for uneven coordinates."""
+    """Compute central differences, one-sided at the ends; at uneven coordinates, the distances weigh them."""
     x = tensor(f)
     rank = rank_of(x)
     if not rank:
@@ -152,14 +153,69 @@ def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: Any = 1) ->
     steps = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
     shape = x.type.shape
     sizes = () if shape is None else tuple(shape[index] for index in axes)
-    has_constant_steps = len(steps) == len(axes) and all(type(step) in (int, float) or is_weak(step) for step in steps)
-    has_enough_elements = len(sizes) == len(axes) and all(isinstance(size, int) and size > edge_order for size in sizes)
-    if not has_constant_steps or not has_enough_elements or edge_order not in (1, 2) or x.dtype.is_bool:
+    are_steps = len(steps) == len(axes) and all(map(_is_distance, steps, sizes, [edge_order] * len(sizes)))
+    has_enough_elements = len(sizes) == len(axes) and all(isinstance(d, int) and d > edge_order for d in sizes)
+    if not are_steps or not has_enough_elements or edge_order not in (1, 2) or x.dtype.is_bool:
         return call_numpy("gradient", x, *varargs, axis=axis, edge_order=edge_order)
     if x.dtype.is_integer:
         x = cast(x, np.float64)
-    gradients = tuple(_gradient_along(x, a, step, edge_order) for a, step in zip(axes, steps, strict=True))
+    gradients = tuple(
+        (_gradient_along if _is_number(step) else _gradient_at)(x, a, step, edge_order)
+        for a, step in zip(axes, steps, strict=True)
+    )
     return gradients[0] if len(gradients) == 1 else gradients
+
+
+def _is_number(step: TensorLike) -> bool:
+    return type(step) in (int, float) or is_weak(step)
+
+
+def _is_distance(step: TensorLike, size: Any, edge_order: int) -> bool:
+    """Return whether the step of an axis is a number, or has float64 coordinates of all its elements."""
+    if _is_number(step):
+        return True
+    if not isinstance(step, np.ndarray) and as_tensor(step) is None:
+        return False
+    coordinates = tensor(step)
+    return coordinates.type.shape == (size,) and coordinates.dtype.numpy == np.float64 and edge_order == 1
+
+
+def _gradient_at(x: Tensor, axis: int, coordinates: TensorLike, edge_order: int) -> Any:
+    """Weigh differences by the distances of coordinates. As in NumPy, distances that are all equal are one step."""
+    points = tensor(coordinates)
+    later, earlier = (apply("get_item", points, spec=(part,)) for part in (Slice(1, None), Slice(None, -1)))
+    distances = apply("subtract", later, earlier)
+    first_distance = apply("get_item", distances, spec=(Slice(None, 1, None),))
+    is_even = apply("reduce_all", apply("equal", distances, first_distance), axis=None)
+    shape = tuple(-1 if i == axis else 1 for i in range(rank_of(x)))
+    before, after = (
+        apply("reshape", apply("get_item", distances, spec=(Slice(part[0], part[1], None),)), shape=shape)
+        for part in ((None, -1), (1, None))
+    )
+
+    def part_of_axis(start: int | None, stop: int | None) -> Tensor:
+        return apply("get_item", x, spec=(*[Slice()] * axis, Slice(start, stop, None)))
+
+    both = apply("add", before, after)
+    weights = (
+        apply("divide", apply("negative", after), apply("multiply", before, both)),
+        apply("divide", apply("subtract", after, before), apply("multiply", before, after)),
+        apply("divide", before, apply("multiply", after, both)),
+    )
+    parts = part_of_axis(None, -2), part_of_axis(1, -1), part_of_axis(2, None)
+    first, second, third = (call_ufunc(np.multiply, *pair) for pair in zip(weights, parts, strict=True))
+    uneven = call_ufunc(np.add, call_ufunc(np.add, first, second), third)
+    doubled = apply("multiply", tensor(2.0, np.float64), before)
+    even = call_ufunc(np.true_divide, call_ufunc(np.subtract, parts[2], parts[0]), doubled)
+    interior = apply("select", is_even, even, uneven)
+    ends = [
+        call_ufunc(np.true_divide, call_ufunc(np.subtract, part_of_axis(*later), part_of_axis(*earlier)), distance)
+        for later, earlier, distance in (
+            ((1, 2), (0, 1), apply("reshape", first_distance, shape=(1,) * rank_of(x))),
+            ((-1, None), (-2, -1), apply("get_item", after, spec=(*[Slice()] * axis, Slice(-1, None, None)))),
+        )
+    ]
+    return apply("concat", *(cast(y, x.dtype.numpy) for y in (ends[0], interior, ends[1])), axis=axis)
 
 
 def _gradient_along(x: Tensor, axis: int, step: TensorLike, edge_order: int) -> Any:

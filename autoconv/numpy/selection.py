@@ -24,13 +24,12 @@ from autoconv.numpy.operands import (
     refuse,
     refuse_options,
     select_operands,
-    size_of,
     tensor,
 )
 from autoconv.numpy.shapes import WHOLE
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
-from autoconv.ops.index_spec import At, Gather, Mask, Rest, Slice
+from autoconv.ops.index_spec import At, Gather, Rest, Slice
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -112,8 +111,11 @@ def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = 
         choice_numbers = cast(choice_numbers, np.int64)
         rows = select_operands(*choices)
         if mode == "raise":
-            return call_numpy("choose", choice_numbers, list(rows))
-        choice_numbers = _positions_by_mode(choice_numbers, len(rows), mode)
+            is_first_or_later = apply("greater_equal", choice_numbers, tensor(0))
+            is_inside = apply("logical_and", is_first_or_later, apply("less", choice_numbers, tensor(len(rows))))
+            assume(apply("reduce_all", is_inside, axis=None), "a number of a choice is out of range")
+        else:
+            choice_numbers = _positions_by_mode(choice_numbers, len(rows), mode)
         selected_row = rows[0]
         for i, row in enumerate(rows[1:], 1):
             selected_row = apply("select", apply("equal", choice_numbers, tensor(i)), row, selected_row)
@@ -309,7 +311,7 @@ def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Tensor:
     side = "left" if right else "right"
     edges = np.asarray(bins) if not holds_tensors(bins) else None
     if edges is None and rank_of(tensor(bins)) == 1 and tensor(bins).dtype.numpy.kind in "iuf":
-        neighbours = [apply("get_item", tensor(bins), spec=(entry,)) for entry in _NEIGHBOURS]
+        neighbours = [apply("get_item", tensor(bins), spec=(entry,)) for entry in NEIGHBOURS]
         assume(apply("reduce_all", call_ufunc(np.greater_equal, *neighbours), axis=None), "bins that do not increase")
         return searchsorted(bins, x, side)
     if edges is None or edges.ndim != 1:
@@ -323,21 +325,6 @@ def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Tensor:
     return apply("subtract", tensor(edges.size), position)
 
 
-@computes("isin")
-def isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
-) -> Tensor:
-    if kind not in (None, "sort", "table"):
-        refuse(f"is given kind {kind!r}")
-    x, candidates = tensor(element), apply("reshape", tensor(test_elements), shape=(-1,))
-    size = known_shape(candidates)[0]
-    if size > 64:
-        return call_numpy("isin", x, candidates, invert=invert)
-    matches = call_ufunc(np.equal, apply("expand_dims", x, axis=-1), candidates)
-    result = apply("numpy_any", matches, axis=-1)
-    return apply("logical_not", result) if invert else result
-
-
 @computes("sort_complex")
 def sort_complex(a: TensorLike) -> Tensor:
     x = tensor(a)
@@ -347,46 +334,6 @@ def sort_complex(a: TensorLike) -> Tensor:
     return sort(x)
 
 
-@computes("unique")
-def unique(
-    ar: TensorLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
-    axis: AxisLike | None = None, **options: Any,
-) -> Any:  # fmt: skip
-    """Keep the elements of a sorted row that differ from the ones before them."""
-    x = tensor(ar)
-    requested_results = (return_index, return_inverse, return_counts)
-    count = size_of(x)
-    is_supported = x.dtype.numpy.kind in "iuf" and x.dtype.size >= 4 and isinstance(count, int) and count > 0
-    if axis is not None or options or not is_supported or not all(isinstance(flag, bool) for flag in requested_results):
-        return call_numpy("unique", x, *requested_results, axis, by_values=True, **options)
-    row, order = apply("reshape", x, shape=(-1,)), None
-    if return_index or return_inverse:
-        order = argsort(row, kind="stable" if return_index else None)
-        sorted_row = apply("gather", row, order, axis=0)
-    else:
-        sorted_row = apply("sort", row, axis=0)
-    successors, predecessors = (apply("get_item", sorted_row, spec=(entry,)) for entry in _NEIGHBOURS)
-    is_different = apply("not_equal", successors, predecessors)
-    if x.dtype.is_floating:  # nans are sorted to the end, and count as one
-        is_different = apply("logical_and", is_different, apply("logical_not", apply("is_nan", predecessors)))
-    is_first = apply("concat", np.ones(1, bool), is_different, axis=0)
-    results = [apply("get_item", sorted_row, is_first, spec=(Mask(),))]
-    if return_index:
-        results.append(apply("get_item", order, is_first, spec=(Mask(),)))
-    if return_inverse:
-        ranks = apply("subtract", apply("cumsum", cast(is_first, np.int64), axis=0), tensor(1, np.int64))
-        results.append(apply("reshape", apply("ungather", ranks, order, order, axis=0), shape=known_shape(x)))
-    if return_counts:
-        starts = apply("concat", flatnonzero(is_first), np.array([count]), axis=0)
-        bounds = (apply("get_item", starts, spec=(entry,)) for entry in _NEIGHBOURS)
-        results.append(apply("subtract", *bounds))
-    return tuple(results) if any(requested_results) else results[0]
-
-
-_NEIGHBOURS = (Slice(1, None, None), Slice(None, -1, None))  # the successors and the predecessors in a row
+NEIGHBOURS = (Slice(1, None, None), Slice(None, -1, None))  # the successors and the predecessors in a row
 
 register_kernels("partition", "argpartition", "ravel_multi_index", "in1d")
-register_kernels(
-    "unique_values", "unique_counts", "unique_inverse", "unique_all", "union1d", "intersect1d", "setdiff1d",
-    "setxor1d", by_values=True,
-)  # fmt: skip

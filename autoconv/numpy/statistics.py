@@ -8,7 +8,9 @@ import numpy as np
 
 from autoconv.graph.dtypes import as_dtype, uint64
 from autoconv.numpy.complex_loops import apply_by_parts
+from autoconv.numpy.diagonals import vander
 from autoconv.numpy.kernels import call_numpy, register_kernels
+from autoconv.numpy.linalg import MAX_SHORT_SIDE, lstsq
 from autoconv.numpy.operands import (
     assume,
     cast,
@@ -173,18 +175,25 @@ def cov(
         refuse("is given weights or a dtype")
     samples = [tensor(m)] if y is None else [tensor(m), tensor(y)]
     result_dtype = np.result_type(*(sample.dtype.numpy for sample in samples), np.float64)
-    if any(rank_of(sample) > 2 or not has_known_shape(sample) for sample in samples):
+    if any(rank_of(sample) > 2 for sample in samples):
         return call_numpy("cov", samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
     rows = [_variables_in_rows(cast(sample, result_dtype), rowvar) for sample in samples]
-    if len({known_shape(sample)[1] for sample in rows}) > 1 or 0 in known_shape(rows[0]):
-        return call_numpy("cov", samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
+    count, *other_counts = (sizes_of(sample)[1] for sample in rows)
+    lost_degrees = (0 if bias else 1) if ddof is None else ddof
+    if isinstance(count, int) and all(isinstance(other, int) for other in other_counts):
+        if 0 in sizes_of(rows[0]) or any(other != count for other in other_counts):
+            return call_numpy("cov", samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
+        degrees = tensor(max(float(count - lost_degrees), 0.0), result_dtype)
+    else:
+        for other in other_counts:
+            assume(apply("equal", tensor(count, np.int64), tensor(other, np.int64)), "two samples have one length")
+        assume(tensor(count, np.int64) > lost_degrees, "there are degrees of freedom")
+        degrees = cast(tensor(count - lost_degrees), result_dtype)
     x = apply("concat", *rows, axis=0) if y is not None else rows[0]
     centred_x = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
-    lost_degrees = (0 if bias else 1) if ddof is None else ddof  # of freedom
     adjoint = apply("transpose", apply("conjugate", centred_x) if x.dtype.is_complex else centred_x)
-    count = tensor(max(float(known_shape(x)[1] - lost_degrees), 0.0), x.dtype.numpy)
-    result = apply("divide", matrix_product(centred_x, adjoint), count)
-    return apply("reshape", result, shape=()) if known_shape(result) == (1, 1) else result
+    result = apply("divide", matrix_product(centred_x, adjoint), degrees)
+    return apply("reshape", result, shape=()) if result.type.shape == (1, 1) else result
 
 
 def _variables_in_rows(x: Tensor, rowvar: bool) -> Any:
@@ -197,9 +206,9 @@ def _variables_in_rows(x: Tensor, rowvar: bool) -> Any:
 @computes("corrcoef")
 def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> Any:
     samples = [tensor(x)] if y is None else [tensor(x), tensor(y)]
-    if not all(map(has_known_shape, samples)) and dtype is None:
-        return call_numpy("corrcoef", samples[0], samples[1] if y is not None else None, rowvar)
     covariance = cov(x, y, rowvar, dtype=dtype)
+    if not has_known_shape(covariance):
+        return call_numpy("corrcoef", samples[0], samples[1] if y is not None else None, rowvar)
     if not rank_of(covariance):
         return apply("divide", covariance, covariance)
     shape = known_shape(covariance)
@@ -339,9 +348,32 @@ def polyval(p: Any, x: TensorLike) -> Any:
     return result
 
 
+@computes("polyfit")
+def polyfit(
+    x: TensorLike, y: TensorLike, deg: IntLike, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
+) -> Any:
+    """Fit a polynomial by least squares; call NumPy for other results, and where the fit may be poorly conditioned."""
+    points, values, term_count = tensor(x), tensor(y), integer(deg) + 1
+    shapes = points.type.shape, (values.type.shape or ())[:1]
+    are_real = not any(z.dtype.is_complex or z.dtype.is_bool for z in (points, values))
+    fits = are_real and not full and not cov and w is None and rcond is None
+    if not fits or shapes[0] != shapes[1] or not has_known_shape(points) or rank_of(values) > 2:
+        return call_numpy("polyfit", points, values, deg, rcond, full, w, cov)
+    row_count = known_shape(points)[0]
+    if not 1 <= term_count <= min(row_count, MAX_SHORT_SIDE):
+        return call_numpy("polyfit", points, values, deg, rcond, full, w, cov)
+    points, values = (call_ufunc(np.add, z, 0.0) for z in (points, values))
+    powers = vander(points, term_count)
+    scale = apply("sqrt", apply("numpy_sum", apply("multiply", powers, powers), axis=0))
+    epsilon = float(np.finfo(points.dtype.numpy).eps)  # type: ignore[arg-type]
+    solution, _, rank, _ = lstsq(call_ufunc(np.true_divide, powers, scale), values, row_count * epsilon)
+    assume(apply("equal", rank, tensor(term_count, np.int32)), "the fit is well conditioned")
+    return call_ufunc(np.true_divide, solution, scale if rank_of(values) == 1 else apply("expand_dims", scale, axis=1))
+
+
 register_kernels(
-    "polyfit", "polyadd", "polysub", "polymul", "polyder", "polyint", "unwrap", "i0", "histogram_bin_edges",
-    "histogram2d", "packbits", "unpackbits",
+    "polyadd", "polysub", "polymul", "polyder", "polyint", "unwrap", "i0", "histogram_bin_edges",
+    "packbits", "unpackbits",
 )  # fmt: skip
 register_kernels("roots", by_values=True)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from autoconv.numpy.kernels import register_kernels
 from autoconv.numpy.operands import (
+    assume,
     axis_of,
     cast,
     computes,
@@ -17,11 +18,12 @@ from autoconv.numpy.operands import (
     rank_of,
     refuse,
     refuse_options,
+    sizes_of,
     tensor,
 )
 from autoconv.numpy.shapes import WHOLE, roll
 from autoconv.numpy.ufuncs import call_ufunc
-from autoconv.ops.index_spec import Slice
+from autoconv.ops.index_spec import Gather, Slice
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import check_sizes
 from autoconv.runtime.tensors.dispatch import apply
@@ -40,14 +42,28 @@ def _resize(x: Tensor, axis: int, n: object) -> Tensor:
     """Return the first n elements along the axis, padded with zeros if there are fewer."""
     if n is None:
         return x
-    count, size = integer(n), known_shape(x)[axis]
+    count, size = integer(n), sizes_of(x)[axis]
     check_sizes((n,))
     if count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
+    if not isinstance(size, int):
+        return _resize_at_run_time(x, axis, count, size)
     if count <= size:
         return apply("get_item", x, spec=(*(WHOLE,) * axis, Slice(None, count, None)))
     paddings = tuple((0, count - size if i == axis else 0) for i in range(rank_of(x)))
     return apply("pad", x, paddings=paddings)
+
+
+def _resize_at_run_time(x: Tensor, axis: int, count: int, size: Any) -> Tensor:
+    """Return `count` elements along an axis of another size: those at its positions, and zeros behind them."""
+    assume(tensor(size, np.int64) > 0, "there are elements to transform")
+    positions = np.arange(count)
+    last = tensor(size - 1, np.int64)
+    index = apply("minimum", tensor(positions), last)
+    elements = apply("get_item", x, index, spec=(*(WHOLE,) * axis, Gather()))
+    shape = tuple(-1 if i == axis else 1 for i in range(rank_of(x)))
+    is_inside = apply("reshape", apply("less_equal", tensor(positions), last), shape=shape)
+    return apply("select", is_inside, elements, apply("zeros_like", elements))
 
 
 def _check_norm(norm: str) -> str:

@@ -33,3 +33,41 @@ def test_elements_are_counted_in_equal_bins():
         assert "plain Python" not in compiled.explain() and "kernels" not in compiled.explain()
         for x in OTHERS:
             np.testing.assert_equal(outcome(compiled, [x]), outcome(function, [x]))
+
+
+def count_between_edges(x):
+    edges = np.array([-1.0, -0.5, 0.0, 0.0, 2.0, 2.0])
+    return np.histogram(x, edges), np.histogram(x, bins=[-3, 0, 4]), np.histogram(x, edges[:3], density=True)
+
+
+def add_weights(x):
+    weights = x * 0.25 - 1
+    counts, edges = np.histogram(x, bins=5, range=(-2, 2), weights=weights)
+    return counts.round(9), edges, np.histogram(x, [-1.0, 0.5, 3.0], weights=weights)[0].round(9)
+
+
+def count_in_cells(x):
+    y = x[::-1] * 2.0
+    counts, *edges = np.histogram2d(x, y, bins=[3, np.array([-1.0, 0.0, 5.0])])
+    return counts, edges, np.histogram2d(x, y), np.histogram2d(x, y, bins=4, density=True)[0].round(9)
+
+
+def test_elements_are_counted_in_given_bins_and_cells():
+    vectors = [x for x in SPREAD if x.ndim == 1 and x.dtype != np.uint8]
+    for function in (count_between_edges, add_weights, count_in_cells):
+        compiled = ac.compile(function)
+        for x in vectors:
+            np.testing.assert_equal(outcome(compiled, [x]), outcome(function, [x]))
+        assert "plain Python" not in compiled.explain() and "kernels" not in compiled.explain()
+        for x in OTHERS:
+            np.testing.assert_equal(outcome(compiled, [x]), outcome(function, [x]))
+
+
+def test_edges_that_decrease():
+    def count_between(x, edges):
+        return np.histogram(x, edges)[0]
+
+    compiled = ac.compile(count_between)
+    for edges in (np.array([0.0, 1.0, 2.0]), np.array([0.0, 2.0, 1.0]), np.array([0.0, np.nan, 1.0])):
+        for x in (np.arange(4.0), np.array([0.5, np.nan, np.inf, 2.0])):
+            np.testing.assert_equal(outcome(compiled, [x, edges]), outcome(count_between, [x, edges]))
