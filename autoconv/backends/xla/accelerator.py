@@ -1,4 +1,4 @@
-"""Accelerators as places of work: eager ops and graphs that a block of `device` sends there."""
+"""Accelerators as devices: they run the eager ops and graphs that a `device` block requests for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_GRAPHS = 1024  # graphs whose code is kept
 
 
 class Accelerator:
-    """A device of XLA's. Results stay in the device's memory until they are fetched."""
+    """A GPU or TPU of XLA's. Results stay in the device's memory until they are fetched."""
 
     def __init__(self, backend: XlaBackend) -> None:
         self._backend = backend
@@ -31,7 +31,7 @@ class Accelerator:
         compiled = self._compiled.get(text)
         if compiled is None:
             compiled = self._backend.compile(graph)
-            if len(self._compiled) < _MAX_GRAPHS and "<opaque" not in text:
+            if len(self._compiled) < _MAX_GRAPHS and "<opaque" not in text:  # the text does not identify opaque objects
                 self._compiled[text] = compiled
         types = [value.type for value in graph.outputs]
 

@@ -1,7 +1,8 @@
-"""The backend `xla`: graphs go through StableHLO to XLA; what has no form there runs natively.
+"""The backend `xla`: graphs are written as StableHLO, which XLA compiles; a graph without that form runs natively.
 
-Each shape has code of its own. An error word other than 0 means that an op failed, or met operands that its rule leaves
-to the kernel: the native code then runs the same call, and gives the results or raises at the program's line.
+Each shape has code of its own. A module returns an error word. A word other than 0 means that an op failed, or met
+operands that its rule leaves to the kernel. Native code then runs the same call: it returns the results, or raises the
+error with the program's line.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ from autoconv.forks import generation
 from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import ArrayType, ResourceType, Symbol
 
-MAX_VARIANTS = 16  # compilations for values of integers that sizes depend on
+MAX_VARIANTS = 16  # compilations for different values of the integers that sizes depend on
 _Variant = tuple[Module, Executable]
 
 
 class XlaGraph:
-    """A graph compiled by XLA for a device."""
+    """A graph compiled by XLA for a device; `native` compiles it natively, at the first call that needs this.
+
+    If sizes depend on the values of integer arguments, there is a variant for each of their values.
+    """
 
     sizes = None
 
@@ -81,7 +85,7 @@ class XlaGraph:
         return self._run_natively(arguments) if results is None else results
 
     def _make_host_run(self) -> Callable[[Sequence[Any]], list[Any] | None]:
-        """Return `_run_by_xla`, for a graph without variables and shared results by its few steps that remain."""
+        """Return a function that does `_run_by_xla` on the processor; for a graph without writes, a shorter one."""
         variant = self._variants[()]
         assert variant is not None
         module, executable = variant
@@ -98,7 +102,7 @@ class XlaGraph:
         return run
 
     def _run_by_xla(self, arguments: Sequence[Any], keep_on_device: bool = False) -> list[Any] | None:
-        """Run the graph by XLA; return None, without any effect, where the native code has to run it."""
+        """Run the graph by XLA; return None, without any effect, if native code has to run it."""
         sizes = tuple([int(arguments[i]) for i in self._size_parameters])
         variant = self._find_variant(sizes)
         if variant is None or generation() != self._fork_generation:  # the threads of XLA are not in a forked process
@@ -109,7 +113,7 @@ class XlaGraph:
             argument_values = list(arguments)
             for i in self._variables:
                 argument_values[i] = argument_values[i].value
-        # Native code of a later run would find variables and arrays changed.
+        # A rerun later, when a result is fetched, would read variables and arrays that may have changed by then.
         rerun = None if self._variables or module.written or module.parts else self._run_natively
         results, error_word = run(argument_values, keep_on_device, rerun)
         if error_word:
@@ -121,7 +125,7 @@ class XlaGraph:
         return results[: module.results] if module.written else results
 
     def _find_variant(self, values: tuple[int, ...]) -> _Variant | None:
-        """Return the code for these values of integers; None where there is none."""
+        """Return the code for these values of the integers that sizes depend on; None if there is none."""
         if values not in self._variants and len(self._variants) < MAX_VARIANTS:
             try:
                 self._variants[values] = self._compile_variant(dict(zip(self._size_parameters, values, strict=True)))
@@ -155,7 +159,7 @@ class XlaGraph:
 
 
 def _shared_result(part: Part | ChosenPart, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
-    """Return a result that shares memory: an array, or a view of it."""
+    """Return a result that shares memory with an argument or another result: that array, or a view of it."""
     if isinstance(part, ChosenPart):
         part = part.options[int(results[part.tag])]
     array = arguments[part.position] if part.is_of_argument else results[part.position]
@@ -165,7 +169,7 @@ def _shared_result(part: Part | ChosenPart, arguments: Sequence[Any], results: S
 
 
 def _write_contents(arguments: Sequence[Any], module: Module, results: Sequence[Any]) -> None:
-    """Store new contents in arrays and variables; donated arrays already have theirs."""
+    """Store new contents in arrays and variables; donated arrays have their new contents already."""
     for position, value in zip(module.written, results[module.results :], strict=False):
         target = arguments[position]
         array = value.fetch() if isinstance(value, DeviceArray) else value
@@ -176,7 +180,7 @@ def _write_contents(arguments: Sequence[Any], module: Module, results: Sequence[
 
 
 class _NoSymbolicCode:
-    """Queries about code for open sizes, which XLA does not have: each shape is compiled."""
+    """Answers to queries about code for open sizes, which XLA does not have: each shape is compiled."""
 
     def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
         raise ValueError("XLA compiles each shape")
@@ -192,7 +196,7 @@ class _NoSymbolicCode:
 
 
 class XlaBackend:
-    """Compiles graphs by XLA, and by `native` what has no form in StableHLO."""
+    """Compiles graphs by XLA, and graphs without a form in StableHLO by the backend `native`."""
 
     name = "xla"
     compile_library = None
@@ -236,7 +240,7 @@ class XlaBackend:
 
 
 class _GraphWithNote:
-    """Native code of a graph, with a note on why XLA has none."""
+    """Native code of a graph, with a note that states why XLA has none."""
 
     def __init__(self, code: CompiledGraph, note: str) -> None:
         self._code = code

@@ -1,7 +1,7 @@
-"""XLA's clients, of the package jaxlib: the processor, and the accelerators for which jax has a plug-in.
+"""XLA's clients, from the package jaxlib: of the processor, and of the accelerators for which jax has a plug-in.
 
-Nothing of jaxlib's modules is a stable interface: all that is used of them is in this folder. The processor has a
-client of its own, which works without jax and runs each call to its end before it returns.
+The modules of jaxlib are no stable interface, so only this folder uses them. The processor has a client of its own,
+which works without jax and finishes each call before it returns.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KINDS = ("GPU", "TPU")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A device of a client. `is_host` is True where the device computes in the memory of this process."""
+    """A device of a client. `is_host`: the device is the processor, which computes in the memory of this process."""
 
     client: Any
     device: Any
@@ -30,9 +30,9 @@ class Place:
 
 
 def place(name: str = "") -> Place:
-    """Return the device of a name such as `GPU:0`; without a name the first accelerator, else the processor.
+    """Return the device of a name such as `GPU:0`; by default the first accelerator, or the processor if there is none.
 
-    Raises Unsupported where jaxlib is missing or has another interface, and in a forked process, since a fork does not
+    Raises Unsupported if jaxlib is missing or has another interface, and in a forked process, since a fork does not
     copy the threads of the clients.
     """
     result = _place_of_device(name, os.getpid())
@@ -41,7 +41,7 @@ def place(name: str = "") -> Place:
     return result
 
 
-_CLIENT_PROCESS: list[int] = []  # the process in which there are clients
+_CLIENT_PROCESS: list[int] = []  # [id of the process that created the clients], or [] before
 
 
 @cache
@@ -67,7 +67,7 @@ def _processor() -> tuple[Any, Any]:
 
 @cache
 def accelerators() -> tuple[str, ...]:
-    """Return the names of the accelerators, `GPU:0` and so on; jax is imported only where it has a plug-in."""
+    """Return the names of the accelerators, `GPU:0` and so on; jax is imported only if it has a plug-in."""
     if find_spec("jax") is None or not (find_spec("jax_plugins") or find_spec("libtpu") or _has_entry_points()):
         return ()
     return tuple(f"{kind}:{number}" for kind in KINDS for number, _ in enumerate(devices(kind)))

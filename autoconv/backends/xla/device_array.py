@@ -1,6 +1,6 @@
-"""Arrays in the memory of an accelerator, and the error words of the calls that made them.
+"""Arrays in the memory of an accelerator, and the error words of the calls that computed them.
 
-A word is read when a result is fetched: until then the processor does not wait for the accelerator, and sends the next
+A word is read when a result is fetched. Until then the processor does not wait for the accelerator, and sends further
 calls.
 """
 
@@ -14,14 +14,15 @@ import numpy as np
 from autoconv.backends.xla.client import Place
 from autoconv.ops.values.remote_array import RemoteArray
 
-_MAX_DEPTH = 32  # calls that may follow each other before words are read, as each keeps its arguments in memory
+_MAX_DEPTH = 32  # longest chain of calls on results of calls before words are read: each keeps its arguments in memory
 
 
 class LateWord:
-    """The error word of a call that has been sent to an accelerator; `word` is None if that call cannot fail.
+    """The error word of a call that has been sent to an accelerator; `word` is None if the call cannot fail by itself.
 
-    Where the word is set, or an argument is a result of such a call and had another value, `rerun` runs the call
-    natively on the arguments: it gives the results, or raises at the program's line.
+    If the word is not 0, or the result of an earlier call was replaced for that reason, `rerun` runs the call natively
+    on the arguments: it returns the results, or raises the error with the program's line. `depth` is the length of the
+    chain of unread calls that ends here.
     """
 
     def __init__(self, word: Any, arguments: Sequence[Any], rerun: Callable[[Sequence[Any]], list[Any]]) -> None:
@@ -33,7 +34,7 @@ class LateWord:
         self.depth: int = 1 + max((earlier.depth for earlier in self.earlier_words), default=0)
 
     def read(self) -> list[Any] | None:
-        """Wait for the call; return None where its results on the accelerator are right, else the native ones."""
+        """Wait for the call; return None if its results on the accelerator are valid, else the native results."""
         if not self.is_read:
             try:
                 are_replaced = [earlier.read() is not None for earlier in self.earlier_words]
@@ -48,13 +49,13 @@ class LateWord:
 
 
 def unread_words(arguments: Sequence[Any]) -> list[LateWord]:
-    """Return the words of the calls that made the arguments, as far as these are not read yet."""
+    """Return the unread words of the calls whose results are among the arguments."""
     words = [x.word for x in arguments if isinstance(x, DeviceArray) and x.word is not None and not x.word.is_read]
     return list(dict.fromkeys(words))
 
 
 def settle_arguments(arguments: Sequence[Any]) -> None:
-    """Read the words of arguments that many calls have led to, and replace arguments whose words were set."""
+    """Read the words of long chains of calls, and take native results for arguments whose words were not 0."""
     for word in unread_words(arguments):
         if word.depth >= _MAX_DEPTH:
             word.read()
@@ -66,7 +67,7 @@ def settle_arguments(arguments: Sequence[Any]) -> None:
 class DeviceArray(RemoteArray):
     """An array in the memory of an accelerator, or of this process if `place` is None; `array` is its local copy.
 
-    `word` is the error word of the call whose result of that `position` it is, while the word is unread.
+    It is the result at `position` of a call; `word` is the call's error word, None once that is read.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class DeviceArray(RemoteArray):
         self._array = array
 
     def settle(self) -> None:
-        """Read the error word; take the result of native code where there is one."""
+        """Read the error word; if native code ran the call again, take its result."""
         results = None if self.word is None else self.word.read()
         if results is not None:
             self._array, self.place, self.buffer = np.asarray(results[self._position]), None, None

@@ -1,7 +1,7 @@
 """The entry of a graph compiled by XLA, which takes a user's call in the form that a CallForm describes.
 
-The entry consists of functions made once: checks of arguments and guards, and a builder of the result. Where a check
-fails, the entry returns NotImplemented, before anything has run.
+The entry consists of functions that are made once: checks of arguments and guards, and a builder of the result. If a
+check fails, the entry returns NotImplemented, before anything has run.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class _NoEntry(Exception):
 
 
 def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | None:
-    """Return the entry, or None where there is none for calls of this form.
+    """Return the entry, or None if there is none for calls of this form.
 
-    `run` gives the results for the graph's arguments, or None where it cannot; nothing has changed then.
+    `run` returns the results for the graph's arguments, or None if it cannot; then it has changed nothing.
     """
     try:
         readers = [_argument_reader(form, graph, i) for i in range(len(form.parameters))]
@@ -63,7 +63,7 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
     if len(memory_pairs) > _PAIR_LIMIT:
         return None
 
-    def entry(*call_arguments: Any) -> Any:  # its steps are few, as they take a third of a call's time
+    def entry(*call_arguments: Any) -> Any:  # written for speed: these steps take a third of a short call's time
         if len(call_arguments) != argument_count or busy.value:
             return NotImplemented
         if fixed_items:
@@ -98,7 +98,8 @@ def _are_equal(fixed_items: Sequence[tuple[int, Any]], arguments: Sequence[Any])
 
 
 def _argument_reader(form: CallForm, graph: Graph, position: int) -> Callable[[Any], Any]:
-    """Return a function from the user's argument to the graph's; None stands for one that does not fit."""
+    """Return a function that takes the user's argument and returns the graph's; it returns None if that does not fit.
+    """
     parameter_form, type_ = form.parameters[position], graph.parameters[position].type
     if isinstance(parameter_form, Captured):
         return lambda argument: argument
@@ -148,7 +149,7 @@ def _memory_reader(type_: TensorType | ArrayType) -> Callable[[Any], Any]:
 
 
 def _guard_checks(guard: Guard) -> list[Callable[[], bool]]:
-    """Return the conditions of a guard."""
+    """Return the checks of a guard: functions that return true while it holds."""
     value = guard.value
     result: list[Callable[[], bool]] = []
     if isinstance(guard, CellGuard):
@@ -177,7 +178,7 @@ def _guard_checks(guard: Guard) -> list[Callable[[], bool]]:
 
 
 def _result_builder(form: ResultForm, graph: Graph, tensor_class: type) -> Callable[[Sequence[Any]], Any]:
-    """Return a function that builds the user's result from the graph's."""
+    """Return a function that builds the user's result from the graph's results."""
     if isinstance(form, ConstantResult):
         return lambda results: form.value
     if isinstance(form, OutputResult):

@@ -28,14 +28,14 @@ from autoconv.graph.types import TensorType
 Rerun = Callable[[Sequence[Any]], list[Any]]
 _ALIGNMENT = 64  # bytes: memory that XLA reads in place
 _SHARED_BYTES = 1 << 16  # bytes: smaller arrays are copied, which takes less time than sharing their memory
-_MAX_KEPT_ADDRESSES = 64  # of results
+_MAX_KEPT_ADDRESSES = 64  # addresses of results whose arrays are kept
 _STAGED_BYTES_LIMIT = 1 << 26  # bytes of a staging area that is kept for later calls
 
 
 class Executable:
     """A compiled module. With `has_error_word` its last result is an int32, the error word.
 
-    `donated` maps positions of parameters whose memory the module takes to the positions of the results in that memory.
+    `donated` maps the positions of parameters whose memory XLA owns to the positions of the results in that memory.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Executable:
         self._types = list(results)
         self._has_error_word = has_error_word
         self._donated = dict(donated or {}) if place.is_host else {}
-        self._idle_areas: list[_Areas] = []  # those of calls that have ended
+        self._idle_areas: list[_Areas] = []  # staging areas that no running call uses
         self.run_on_host = self._make_host_run([_ArrayForm(type_) for type_ in results])
 
     def __call__(
@@ -57,16 +57,16 @@ class Executable:
     ) -> tuple[list[Any], int]:
         """Run on arrays of the parameters' dtypes and shapes, or DeviceArrays; return the results and the error word.
 
-        With `keep_on_device`, results of an accelerator are DeviceArrays; with `rerun`, which runs the call natively,
-        they have the error word, and 0 is returned in its place. On the processor the new contents of a donated array
-        are written into it, if the error word is 0, and its result is None.
+        With `keep_on_device`, results of an accelerator are DeviceArrays. With `rerun`, which runs the call natively,
+        these hold the unread error word, and 0 is returned in its place. On the processor the new contents of a donated
+        array are written into it if the error word is 0, and its result is None.
         """
         if self._place.is_host:
             return self.run_on_host(arguments)
         return self._run_on_accelerator(arguments, keep_on_device, rerun)
 
     def _make_host_run(self, results: Sequence[_ArrayForm]) -> Callable[[Sequence[Any]], tuple[list[Any], int]]:
-        """Return the function that runs on the processor; warm calls of small arrays take less time than its steps."""
+        """Return the function that runs on the processor, written for speed: XLA runs small arrays in less time."""
         run, idle_areas, has_error_word, donated = self._run, self._idle_areas, self._has_error_word, self._donated
         readers = [_result_reader(form) for form in results]
         (read_single,) = readers if len(readers) == 1 and not donated else (None,)
@@ -137,7 +137,7 @@ class _ArrayForm:
 
 
 class _Areas:
-    """Memory for copies of the arguments of one call at a time."""
+    """Staging areas, memory for copies of all arguments, which one call at a time uses."""
 
     def __init__(self, parameters: Sequence[_ArrayForm], donated: Container[int], device: Any) -> None:
         self._device = device
@@ -149,7 +149,7 @@ class _Areas:
             self._buffers = [_import_array(array, device) for array in self._copied]
 
     def fill(self, arguments: Sequence[Any]) -> list[Any]:
-        """Return buffers with the elements of arguments."""
+        """Return XLA's buffers with the elements of the arguments."""
         if not self._buffers:
             return [area.buffer(x, self._device) for area, x in zip(self._areas, arguments, strict=True)]
         for array, argument in zip(self._copied, arguments):  # noqa: B905 - `strict` takes time, and the entry counts
@@ -159,7 +159,10 @@ class _Areas:
     def take_donated(
         self, donated: Mapping[int, int], arguments: Sequence[Any], results: list[Any], has_succeeded: bool
     ) -> None:
-        """Keep the buffers of donated arrays, and write their new contents into the arguments; they are no results."""
+        """Keep the buffers of donated arrays for the next call; set their results to None.
+
+        With `has_succeeded`, write the new contents into the arguments.
+        """
         for position, result_position in donated.items():
             area = self._areas[position]
             area.take(results[result_position])
@@ -179,7 +182,7 @@ class _Area:
         self._buffer: Any = None
 
     def buffer(self, argument: Any, device: Any) -> Any:
-        """Return a buffer with an argument's elements: over its own memory, or over a copy."""
+        """Return XLA's buffer with an argument's elements: over the argument's memory, or over a copy."""
         form = self._form
         if self.array is not None and form.size < _SHARED_BYTES:
             self.array[...] = argument
@@ -200,12 +203,12 @@ class _Area:
         return buffer
 
     def take(self, buffer: Any) -> None:
-        """Keep the buffer of the result that has taken this memory."""
+        """Keep the buffer of the result that is in this memory."""
         raise NotImplementedError
 
 
 class _DonatedArea(_Area):
-    """Memory for copies of a donated argument; the buffer of a result that has taken it serves the next call."""
+    """Memory for copies of a donated argument; the buffer of the result in it takes the copy of the next call."""
 
     __slots__ = ("_address",)
 
@@ -268,12 +271,12 @@ class _XlaMemory:
 
 
 def _result_reader(form: _ArrayForm) -> Callable[[Any], np.ndarray]:
-    """Return a function from a result's buffer to an array: a small one is copied, a large one stays where it is."""
+    """Return a function from a result's buffer to an array: a copy if it is small, else an array over XLA's memory."""
     if form.size == 0:
         return lambda buffer: np.empty(form.shape, form.dtype)
     if form.size >= _SHARED_BYTES:
         return lambda buffer: _array_over(buffer, buffer.unsafe_buffer_pointer(), form)
-    arrays: dict[int, np.ndarray] = {}  # over memory that XLA uses again and again, by its address
+    arrays: dict[int, np.ndarray] = {}  # address of memory that XLA reuses -> array over it
     bytes_from_address: Callable[[int], Any] = (ctypes.c_char * form.size).from_address
 
     def copy(buffer: Any) -> np.ndarray:
@@ -297,7 +300,7 @@ def _array_over(buffer: Any, address: int, form: _ArrayForm) -> np.ndarray:
 
 
 def _runner(compiled: Any, place: Place, results: Sequence[TensorType]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return a function that runs an executable on buffers: jax's own if jax is installed, which takes half as long."""
+    """Return a function that runs an executable on buffers: if jax is installed its own, which takes half the time."""
     try:
         core, make_handler = import_module("jax.core"), import_module("jaxlib._jax").array_result_handler
         sharding = import_module("jax.sharding").SingleDeviceSharding(place.device)
@@ -312,7 +315,10 @@ def _runner(compiled: Any, place: Place, results: Sequence[TensorType]) -> Calla
 
 
 def _compile(text: str | bytes, place: Place) -> Any:
-    """Compile a module, text or bytecode, or take the executable that an earlier process kept. Raises RuntimeError."""
+    """Return the executable of a module, text or bytecode, from the cache on disk or compiled now.
+
+    Raises RuntimeError if XLA refuses the module.
+    """
     xla = import_module("jaxlib.xla_client")
     devices, options = xla.DeviceList((place.device,)), xla.CompileOptions()
     options.device_assignment = xla.DeviceAssignment.create(np.array([[place.device.id]]))

@@ -1,8 +1,9 @@
-"""Active traces: the functions that a thread is tracing, and calls among them that lead back to one of them.
+"""Active traces: the functions that a thread is tracing, and calls that lead back to one of these functions.
 
-Under `function`, a call in a region is recorded as a call of the callee's own trace. If the callee leads back to a
-function whose trace is active, and the call stands in an arm or a loop body, these traces would not end: only the
-recursion within one trace becomes a graph function (`recursion_detection.py`). Such a call is recorded inline instead.
+Under `function`, a call inside a trace is recorded as a call of the callee's own trace. A callee leads back if it
+calls, directly or through others, a function whose trace is active. Such a call in an arm or a loop body would never
+end: only recursion within one trace becomes a graph function (`recursion_detection.py`). So its nodes are recorded
+inline.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 
 
 class LeadsBack(AbandonTrace):
-    """Unwind the active traces to a call in an arm or a loop body, which is to be recorded inline."""
+    """Abandon the active traces up to `trace`: the call that needs it is to be recorded inline."""
 
     def __init__(self, trace: ActiveTrace) -> None:
         self.trace = trace
@@ -26,9 +27,9 @@ class LeadsBack(AbandonTrace):
 
 
 class ActiveTrace:
-    """A trace that a thread is making of `function`, for a call in `caller_region`, if any.
+    """A trace of `function` that a thread is making, for a call that is recorded in `caller_region`, if any.
 
-    `callees` are functions that lead back to this one.
+    `callees` are functions whose calls lead back to this one.
     """
 
     def __init__(self, function: Any, caller_region: Region | None) -> None:
@@ -38,7 +39,7 @@ class ActiveTrace:
 
     @property
     def is_conditional(self) -> bool:
-        """True if the call that needs this trace stands in an arm or a loop body."""
+        """True if the call that needs this trace is in an arm or a loop body."""
         return self.caller_region is not None and self.caller_region.parent is not None
 
 
@@ -61,9 +62,9 @@ def tracing(function: Any) -> Iterator[None]:
 
 
 def leads_back(function: Any, region: Region) -> bool:
-    """Return whether a call of `function` in `region` is to be recorded inline, as it leads to an active trace.
+    """Return whether a call of `function` in `region` leads to an active trace and is to be recorded inline.
 
-    Raises LeadsBack if an enclosing call has to be recorded inline first.
+    Raises LeadsBack if an enclosing call is to be recorded inline instead.
     """
     active = _TRACES.active
     for position, trace in enumerate(active):
@@ -79,9 +80,9 @@ def leads_back(function: Any, region: Region) -> bool:
 
 
 def is_to_be_inlined(function: Any, error: InaccessibleTensorError | LeadsBack, region: Region) -> bool:
-    """Return whether a call of `function` in `region` has no trace of its own, for the reason that `error` gives.
+    """Return whether a call of `function` in `region`, whose trace ended with `error`, is to be recorded inline.
 
-    Either its trace leads back to one around it, or it closes over a tensor of one.
+    It is if the function's trace leads back to an enclosing trace, or uses a tensor of an enclosing trace.
     """
     if isinstance(error, LeadsBack):
         return error.trace.function is function and error.trace.caller_region is region

@@ -1,4 +1,4 @@
-"""Types and values of arguments, as texts: `float32[2,?]`, `int32[]`, `2.5`."""
+"""Parsing of texts with types and values of arguments, such as "float32[2,?] int32[] 2.5"."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from autoconv.runtime.support.shape import TensorSpec
 
 
 def parse_specs(text: str) -> list[Any]:
-    """Parse TensorSpecs and Python values; raises TargetError."""
+    """Parse a text; return TensorSpecs and Python values. Raises TargetError for a word that is neither."""
     return [_make_open_spec(parsed) if isinstance(parsed, TensorType) else parsed for parsed in parse_types(text)]
 
 
 def parse_types(text: str) -> list[Any]:
-    """Parse types of tensors, whose sizes may be names, and Python values; raises TargetError."""
+    """Parse a text; return TensorTypes, whose sizes may be symbols, and Python values. Raises TargetError as above."""
     result: list[Any] = []
     for word in _split_words(text):
         try:
@@ -42,6 +42,7 @@ def _parse_type_or_value(word: str) -> Any:
 
 
 def _make_open_spec(type_: TensorType) -> TensorSpec:
+    """Return the spec of a type, with None for each symbol."""
     shape = type_.shape
     if shape is not None:
         shape = tuple(None if isinstance(size, Symbol) else size for size in shape)

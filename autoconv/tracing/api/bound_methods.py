@@ -1,4 +1,5 @@
-"""Compiled methods of instances: each instance has its own compiled function, if it lives long enough for one."""
+"""Compiled methods of instances: an instance gets a compiled function of its own, unless its calls run as plain Python.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _IMPLICIT_WRAPPERS = {"__new__": staticmethod, "__init_subclass__": classmethod,
 
 
 class MethodBinding:
-    """The part of a Function that makes the methods of instances."""
+    """The part of a Function that returns the methods of instances, each a Function with a cache of its own."""
 
     takes_instances: bool | None = False
     """True if Python calls objects of the class with the instance, without `__get__`; None: not determined yet."""
@@ -46,14 +47,15 @@ class MethodBinding:
             setattr(owner, name, self.python_function)
 
     def method_for_call(self, args: tuple[Any, ...]) -> Any:
-        """Return the method for a call of this object by Python itself; None if it is not a method call.
+        """Return the method for a call of this object with an instance as the first argument.
 
-        Native code looks up existing methods. A call for an instance without one runs as a TransientMethod does.
+        Return None if the object is not an attribute of the instance's class, or if the call runs as that of a
+        TransientMethod: by this Function itself. Native code calls existing methods without this function.
         """
         instance = args[0]
         if not any(vars(base).get(self._attribute_name) is self for base in type(instance).__mro__):
             return None
-        self._methods = self._method_by_instance.entries  # from now on, native code finds methods itself
+        self._methods = self._method_by_instance.entries  # native code looks up methods here
         return self.find_method(instance) or (None if self.prefers_plain else self.method_of_instance(instance))
 
     if not TYPE_CHECKING:  # a type checker refuses attributes that no method has
@@ -76,7 +78,7 @@ class MethodBinding:
 
     @property
     def prefers_plain(self) -> bool:
-        """Return whether the latest examined calls of the methods ran as plain Python, and nothing is recorded now."""
+        """True if the latest examined call of the methods ran as plain Python, and no trace or tape is recording."""
         return self._tiers.latest == PLAIN and not BUSY.value
 
     def find_method(self, instance: Any) -> Any:
@@ -93,7 +95,7 @@ class MethodBinding:
             attributes = vars(method)
             for name, value in getattr(self.python_function, "__dict__", {}).items():
                 if not name.startswith("__") and attributes.get(name) is value:
-                    del attributes[name]  # a copy, which would go out of date
+                    del attributes[name]  # `__getattr__` reads the current value from the function instead
             attributes.update(__func__=self, __self__=instance)
             method.__class__ = self.method_class or function_class
             if not self._method_by_instance.put(instance, method):
@@ -102,7 +104,7 @@ class MethodBinding:
 
 
 class MethodAttributes:
-    """The attributes of a method of Python: those of its function, which it does not set or delete."""
+    """Mixin of methods: as for Python's own methods, attributes of the function cannot be set or deleted."""
 
     __slots__ = ()
 
@@ -117,10 +119,10 @@ class MethodAttributes:
 
 @skipped_by_warnings
 class TransientMethod(MethodAttributes):
-    """A compiled method that calls the function of the class with the instance as the first argument.
+    """A method without a compiled function of its own: it calls the Function of the class with the instance.
 
-    Making the function of an instance takes as long as a hundred short calls. Where the latest calls of the method ran
-    as plain Python, a further instance gets its function only once an attribute of the method is read.
+    Making a compiled function for an instance takes as long as a hundred short calls. If the latest calls of the method
+    ran as plain Python, other instances get their functions only when an attribute of the method is read.
     """
 
     __autoconv_function__ = True

@@ -77,7 +77,7 @@ class CallDispatch(Generic[P, R]):
         self._gate = Gate(0 if is_timed else FOREVER, self._signature.most_positions)
         self._examination_interval = 1  # calls from one examination to the next
         self._attempt_count = 0  # number of attempts to trace
-        self._is_time_valid = True  # False after a timed call that later calls of its kind do not resemble
+        self._is_time_valid = True  # False after a timed call whose time is not typical of its kind
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
@@ -97,9 +97,9 @@ class CallDispatch(Generic[P, R]):
             raise
 
     def _run_graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call by an entry of the traces tried first, else by its cache key.
+        """Run a call by an entry of the traces that are tried first, or else by its cache key.
 
-        Under `compile` it runs as plain Python while NumPy is set to act on floating-point errors.
+        Under `compile`, run it as plain Python while NumPy is set to raise or report floating-point errors.
         """
         if self._checks_float_state and acts_on_floats() and not BUSY.value:
             if _FLOAT_ACTIONS_REASON not in self._explanation.plain:
@@ -122,13 +122,13 @@ class CallDispatch(Generic[P, R]):
                         self._stop_direct_calls(concrete)
                         raise
                     failure = error
-                if failure is not None:  # after the handler, which would be the context of what the program raises
+                if failure is not None:  # outside of the handler, or exceptions of the rerun would have it as context
                     return self._rerun_plain(concrete, failure, args, kwargs)
                 if result is not NotImplemented:
                     self._call_counter.value += 1
                     return self._check_float_flags(concrete, result, args, kwargs)
         deferred_kinds = self._tiers.presumption.deferred
-        if deferred_kinds and self._is_timed and not BUSY.value:  # no trace fits, as an earlier call found by its key
+        if deferred_kinds and self._is_timed and not BUSY.value:  # calls for which an earlier search found no trace
             kind = deferred_kinds.get(exact_kind_of(args, kwargs))
             if kind is not None and self._is_deferred(kind):
                 return self._run_deferred(kind, args, kwargs)
@@ -137,14 +137,15 @@ class CallDispatch(Generic[P, R]):
     def _check_float_flags(
         self, concrete: ConcreteFunction, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Return the result of a call that ran by this trace; see `float_warnings`."""
+        """Return the result of a call that the trace ran, or of its rerun as plain Python (see `float_warnings`)."""
         flags = concrete.float_errors.take_flags()
         if concrete.float_errors.undoable_calls:
             self._is_time_valid = False
         return self._handle_float_flags(flags, concrete, result, args, kwargs) if flags else result
 
     def _handle_float_flags(self, flags: int, concrete: ConcreteFunction, result: Any, args: Any, kwargs: Any) -> Any:
-        if BUSY.value or not concrete.float_errors.must_rerun(flags):  # a tape records the results of the trace
+        """Return `result` of a call that set floating-point flags, or the result of its rerun as plain Python."""
+        if BUSY.value or not concrete.float_errors.must_rerun(flags):  # if busy, a tape has recorded the results
             self._stop_direct_calls(concrete)
             return result
         self._is_time_valid = False  # the time of the call is not that of its graph
@@ -156,7 +157,7 @@ class CallDispatch(Generic[P, R]):
             self._set_direct_traces(*(pair for pair in self._direct_traces if pair[0] is not concrete))
 
     def _handle_raised_flags(self, entry: Callable[..., Any], result: Any, flags: int, *args: Any) -> Any:
-        """Return the result of a call that went directly to an entry and raised flags of floating-point errors."""
+        """Do `_handle_float_flags` for a call that native dispatch passed to an entry."""
         try:
             concrete = self._trace_of_entry(entry)
             call = self._signature.split_positions(args)
@@ -166,7 +167,7 @@ class CallDispatch(Generic[P, R]):
             raise
 
     def _handle_failure(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
-        """Handle an error of a call that went directly to an entry: rerun it as plain Python, or raise."""
+        """Handle an error of a call that native dispatch passed to an entry: rerun it as plain Python, or raise."""
         context = error.__context__
         try:
             concrete = self._trace_of_entry(entry)
@@ -177,12 +178,13 @@ class CallDispatch(Generic[P, R]):
             raise error
         except BaseException as raised:
             if raised is error:
-                error.__context__ = context  # which a statement `raise` replaces
+                error.__context__ = context  # the statement `raise error` has replaced it
             present(raised)
             raise
 
     def _trace_of_entry(self, entry: Callable[..., Any]) -> ConcreteFunction | None:
-        return next((trace for trace, direct in self._direct_traces if direct is entry or entry in trace.entries), None)
+        pairs = self._direct_traces
+        return next((trace for trace, other in pairs if other is entry or entry in trace.entries), None)
 
     def _call_by_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError
@@ -245,11 +247,12 @@ class CallDispatch(Generic[P, R]):
             self._open_gate(self._examination_interval, PLAIN)
 
     def _deferred_kind(self, call: Call) -> Any:
-        """Return the kind of a call without a trace, if such calls run plain until they took as long as a trace."""
+        """Return the kind of a call for which no trace fits if it is deferred (see `plain_presumption`); else None."""
         kind = kind_of(call.args, call.kwargs) if self._is_timed else None
         return kind if self._is_timed and self._is_deferred(kind) else None
 
     def _is_deferred(self, kind: Any) -> bool:
+        """Return whether calls of the kind without a trace run as plain Python for now."""
         budget = self._bailout.trace_budget
         return self._tiers.presumption.runs_without_trace(kind, budget.count, budget.seconds_a_trace)
 
@@ -268,7 +271,7 @@ class CallDispatch(Generic[P, R]):
             self._tiers.timing(kind).discount_call()
 
     def _apply_choice(self, timing: Timing, kind: Any) -> None:
-        """Open the gate for later calls in the chosen form, if one was chosen."""
+        """Record the choice of a form, if it was made, and open the gate for the next call."""
         if timing.choice:
             self._open_gate(1, timing.choice)
             seconds = timing.plain_seconds if timing.is_measured else 0.0
@@ -284,8 +287,7 @@ class CallDispatch(Generic[P, R]):
         attempts_before, start, seconds = self._attempt_count, clock(), 0.0
         self._bailout.is_without_trace, self._is_time_valid = False, True
         is_positional = not kwargs and len(args) <= self._signature.most_positions
-        # The entries without guards that are checked in Python.
-        entries = native_entries(self._native_entries) if is_positional else ()
+        entries = native_entries(self._native_entries) if is_positional else ()  # their guards need no Python code
         try:
             for entry in entries:
                 failure: BaseException | None = None
@@ -317,7 +319,7 @@ class CallDispatch(Generic[P, R]):
                         self._tiers.presumption.record_short_kind(kind)
 
     def _record_rerun(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Record that a call fell back from a graph to plain Python; if that is frequent, its kind runs plain at once.
+        """Record that a call reran as plain Python; if such calls are frequent, choose plain Python for its kind.
 
         Calls that are undone only for their warnings do not count.
         """
@@ -327,7 +329,7 @@ class CallDispatch(Generic[P, R]):
             kind = kind_of(args, kwargs)
             if self._tiers.timing(kind).record_rerun(self._call_counter.value):
                 self._gate.open(0, GRAPH)
-                self._explanation.record_times(kind_text(kind), RERUNS, True)
+                self._explanation.record_times(kind_text(kind), RERUNS, is_plain=True)
 
     def _open_gate(self, call_count: int, form: str) -> None:
         """Open the gate for that many calls in this form, without examination."""
@@ -338,7 +340,7 @@ class CallDispatch(Generic[P, R]):
     # ---- the traces tried first
 
     def _try_first(self, concrete: ConcreteFunction) -> None:
-        """Try this trace first on the next call, if it has an entry."""
+        """Try this trace before others on the next call, if it has an entry; narrow traces precede wide ones."""
         if concrete.guards.check_numerics or concrete.key.replica or concrete.float_errors.undoable_calls:
             return
         first_trace = self._direct_traces[0][0] if self._direct_traces else None

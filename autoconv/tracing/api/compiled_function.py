@@ -11,13 +11,13 @@ from autoconv.tracing.api.function import Function
 
 
 class CompiledFunction(Function[P, R]):
-    """A Function under Python's contract. As the method of a class, it is called with the instance."""
+    """A Function under Python's contract. As an attribute of a class, it may be called with the instance directly."""
 
     __slots__ = ()
     takes_instances: bool | None = None
 
     def _missing_attribute(self, name: str) -> object:
-        """Raise what Python raises for its functions, or return an attribute that only the Python function has."""
+        """Return an attribute that only the Python function has; raises AttributeError as functions of Python do."""
         return getattr(vars(self).get("python_function", _no_function), name)
 
     def __copy__(self) -> CompiledFunction[P, R]:
@@ -33,7 +33,7 @@ class CompiledFunction(Function[P, R]):
 
 
 class CompiledMethod(MethodAttributes, CompiledFunction[P, R]):
-    """The method of an instance. Like Python's own class, this one makes it of a function and an instance."""
+    """The method of an instance; as with `types.MethodType`, a call of the class takes a function and an instance."""
 
     __slots__ = ()
     takes_instances = False
@@ -43,7 +43,7 @@ class CompiledMethod(MethodAttributes, CompiledFunction[P, R]):
         return method
 
     def __init__(self, function: CompiledFunction[P, R], instance: object) -> None:
-        """Leave the method as it was made."""
+        """Do nothing: `__new__` returns a method that is initialised."""
 
     if not TYPE_CHECKING:
 
@@ -51,7 +51,7 @@ class CompiledMethod(MethodAttributes, CompiledFunction[P, R]):
             return self  # as an attribute of another class it stays bound
 
         def __setattr__(self, name: str, value: object) -> None:
-            # Attributes of the package can be set; for others, Python's own method raises.
+            # Attributes that this package uses can be set; for others, MethodAttributes raises Python's error.
             if name[:2] != "__" and (name in vars(self) or hasattr(CompiledFunction, name)):
                 object.__setattr__(self, name, value)
             else:
@@ -59,7 +59,7 @@ class CompiledMethod(MethodAttributes, CompiledFunction[P, R]):
 
 
 def _no_function() -> None:
-    """Stand for the function of an object that is not initialised yet."""
+    """Take the place of `python_function` in an object that is not initialised yet."""
 
 
 CompiledFunction.method_class = CompiledMethod

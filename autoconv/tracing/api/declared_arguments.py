@@ -1,4 +1,4 @@
-"""Declared arguments of an exported function, and the trace for them. Values among the arguments are constants.
+"""Declared arguments of an exported function: types or constants, and the trace for them.
 
 Under Python's contract the trace is made by calls with example arrays and numbers. Examples of several sizes make the
 open sizes symbolic.
@@ -34,12 +34,13 @@ from autoconv.tracing.specialise.function_contract import FunctionContract
 
 _CONTRACTS = {contract.name: contract for contract in (FunctionContract, CompileContract)}
 _NUMBER_TYPES = (bool, int, float, complex, np.generic)
-_EXAMPLE_SIZES = ((5, 11, 23, 43), (7, 13, 29, 47), (6, 17, 31, 53))  # sizes of three calls, after which sizes are open
+# Sizes in the examples of three calls, which make the function trace with open sizes: one for each symbol.
+_EXAMPLE_SIZES = ((5, 11, 23, 43), (7, 13, 29, 47), (6, 17, 31, 53))
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTensor:
-    """A tensor argument of known rank; open sizes are symbols, and equal symbols equal sizes."""
+    """A tensor argument of known rank. Open sizes are symbols; one symbol stands for equal sizes."""
 
     dtype: DType
     shape: tuple[Dimension, ...]
@@ -53,9 +54,10 @@ class DeclaredTensor:
 class Trace:
     """A trace, with the declared shapes of its arguments.
 
-    `graph` is the recorded graph with constants in place of given numbers and defaults. Alternatives of a result with
-    several types in Python, but one type in other languages, are joined. `layout` is the layout of the results.
-    `states` maps the positions of parameters that are random generators in Python to their present states.
+    `graph` is the recorded graph with constants in place of given numbers and defaults. Outputs that are alternatives
+    are joined (see `join_variants`); `layout` is the layout of the outputs. `arguments` are DeclaredTensors and Python
+    values, `source` is the file and line of the function. `states` maps the positions of parameters that are random
+    generators in Python to their states at the time of the trace.
     """
 
     concrete: ConcreteFunction
@@ -78,7 +80,8 @@ class Trace:
 
     @property
     def declared_shapes(self) -> dict[int, tuple[Dimension, ...]]:
-        """The declared shapes of parameters, by position; none if the parameters are not those declared."""
+        """The declared shapes by position of the parameter; {} if the parameters are not exactly the declared tensors.
+        """
         declared_tensors = [argument for argument in self.arguments if isinstance(argument, DeclaredTensor)]
         count = len(self.graph.parameters) - len(self.concrete.captures)
         positions = [i for i in range(count) if i not in self.states]
@@ -88,7 +91,7 @@ class Trace:
 
 
 def parse_declared_arguments(specs: Sequence[Any]) -> list[Any]:
-    """Return the arguments, as DeclaredTensors and plain values; each size without a name gets a symbol."""
+    """Return the arguments, as DeclaredTensors and Python values; each size without a name gets a symbol."""
     new_symbols = (Symbol(f"n{i}") for i in itertools.count())
     result: list[Any] = []
     for spec in specs:
@@ -109,7 +112,10 @@ def _shape_of_spec(spec: TensorSpec) -> tuple[Dimension, ...] | None:
 
 
 def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract: str) -> Trace:
-    """Return the trace of a function for these arguments; without any, for those of its `input_signature`."""
+    """Return the trace of a function for the arguments `specs`, or if these are empty, for its `input_signature`.
+
+    Raises TargetError for an unknown contract, UnsupportedError if a trace does not serve the declared types.
+    """
     if not isinstance(function, Function) and contract not in _CONTRACTS:
         raise TargetError(f"the contract is {' or '.join(_CONTRACTS)}, and not {contract!r}")
     traced_function = function if isinstance(function, Function) else Function(function, _CONTRACTS[contract])
@@ -139,7 +145,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
 
 
 def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, arguments: Sequence[Any]) -> None:
-    """Raise UnsupportedError if the trace depends on the values or sizes of examples for open arguments."""
+    """Raise UnsupportedError if the trace serves only the values or the sizes of the example arguments."""
     declared_tensors = _declared_leaves(arguments, concrete.key)
     exact_sizes: dict[Symbol, None] = {}
     for position, (argument, key) in enumerate(zip(declared_tensors, concrete.key.leaves, strict=True)):
@@ -153,9 +159,8 @@ def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, ar
         shape = key.type.shape if isinstance(key, (TensorKey, ArrayKey)) else None
         if shape is not None:
             pairs = zip(argument.shape, shape, strict=True)
-            exact_sizes.update(
-                (size, None) for size, traced_size in pairs if isinstance(size, Symbol) and isinstance(traced_size, int)
-            )
+            closed_sizes = [size for size, traced_size in pairs if isinstance(traced_size, int)]
+            exact_sizes.update((size, None) for size in closed_sizes if isinstance(size, Symbol))
     if exact_sizes:
         raise UnsupportedError(
             f"{function.name} has a graph of its own for each of the sizes {', '.join(map(str, exact_sizes))}"
@@ -180,9 +185,8 @@ def _collect_number_parameters(arguments: Sequence[Any], key: Key, leaves: Seque
     """Return the numbers among a trace's parameters by position, except those of declared tensors."""
     triples = zip(key.leaves, leaves, _declared_leaves(arguments, key), strict=True)
     parameters = [(leaf, declared) for key_, leaf, declared in triples if not isinstance(key_, (Literal, Reference))]
-    return {
-        i: leaf for i, (leaf, declared) in enumerate(parameters) if isinstance(leaf, _NUMBER_TYPES) and declared is None
-    }
+    undeclared = {i: leaf for i, (leaf, declared) in enumerate(parameters) if declared is None}
+    return {i: leaf for i, leaf in undeclared.items() if isinstance(leaf, _NUMBER_TYPES)}
 
 
 def _source_place(function: Function) -> str:
@@ -201,7 +205,7 @@ def _symbols(arguments: Sequence[Any]) -> list[Symbol]:
 
 
 def _example(argument: Any, sizes: dict[Symbol, int]) -> Any:
-    """Return an argument for Python's contract: an array, or a number."""
+    """Return an example of an argument for Python's contract: an array, or a number."""
     if not isinstance(argument, DeclaredTensor):
         return argument
     dtype = argument.dtype.numpy

@@ -78,14 +78,14 @@ def function(
     """Run a Python function as graphs under TensorFlow's contract, with one trace per signature of tensors.
 
     Python side effects happen once per trace; ops run on every call. `input_signature` fixes one signature.
-    With `reduce_retracing` a second trace makes the sizes that differ from the first symbolic. With
-    `experimental_follow_type_hints` numbers given for parameters that are annotated as Tensor become tensors.
+    With `reduce_retracing`, sizes in which calls differ are left open from the second trace on. With
+    `experimental_follow_type_hints`, numbers given for parameters that are annotated as Tensor become tensors.
     Raises TypeError when `func` is not callable.
 
     `donate` names parameters (or gives their positions) whose tensors are donated to the call: native code may reuse
-    their memory for its results. They raise DonatedTensorError when they are used afterwards, also where the call
-    failed. Arrays and variables stay valid, and so does everything in a call that a tape records or that is part
-    of another trace. Raises ValueError for an unknown parameter.
+    their memory for its results. Donated tensors raise DonatedTensorError when they are used afterwards, even if the
+    call failed. Arrays and variables stay valid, and so do the tensors of a call that a tape records or that is part of
+    another trace. Raises ValueError for an unknown parameter.
 
     `backend` names the backend of the graphs: "native" (LLVM), "xla" (the extra of that name) or "reference" (NumPy, op
     by op); without it, the setting decides. A function that is part of another function's trace runs with the backend
@@ -125,9 +125,9 @@ def compile(
     """Run a Python function as graphs under Python's contract: with the plain function's results and exceptions.
 
     Numbers are inputs, so one trace serves all of their values. Code that cannot be part of a graph runs as plain
-    Python; `f.explain()` shows the line and the reason. `donate` and `backend` are those of `function`; a call
-    that runs as plain Python donates nothing. Where a backend is named, calls run as graphs wherever there is one,
-    whether or not plain Python is quicker.
+    Python; `f.explain()` shows the line and the reason. `donate` and `backend` are as in `function`; a call that runs
+    as plain Python donates nothing. If a backend is named, each call that can be a graph runs as one, whether or not
+    plain Python is quicker.
 
     >>> @autoconv.compile
     ... def collatz(n):

@@ -1,4 +1,4 @@
-"""Random generators of a graph that leaves the process, as arrays of their state and code that draws from these.
+"""Replacement of random generators, in graphs for export, by arrays of their states and code that draws from these.
 
     before   %g = generator_make(%seed); %x = generator_draw(%g, method="random")
     after    %g = array_new(shape=(6,), dtype=uint64); … stores for the seed …; %x = … integer ops on loads of %g …
@@ -43,17 +43,18 @@ from autoconv.tracing.specialise.compile_contract import CompileContract
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """A method: the function that draws one number, and its parameters after the state, with their defaults.
+    """A method of generators.
 
-    `draws` is the function's name in `generator_draws`; `tables` those of the ziggurat method that it takes, too.
+    `function_name` is that of the function in `generator_draws` which draws one number, and `parameters` are those
+    after the state, with their defaults. `tables` is the distribution whose ziggurat tables it takes, too, or "".
     """
 
-    draws: str
+    function_name: str
     parameters: Mapping[str, Any]
     tables: str = ""
 
 
-_REQUIRED = object()
+_REQUIRED = object()  # the default of a parameter without a default
 _LOCATION_AND_SCALE = {"loc": 0.0, "scale": 1.0}
 _INTEGER = _Draw("integer", {"low": _REQUIRED, "high": None})
 _COMMON_DRAWS = {
@@ -89,11 +90,13 @@ _METHODS: dict[Type, dict[str, _Draw]] = {
     },
 }  # fmt: skip
 _BIT_SOURCES = {GENERATOR: "PCG64", RANDOM_STATE: "RANDOM_STATE", PYTHON_RANDOM: "PYTHON"}
-_POOL_SIZE = 4  # words of the pool into which a seed is spread
+_POOL_SIZE = 4  # 32-bit words of the pool into which NumPy's SeedSequence hashes a seed
+# The words of `state_of`: for PCG64 its state, its increment and a kept half; for Mersenne twisters 624 words, a
+# position and 5 further words for draws.
 _PCG64_STATE = ArrayType(uint64, (6,), dense_strides((6,), uint64))
 _MERSENNE_STATE = ArrayType(uint32, (630,), dense_strides((630,), uint32))
 _STATES = {GENERATOR: _PCG64_STATE, RANDOM_STATE: _MERSENNE_STATE, PYTHON_RANDOM: _MERSENNE_STATE}
-_REQUIRED_ARGUMENTS = {"endpoint": ("value", False), "replace": ("value", True)}  # draws with other values have no form
+_REQUIRED_ARGUMENTS = {"endpoint": ("value", False), "replace": ("value", True)}  # other values are refused
 _SIZE_METHODS = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
 
 
@@ -129,7 +132,7 @@ def state_of(generator: Any) -> np.ndarray:
 
 
 class _Generators(Rewriter[None]):
-    """The pass over one graph."""
+    """The pass: each generator becomes an array, each draw the nodes of its code."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -159,6 +162,7 @@ class _Generators(Rewriter[None]):
         return self._add("constant", value=np.asarray(array))[0]
 
     def _make(self, node: Node, seed: Value) -> Value:
+        """Return the state of a generator that is made from a seed."""
         type_: Any = node.results[0].type
         seed_type: Any = seed.type
         if node.inputs[0] in self._constants:
@@ -176,6 +180,7 @@ class _Generators(Rewriter[None]):
         return state
 
     def _draw(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
+        """Append the code of a draw from the state `inputs[0]`; return what it draws."""
         kind: Any = node.inputs[0].type
         result_type = self._type_of_draw(node)
         method = node.attributes["method"]
@@ -192,8 +197,8 @@ class _Generators(Rewriter[None]):
             _refuse(node, f"a draw by {method!r} of a number of values known only at run time")
         operand_types: list[Any] = [value.type for value in operands]
         types = tuple((type_.dtype, type_.shape) for type_ in operand_types)
-        code = _draw_code(kind, draw.draws, types, draw.tables, result_type)
-        is_array = _draws_array(draw.draws, result_type)
+        code = _draw_code(kind, draw.function_name, types, draw.tables, result_type)
+        is_array = _draws_array(draw.function_name, result_type)
         tables = [self._add("array_of", [self._constant(table)])[0] for table in ziggurat(draw.tables)]
         arrays = [
             self._add("array_of", [value])[0] if type_.shape else value
@@ -204,7 +209,10 @@ class _Generators(Rewriter[None]):
         return self._add("array_load", [number]) if isinstance(number.type, ArrayType) else [number]
 
     def _type_of_draw(self, node: Node) -> TensorType | None:
-        """Return the type of what a node draws, None if its rank is unknown. A draw finds sizes that are constants."""
+        """Return the type of what a node draws; None if its rank is unknown.
+
+        Unknown sizes are found by a draw in this process, if they depend on constants only.
+        """
         type_ = node.results[0].type
         if not isinstance(type_, TensorType) or type_.shape is None or None not in type_.shape:
             return type_ if isinstance(type_, TensorType) and type_.shape is not None else None
@@ -226,7 +234,7 @@ class _Generators(Rewriter[None]):
             return type_
 
     def _append(self, node: Node, code: Graph, operands: Sequence[Value]) -> list[Value]:
-        """Append the nodes of a graph, as nodes of the line of `node`."""
+        """Append the nodes of the graph `code`, with the span of `node`; return the values of its outputs."""
         self.values.update(zip(code.parameters, operands, strict=True))
         start = len(self.copy.nodes)
         self.append_rewritten(code.nodes)
@@ -246,9 +254,9 @@ def _refuse(node: Node, description: str) -> NoReturn:
 
 
 def _arguments(node: Node, draw: _Draw) -> list[Any] | None:
-    """Return the arguments for the parameters of a draw; None if there are others.
+    """Return an argument for each parameter of a draw; None if the method has arguments without a form.
 
-    Each is ("value", constant), or "input" or "number" with the position of an operand after the generator.
+    Each is ("value", constant), ("input", i) or ("number", i): the operand of the node at i, after the generator.
     """
     positional, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
     if node.attributes["method"] in _SIZE_METHODS:
@@ -258,9 +266,10 @@ def _arguments(node: Node, draw: _Draw) -> list[Any] | None:
     has_other_values = any(arguments_by_name.pop(name, value) != value for name, value in _REQUIRED_ARGUMENTS.items())
     if len(positional) > len(names) or not arguments_by_name.keys() <= names.keys() or has_other_values:
         return None
-    if draw.draws == "integer" and arguments_by_name.get([*draw.parameters][1], ("value", None)) == ("value", None):
-        first, second = draw.parameters
-        arguments_by_name = {**arguments_by_name, first: ("value", 0), second: arguments_by_name[first]}
+    if draw.function_name == "integer":
+        low, high = draw.parameters
+        if arguments_by_name.get(high, ("value", None)) == ("value", None):  # the only argument is the upper bound
+            arguments_by_name = {**arguments_by_name, low: ("value", 0), high: arguments_by_name[low]}
     result = [
         arguments_by_name.get(name, ("value", default))
         for name, default in draw.parameters.items()
@@ -272,9 +281,9 @@ def _arguments(node: Node, draw: _Draw) -> list[Any] | None:
 
 @functools.cache
 def _sources() -> types.ModuleType:
-    """Load the code of draws as code of the program, which is converted: code of this package is not."""
+    """Return the code of draws in a module that counts as the program's: code of this package is not converted."""
     result = types.ModuleType("generator_draws")
-    for module in (generator_draws, generator_bits):  # the second defines anew what the first imports of it
+    for module in (generator_draws, generator_bits):  # the second replaces the names that the first imports from it
         text, name = Path(str(module.__file__)).read_text(encoding="utf-8"), f"<{module.__name__}>"
         linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
         exec(compile(text, name, "exec"), vars(result))
@@ -283,7 +292,10 @@ def _sources() -> types.ModuleType:
 
 @functools.cache
 def ziggurat(name: str) -> Sequence[np.ndarray]:
-    """Return the tables of the ziggurat method for a distribution: limits as integers, widths and densities."""
+    """Return the tables of the ziggurat method for a distribution: limits as integers, widths, densities.
+
+    Return () for the name "".
+    """
     if not name:
         return ()
     rows = np.load(Path(generator_draws.__file__).with_name("ziggurat.npy"))

@@ -52,7 +52,7 @@ _SINGLETON_ERROR = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
     "variables on non-first call"
 )
-_REMEDIES = (
+_VARIABLE_REMEDY = (
     "Make sure the autoconv.Variable is only created once or created outside of the function: create it before the "
     "function is called and use it inside, or keep it in a name or attribute that is None at first: "
     "`if self.v is None: self.v = autoconv.Variable(…)`."
@@ -61,12 +61,12 @@ _NEW_OBJECTS_REASON = (
     "each call passes new objects, or new values that need a trace each: such calls run as plain Python until that has "
     "taken as long as a trace. Pass the numbers and arrays that the objects hold, or reuse the objects"
 )
-_MANY_TRACES = 16  # traces after which a key that fills the cache again runs plain
+_MANY_TRACES = 16  # traces of a function after which calls with a key that has `TRACES_PER_KEY` traces run plain
 Q = ParamSpec("Q")  # the parameters of a method without `self`
 
 
 class _SignatureDescriptor:
-    """Descriptor of the Python function's signature, for code that ignores `__wrapped__`; None for the class itself."""
+    """Descriptor of the Python function's signature, for code that ignores `__wrapped__`; None on the class itself."""
 
     def __get__(self, instance: Any, owner: Any = None) -> inspect.Signature | None:
         if instance is None:
@@ -134,7 +134,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
     def _call_by_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call by the trace for its key, which is made if necessary, or as plain Python.
 
-        In a region, record it there: as a call of that trace, or inlined as converted code.
+        While another function is traced, record the call there: as a call of this function's trace, or inline.
         """
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
@@ -184,7 +184,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         return function(*args, **kwargs)
 
     def _run_plain_unexamined(self, reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call as plain Python whose arguments would run code of the program if they were examined."""
+        """Run a call as plain Python, because examining its arguments would run code of the program."""
         self._explain_once(reason)
         self._bailout.record_plain_call(args)
         return call_with_tape_tensors(self.python_function, args, kwargs)
@@ -199,6 +199,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             self._explanation.plain.append(reason)
 
     def _run_plain(self, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call that has no trace as plain Python, and record it; `call` is None if it has no key."""
         if call is not None and call.deferred is not None:
             return self._run_deferred(call.deferred, args, kwargs)
         if call is None or not self._bailout.is_doubtful(call):
@@ -214,16 +215,16 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
                 self._explain_once(_NEW_OBJECTS_REASON)
 
     def _explain_once(self, reason: str) -> None:
-        """Explain why calls run plain from now on, with the line of the function."""
+        """Add a reason why calls run plain from now on to the explanation, with the line of the function."""
         code = getattr(self.python_function, "__code__", None)
         place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}: " if code is not None else ""
-        # Reasons that begin alike differ in numbers.
+        # Reasons with the same beginning differ only in numbers.
         if not any(entry.startswith(place + reason[:20]) for entry in self._explanation.plain):
             log("retraces", f"{self._signature.name} runs as plain Python: {place}{reason}")
             self._explanation.plain.append(place + reason)
 
     def _is_worth_a_trace(self, call: Call) -> bool:
-        """Return whether a call without a trace gets one; otherwise it runs plain. Sets the kind of a deferred call."""
+        """Return whether a call without a trace gets one; otherwise it runs plain. Sets `call.deferred`."""
         call.deferred = self._deferred_kind(call)
         if call.deferred is not None or self._bailout.is_doubtful(call):
             return False
@@ -233,7 +234,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         return not reason
 
     def _run_after_fault(self, fault: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as plain Python, to find out whether the program itself raises the error that its trace met."""
+        """Run a call as plain Python after a fault of its trace; the fault counts unless the program raises it, too."""
         try:
             result = call_with_tape_tensors(self.python_function, args, kwargs)
         except Exception as raised:
@@ -244,14 +245,17 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         return result
 
     def _is_for_object(self, key: Key) -> bool:
-        """Return whether a trace serves particular objects alone: for a bound method, or arguments by identity."""
+        """Return whether a trace serves particular objects only: it is of a bound method, or an argument is by
+        identity.
+        """
         return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
 
     def _leads_back(self, region: Region) -> bool:
-        """Return whether a trace of this function would not end, as it calls one that is being traced."""
+        """Return whether a call in `region` leads back to a function that is being traced (see `active_traces`)."""
         return self._decorator_options.autograph and leads_back(self, region)
 
     def _run_trace(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
+        """Run a call by its trace; rerun it as plain Python if necessary."""
         failure: Exception | None = None
         try:
             result = concrete.call_leaves(leaves)
@@ -266,14 +270,14 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             if self._is_time_valid:
                 self._try_first(concrete)
             return self._check_float_flags(concrete, result, args, kwargs)
-        if failure is not None:  # after the handler, which would be the context of what the program raises
+        if failure is not None:  # outside of the handler, or exceptions of the rerun would have it as context
             return self._rerun_plain(concrete, failure, args, kwargs)
         return call_with_tape_tensors(self.python_function, args, kwargs)
 
     def _rerun_plain(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
-        """Rerun a call plain after a value that its graph cannot represent, or an error whose text is not NumPy's."""
+        """Rerun a call as plain Python, whose graph met a value that it cannot represent or ended with an error."""
         self._record_rerun(error, args, kwargs)
-        if hasattr(error, "_autoconv_items"):  # from now on they are objects
+        if hasattr(error, "_autoconv_items"):  # a guess of list items was wrong: lists are keyed without guesses now
             self._signature.guesses_list_items = False
             self._set_direct_traces()
         if isinstance(error, UNDONE_ERRORS):
@@ -281,7 +285,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         return rerun_plain(error, self.python_function, args, kwargs)
 
     def _store_trace(self, concrete: ConcreteFunction) -> None:
-        """Keep a trace for later calls."""
+        """Add a trace to the cache, which may evict others."""
         for direct_trace, _ in self._direct_traces:  # their calls bypass the cache
             self._trace_cache.mark_used(direct_trace)
         is_full = self._trace_cache.add(concrete)
@@ -290,13 +294,15 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             self._plain_reasons[concrete.key] = "the outside values that it reads change on every call", None
 
     def _drop_direct(self, dropped: list[ConcreteFunction]) -> None:
+        """Do not call dropped traces directly any more."""
         if any(concrete in dropped for concrete, _ in self._direct_traces):
             self._set_direct_traces(*(pair for pair in self._direct_traces if pair[0] not in dropped))
 
     def _trace_call(self, call: Call) -> ConcreteFunction:
+        """Trace the function; trace it twice if the first trace creates variables, as the second then finds them."""
         refuse = _refuse_variables if self._was_called else None
         outcome = self._trace_once(call, refuse)
-        if outcome.created_variables:  # variables, which the second trace finds
+        if outcome.created_variables:
             self._trace_count += 1
             outcome = self._trace_once(call, _refuse_variables)
         self._trace_count += 1
@@ -310,7 +316,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             return trace_function(traceable, call, on_create)
 
     def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """Return the trace for these arguments: tensors, TensorSpecs or plain values."""
+        """Return the trace for these arguments: tensors, TensorSpecs or Python values."""
         try:
             return self._find_concrete(args, kwargs)
         except BaseException as error:
@@ -344,7 +350,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         return self._run_trace(concrete, leaves, args, kwargs)
 
     def leaves_for(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> list[Any]:
-        """Return the values of a trace's own parameters in a call. Raises TypeError for another signature."""
+        """Return the leaves of a call in the order of the trace's. Raises TypeError for another signature."""
         if not self._contract.python_numbers:
             name = concrete.name.decode()
             return bind_to_trace(self._signature.name, name, concrete.function_type, args, kwargs)
@@ -388,7 +394,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
 def _refuse_variables(variable: Any) -> None:
     place = current_place()
     place_text = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
-    raise ValueError(_SINGLETON_ERROR + place_text + _REMEDIES)
+    raise ValueError(_SINGLETON_ERROR + place_text + _VARIABLE_REMEDY)
 
 
 __all__ = ["Function"]

@@ -37,7 +37,7 @@ class PolymorphicType:
 
 
 class _AttributeOfPythonFunction:
-    """Descriptor of an attribute that the Python function has, which a program may also set: its code, its defaults."""
+    """Descriptor that reads and writes an attribute of the Python function, such as `__code__`."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -94,7 +94,7 @@ class FunctionIntrospection:
 
     @property
     def input_signature(self) -> tuple[Any, ...] | None:
-        """The TensorSpecs given to the decorator; None if it has none."""
+        """The TensorSpecs given to the decorator as `input_signature`; None without them."""
         return None if self._input_signature is None else tuple(self._input_signature)
 
     def experimental_get_tracing_count(self) -> int:
@@ -103,7 +103,7 @@ class FunctionIntrospection:
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
-        """The traces in order; a function with an input signature is traced first if it has none."""
+        """The traces in the order in which they were made; if there are none, an input signature is traced first."""
         if not self._trace_cache.traces and self._input_signature is not None:
             self.get_concrete_function()
         return sorted(self._trace_cache.traces, key=lambda concrete: concrete.number)
@@ -126,21 +126,22 @@ class FunctionIntrospection:
         }
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
-        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)
+        return "\n\n".join(trace.pretty_printed_signature(verbose) for trace in self.concrete_functions)
 
     def why_sizes_are_closed(self) -> list[str]:
         """Return the reasons for which each shape of the arguments has a trace of its own."""
         return list(self._explanation.closed_sizes)
 
     def explain(self) -> str:
-        """Explain each trace, and list the calls that ran as plain Python, with lines and reasons.
+        """Return a text that explains each trace, and lists the reasons for calls that ran as plain Python, with lines.
 
-        A function of a class also explains the methods of its latest instances, which have traces of their own.
+        If the function is a method, the text also explains the methods of the latest instances, which have traces of
+        their own.
         """
         texts = [f"method of {with_article(cls)}, {text}" for cls, text in self._explain_methods()]
         hidden_count = len(texts) - _MAX_METHODS
-        more = [f"methods of more instances, {hidden_count} in number"] if hidden_count > 0 else []
-        lines = "\n".join([*texts[-_MAX_METHODS:], *more])
+        hidden_text = [f"methods of more instances, {hidden_count} in number"] if hidden_count > 0 else []
+        lines = "\n".join([*texts[-_MAX_METHODS:], *hidden_text])
         return "\n".join([self._explanation.text(), *([textwrap.indent(lines, "  ")] if lines else [])])
 
     def _explain_methods(self) -> list[tuple[type, str]]:

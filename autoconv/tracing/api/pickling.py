@@ -2,7 +2,8 @@
 
 Lambdas and nested functions are pickled by source. The pickle holds the text of their file, their position in it, and
 the values of their cells and defaults. If their module cannot be imported, it also holds the globals that they use.
-Functions of the main script are pickled by both: a worker of joblib, for example, has another main module.
+Functions of the main script are pickled by reference and by source: the process that loads the pickle, such as a worker
+of joblib, may have another main module.
 Like any pickle, such a pickle may run code when it is loaded, so load only trusted ones.
 """
 
@@ -29,7 +30,7 @@ class NoValue:
 
 
 def is_importable(value: Any, module: str | None, qualified_name: str) -> bool:
-    """Return whether that name of that module is the value itself."""
+    """Return whether `qualified_name` in the module named `module` is bound to the value itself."""
     owner: Any = sys.modules.get(module or "")
     for part in qualified_name.split("."):
         owner = getattr(owner, part, None) if part != "<locals>" else None
@@ -47,7 +48,7 @@ class Pickling:
 
     @present_errors
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle by reference if a module has the object, as a method of its instance, or by source; without traces."""
+        """Return what a pickle stores: a reference, the method of an instance, or the source; never the traces."""
         function: Any = self.python_function
         if isinstance(function, types.MethodType):
             return getattr, (function.__self__, function.__func__.__name__)
@@ -61,7 +62,7 @@ class Pickling:
         return copyreg.__newobj__, (type(self),), (function, self.constructor_options)  # type: ignore[attr-defined]
 
     def __setstate__(self, state: Any) -> None:
-        if hasattr(self, "python_function"):  # an object of this process's own script
+        if hasattr(self, "python_function"):  # the object exists in this process's main script
             return
         function, options = state
         _ = importlib.import_module("autoconv").function  # imports the modules that are loaded with the public names
@@ -69,7 +70,7 @@ class Pickling:
 
 
 def _find_or_make_object(cls: type[Pickling], name: str) -> Pickling:
-    """Return the object of that name in the main module, or an empty one, whose state follows, if there is none."""
+    """Return the object of that name in the main module; if there is none, a new one for `__setstate__`."""
     value: Any = sys.modules.get("__main__")
     for part in name.split("."):
         value = getattr(value, part, None)
@@ -78,12 +79,15 @@ def _find_or_make_object(cls: type[Pickling], name: str) -> Pickling:
 
 _MAIN = ("__main__", "__mp_main__")
 _ARRAY_BYTE_LIMIT = 1 << 20  # bytes of an array that is pickled with a function
-_MAX_ITEMS = 1000  # of a container that is pickled with a function
-_MAX_DEPTH = 8  # of functions that call one another, by source
+_MAX_ITEMS = 1000  # items of a container that is pickled with a function
+_MAX_DEPTH = 8  # functions, each of which refers to the next, that are pickled by source
 
 
 def _source_of_script(function: Any) -> Source | None:
-    """Return a function of the main script as data, with its small globals; None if its source cannot be found."""
+    """Return a function of the main script as data, with its globals unless they are large.
+
+    Return None if its source cannot be found.
+    """
     if not isinstance(function, types.FunctionType):
         return None
     try:
@@ -94,7 +98,11 @@ def _source_of_script(function: Any) -> Source | None:
 
 @dataclass(slots=True)
 class Source:
-    """A Python function as data: made by `pack`, turned into a function again by `unpack`."""
+    """A Python function as data: `pack` makes it, `unpack` turns it into a function again.
+
+    `text` is the text of the file; `name`, `line` and `column` find the function in it. `globals_used` is None if the
+    module can be imported.
+    """
 
     file: str
     text: str
@@ -140,9 +148,9 @@ def unpack(source: Source) -> types.FunctionType:
     if not linecache.getlines(source.file):  # a notebook's cell, say: errors and conversion need the text
         linecache.cache[source.file] = (len(source.text), None, source.text.splitlines(True), source.file)
     module_code = compile(source.text, source.file, "exec", dont_inherit=True)
-    code = next(c for c in _nested_codes(module_code) if (c.co_qualname, c.co_firstlineno, _column(c)) == (
-        source.name, source.line, source.column,
-    ))  # fmt: skip
+    position = source.name, source.line, source.column
+    codes = _nested_codes(module_code)
+    code = next(code for code in codes if (code.co_qualname, code.co_firstlineno, _column(code)) == position)
     if source.globals_used is None:
         namespace = vars(importlib.import_module(source.module))
     else:
@@ -173,6 +181,7 @@ def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _owns_globals_of(module_name: str, function: Callable[..., Any]) -> bool:
+    """Return whether the imported module of that name has the function's globals."""
     module = sys.modules.get(module_name)
     return module is not None and vars(module) is function.__globals__  # type: ignore[attr-defined]
 
@@ -194,10 +203,10 @@ def _replace_modules(value: Any) -> Any:
 
 
 def _make_replacer(in_progress: frozenset[types.FunctionType]) -> Callable[[Any], Any]:
-    """Return the replacement of globals and contents of cells of functions of the main script.
+    """Return the function `replace` for `pack`, for functions of the main script.
 
-    Modules are stored by name, other functions of the script by source, unless they are in `in_progress`. Values that
-    may be large, or that a pickle cannot contain, are left out.
+    Modules are stored by name, other functions of the script by source, unless they are in `in_progress`: functions
+    that are being packed. Values that may be large, or that a pickle cannot contain, are left out.
     """
 
     def replace(value: Any) -> Any:

@@ -22,7 +22,7 @@ STAGES = (BEFORE, *(row.name for row in OPTIMISATIONS), NATIVE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One stage; `changed` is whether its text differs from the previous stage's."""
+    """One stage; `changed`: its text differs from the previous stage's."""
 
     name: str
     text: str
@@ -33,9 +33,10 @@ def stages(function: Function[..., Any], specs: str, spans: bool = False) -> lis
     """Return the stages of one trace, in the order of STAGES.
 
     `specs` are the arguments, separated by spaces: types as graphs print them (`float32[2,?]`) or Python's
-    literals. Raises TargetError for invalid specs, AutoconvError where the function has no graph.
+    literals. With `spans`, nodes have their source lines. Raises TargetError for invalid specs, AutoconvError if the
+    function has no graph for them.
     """
-    if function.contract == CompileContract.name:  # types stand for NumPy's arrays
+    if function.contract == CompileContract.name:  # types in `specs` are those of NumPy's arrays
         concrete = trace_function(function, [specs] if specs.strip() else [], function.contract).concrete
     else:
         concrete = function.get_concrete_function(*parse_specs(specs))

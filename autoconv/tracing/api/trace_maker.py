@@ -1,4 +1,4 @@
-"""Make the trace that a call lacks: attempts to trace, and the state that each leads to."""
+"""Creation of the trace for a call that has none: attempts to trace, each of which leads to a next step."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class NextStep(enum.Enum):
 
 
 class TraceMaker:
-    """Mixin of `Function` that makes its traces."""
+    """Mixin of `Function` that makes its traces. `_plain_reasons` maps keys that run plain to (reason, place)."""
 
     python_function: Callable[..., Any]
     _contract: type[SessionContract]
@@ -82,8 +82,8 @@ class TraceMaker:
             result: ConcreteFunction | NextStep = NextStep.FIND_TRACE
             while isinstance(result, NextStep):
                 if result is NextStep.FIND_TRACE:
-                    next_state = NextStep.MAKE_TRACE if self._may_trace(call) else NextStep.RUN_PLAIN
-                    result = self._trace_cache.find(call.key) or next_state
+                    next_step = NextStep.MAKE_TRACE if self._may_trace(call) else NextStep.RUN_PLAIN
+                    result = self._trace_cache.find(call.key) or next_step
                 elif result is NextStep.MAKE_TRACE:
                     result = self._attempt_trace(call)
                 else:
@@ -91,11 +91,11 @@ class TraceMaker:
             return result
 
     def _may_trace(self, call: Call) -> bool:
-        """Return whether to make a trace: no attempt has failed for the call's key, and it is worth a trace."""
+        """Return whether to make a trace: no attempt has failed for the call's key, and the call is worth a trace."""
         return call.key not in self._plain_reasons and (call.is_for_trace or self._is_worth_a_trace(call))
 
     def _attempt_trace(self, call: Call) -> ConcreteFunction | NextStep:
-        """Make one attempt to trace; return the trace or the next step. It may change the key of the call."""
+        """Make one attempt to trace; return the trace, or the next step for the call, whose key may have changed."""
         start, processor_start = time.perf_counter(), time.thread_time()
         self._attempt_count += 1
         reason = call.trace_reason = call.trace_reason or self._explanation.why(call, self._trace_cache.by_key)
@@ -120,11 +120,11 @@ class TraceMaker:
             return NextStep.RUN_PLAIN
         except (RunPlain, Exception) as error:
             self._record_cost(call, start)
-            state = self._choose_step_after_failure(call, exact_key, error)
-            if state is None:
+            next_step = self._choose_step_after_failure(call, exact_key, error)
+            if next_step is None:
                 point_to_compile(error, call.args, call.kwargs)
                 raise
-            return state
+            return next_step
         self._explanation.add(Row(reason, concrete))
         self._retracing.record_trace(self.python_function, self._contract.runs_plain)
         self._record_cost(call, start)
@@ -132,7 +132,7 @@ class TraceMaker:
         return concrete
 
     def _widen(self, call: Call) -> Key:
-        """Widen the call's key if earlier calls had other sizes; return the key with exact sizes."""
+        """Leave sizes open in the call's key if earlier calls had other sizes; return the key with exact sizes."""
         if self._reduce_retracing:
             call.key = widen_key(call.key, reversed(list(self._trace_cache.by_key)))
         exact_key = call.key
@@ -156,9 +156,10 @@ class TraceMaker:
         return NextStep.FIND_TRACE
 
     def _choose_step_after_failure(self, call: Call, exact_key: Key, error: Exception | RunPlain) -> NextStep | None:
-        """Return the next step after an error of the trace; None if the caller gets the error.
+        """Return the next step after an error of the trace; None if the error is raised to the caller.
 
-        A further attempt does without a feature of this one: open sizes, inputs for constants, or arrays as memory.
+        The next attempt has exact sizes, constants in place of promoted inputs, or objects in place of flattened
+        containers or arrays as memory, where this attempt had not.
         """
         if not isinstance(error, RunPlain) and note_fault(error):
             call.fault = error
@@ -205,12 +206,14 @@ class TraceMaker:
                 concrete.guards.refresh()
 
     def _record_plain(self, call: Call, reason: str, place: Any) -> None:
+        """Record that calls with the key of this one run plain; `place` is the line of the program that causes it."""
         self._plain_reasons[call.key] = reason, place
         log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 
     def _record_memory_error(self, call: Call) -> None:
-        """Run the call plain after its trace ran out of memory; the next call of its kind tries once more."""
+        """Record that a trace ran out of memory: one further trace of the function is tried before its calls run plain.
+        """
         reason = "there was no memory for a trace"
         if reason in self._explanation.plain:
             self._record_plain(call, reason, None)

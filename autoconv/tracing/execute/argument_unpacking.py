@@ -1,7 +1,7 @@
 """Native entry for structured arguments: tuples, lists, dicts and dataclasses of numbers and arrays.
 
-Python code generated for the key of a trace checks that a call fits the key, and extracts its numbers and arrays.
-Objects, functions and texts that are part of the key are compared.
+Python code is generated for the key of a trace. It compares the values that are part of the key, extracts the numbers
+and arrays, and passes these to a native entry.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ Extract = Callable[..., tuple[Any, ...] | None]
 class Unpacking:
     """The extraction of leaves from arguments.
 
-    `extract` returns the leaves at these `positions`, or None if the positional arguments do not fit.
-    `key` is the key of a call with only these leaves. After the arguments, `extract` takes the containers of outer
-    names and attributes: those that are flattened, and those that share one. `argument_count` counts the arguments.
+    `extract` takes `argument_count` positional arguments, then the containers of outer names and attributes. It returns
+    the leaves at `positions` of the trace's key, or None if the arguments do not fit. `key` is the key of a call with
+    only these leaves.
     """
 
     key: Key
@@ -56,10 +56,11 @@ class Unpacking:
         is_disjoint: Callable[[Sequence[Any]], bool],
         container_readers: Sequence[Callable[[], Any]],
     ) -> Callable[..., Any]:
-        """Wrap the native entry.
+        """Return an entry that extracts the leaves and calls the native entry.
 
-        Calls that omit arguments, or whose leaves may overlap arrays from outside, go through the full binding.
-        `container_readers` return the containers of outer names and attributes.
+        It returns NotImplemented, so that the arguments are bound in Python, for calls that omit arguments, or whose
+        leaves are not disjoint from arrays from outside. `container_readers` return the containers of outer names and
+        attributes.
         """
         extract = pass_locations(self.extract, container_readers) if container_readers else self.extract
         argument_count = self.argument_count
@@ -74,7 +75,7 @@ class Unpacking:
 
 
 def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
-    """Return the extraction for a key; None where it is unnecessary or too complicated.
+    """Return the extraction for a key; None if native code takes the arguments as they are, or it is too complicated.
 
     The last `written_count` leaves of the key are the contents of written locations.
     """
@@ -105,14 +106,14 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
 
 
 class _UnsupportedStructure(Exception):
-    """A structure that cannot be read by its class's plain operations."""
+    """A structure that indexing and attributes of builtin classes cannot read."""
 
 
 _EXTRACTED_KINDS = (TensorKey, ArrayKey, ObjectKey)
 
 
 def _needs_python_comparison(leaf: LeafKey) -> bool:
-    """Return whether native code cannot compare an argument with the leaf."""
+    """Return whether native code cannot compare an argument with the value in its key."""
     if isinstance(leaf, Literal):
         return type(leaf.value) not in _NATIVE_LITERAL_CLASSES
     return isinstance(leaf, Reference)
@@ -148,8 +149,8 @@ def _write_extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
 class _ExtractionWriter:
     """Writer of the extraction.
 
-    `leaf_expressions` are those of the extracted leaves, `containers` those of the mutable structures, and
-    `written_containers` those of the structures that are leaves as well.
+    `leaf_expressions` are the expressions of the extracted leaves, `containers` the variables of the mutable
+    structures, and `written_containers` the variables of those structures that are leaves as well.
     """
 
     def __init__(self, writer: FunctionWriter, leaves: Iterator[LeafKey]) -> None:
@@ -200,7 +201,7 @@ class _ExtractionWriter:
             self.leaf_expressions.append(expression if expression.isidentifier() else self.writer.variable(expression))
         elif isinstance(leaf, Literal):
             variable = self.writer.variable(expression)
-            self.writer.require_plain(leaf.value, variable)
+            self.writer.require_equal(leaf.value, variable)
             if type(leaf.value) not in _NATIVE_LITERAL_CLASSES:
                 self.writer.require(f"not {self.writer.constant(has_extra_attributes)}({variable})")
         elif isinstance(leaf, Reference):

@@ -1,6 +1,7 @@
-"""Binding of arguments to one trace by its structured signature; errors also explain the flat signature.
+"""Binding of arguments to one trace, by the parameters of its function.
 
-A trace takes the tensors for which it was made; its plain values may be omitted or given again.
+A trace takes the tensors for which it was made. Python values of its key may be omitted, or given again. Error texts
+also explain the flat signature, the tensors in order, which TensorFlow tries as well.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ class _MismatchError(TypeError):
 
 
 def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, kwargs: Any) -> list[Any]:
-    """Return the leaves of the arguments in the order of the trace's. `name` is the function's, for errors.
+    """Return the leaves of the arguments in the order of the trace's.
 
-    Raises TypeError for arguments that do not fit, InvalidArgumentError for tensors of another dtype.
+    `name` is the function's and `traced_name` the trace's, for errors. Raises TypeError for arguments that do not fit,
+    InvalidArgumentError for tensors of another dtype.
     """
     leaves: list[Any] = []
     arguments: dict[str, Any] = {}
@@ -57,7 +59,7 @@ def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, k
 
 
 def _python_parameters(type_: FunctionType) -> list[inspect.Parameter]:
-    """Return Python's parameters. A single one may be given by position even if it is declared as keyword-only."""
+    """Return the parameters for `inspect.Signature`; a single keyword-only parameter may be given by position."""
     result = [_python_parameter(parameter) for parameter in type_.parameters]
     if len(result) == 1:
         return [result[0].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)]
@@ -65,7 +67,7 @@ def _python_parameters(type_: FunctionType) -> list[inspect.Parameter]:
 
 
 def _python_parameter(parameter: Parameter) -> inspect.Parameter:
-    """Return Python's parameter. Fixed values are defaults; `_fit` raises for other parameters that are missing."""
+    """Return a parameter for `inspect.Signature`; its default is its value in the key, or `_REQUIRED`."""
     kind = inspect.Parameter.KEYWORD_ONLY if parameter.is_by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
     is_fixed = all(isinstance(leaf, (Literal, Reference)) for leaf in parameter.leaves)
     return inspect.Parameter(parameter.name, kind, default=_fixed_value(parameter) if is_fixed else _REQUIRED)
@@ -80,6 +82,7 @@ def _fixed_value(parameter: Parameter) -> Any:
 
 
 def _fit(parameter: Parameter, value: Any, alias_numbers: dict[int, int]) -> list[Any]:
+    """Return the leaves of an argument. Raises _MismatchError if it is missing or does not fit."""
     if value is _REQUIRED:
         raise _MismatchError(f"missing a required argument: '{parameter.name}'")
     if parameter.template is None:
@@ -91,7 +94,7 @@ def _fit(parameter: Parameter, value: Any, alias_numbers: dict[int, int]) -> lis
 
 
 def _fit_leaf(key: Any, value: Any, alias_numbers: dict[int, int]) -> Any:
-    """Return the leaf, converted to a tensor if necessary. Raises _MismatchError where it does not fit the key.
+    """Return the leaf, converted to a tensor if necessary. Raises _MismatchError if it does not fit the key.
 
     `alias_numbers` numbers the variables by the id of their storage, as the keys do.
     """
@@ -132,7 +135,7 @@ def _convert_to_tensor(key: TensorKey, value: Any) -> Tensor | None:
 
 
 def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, Any]) -> None:
-    """Raise InvalidArgumentError where a tensor's dtype differs from the trace's and no argument is missing."""
+    """Raise InvalidArgumentError if no argument is missing and a tensor has another dtype than in the trace."""
     if any(value is _REQUIRED for value in arguments.values()):
         return
     position = 0
@@ -182,7 +185,7 @@ def _flat_names(type_: FunctionType) -> list[str]:
 
 
 def _flat_signature_error(name: str, type_: FunctionType, args: Any, kwargs: Any) -> str:
-    """Return the reason why the arguments do not fit the flat signature either: the trace's tensors in order."""
+    """Return the reason why the arguments do not fit the flat signature, which has the trace's tensors in order."""
     names = _flat_names(type_)
     call_text = f"{name}({', '.join(names)})"
     if len(args) > len(names):

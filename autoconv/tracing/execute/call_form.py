@@ -59,9 +59,10 @@ _TYPES_GUARDED_BY_IDENTITY = (*_CONSTANT_TYPES, type(None), types.BuiltinFunctio
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The leaves of the arguments: `donated` positions are donated, the last `location_count` are written locations.
+    """The leaves of the arguments.
 
-    `are_whole`: the entry is called with the user's arguments, not with leaves that were extracted from them.
+    `donated` are the positions of donated leaves; the last `location_count` leaves are written locations. `are_whole`:
+    the entry is called with the user's arguments, not with leaves that were extracted from them.
     """
 
     key: Key
@@ -75,8 +76,8 @@ class Results:
     """The layout of the results and how they are returned.
 
     `returns_arrays`: arrays are returned as NumPy's. `outputs_may_share_memory`: outputs need no copy, as none is a
-    captured array or a constant.
-    `first_equal_positions`: for each output the position of the first equal one; empty if all differ.
+    captured array or a constant. `first_equal_positions`: for each output the position of the first output that is the
+    same value; empty if all differ.
     """
 
     layout: Layout
@@ -91,8 +92,8 @@ def make_call_form(
     """Return the form of native calls with the user's own arguments, or None if they are not supported.
 
     Supported arguments are single tensors, arrays and numbers. Results may be tuples, lists and dicts of these and of
-    constants, and choices between them. The form includes only guards by identity; the caller checks the others. `name`
-    is the function's.
+    constants, and alternatives with a tag. The form includes only guards by identity; the caller checks the others.
+    `name` is the function's.
     """
     key, donated = arguments.key, arguments.donated
     first_location = len(key.leaves) - arguments.location_count
@@ -109,7 +110,7 @@ def make_call_form(
     values = [_captured_value(captured) for captured in captures]
     if result is None or not all(map(_is_native_capture, values)):
         return None
-    identity_guards = [identity_guard(place, read()) for _, read, _, place in guards.checks]
+    identity_guards = [identity_guard(binding, read()) for _, read, _, binding in guards.checks]
     identity_guards += _definition_guards(guards.function)
     parameter_positions = [i for i in range(len(key.leaves)) if i not in checked_literals]
     parameter_forms = [_parameter_form(leaf) for leaf in native_leaves]
@@ -127,18 +128,23 @@ def make_call_form(
         guards=tuple(guard for guard in identity_guards if guard is not None),
         busy=BUSY,
         donated=frozenset(
-            i for i, j in enumerate(parameter_positions) if j in donated and parameter_forms[i] == "tensor"
+            i
+            for i, leaf_position in enumerate(parameter_positions)
+            if leaf_position in donated and parameter_forms[i] == "tensor"
         ),
         donation=DonatedArray(name) if donated else None,
     )
 
 
-def pass_locations(entry: Callable[..., Any], reads: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
-    """Wrap the entry of a function that writes attributes or outer names: their contents are further arguments."""
-    if len(reads) == 1:
-        (read,) = reads
+def pass_locations(entry: Callable[..., Any], readers: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
+    """Return an entry that passes the values of written attributes or outer names as further arguments.
+
+    `readers` return these values.
+    """
+    if len(readers) == 1:
+        (read,) = readers
         return lambda *arguments: entry(*arguments, read())
-    return lambda *arguments: entry(*arguments, *[read() for read in reads])
+    return lambda *arguments: entry(*arguments, *[read() for read in readers])
 
 
 def _is_native_parameter(leaf: Any, is_location: bool) -> bool:
@@ -172,24 +178,24 @@ def _is_comparable(value: Any) -> bool:
 
 def has_python_guards(guards: Guards) -> bool:
     """Return whether there are guards that are not part of the form."""
-    return any(identity_guard(place, read()) is None for _, read, _, place in guards.checks)
+    return any(identity_guard(binding, read()) is None for _, read, _, binding in guards.checks)
 
 
-def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
-    """Return a guard by identity for a value that cannot change without a new identity; None for others.
+def identity_guard(binding: tuple[Any, Any] | None, value: Any) -> Guard | None:
+    """Return a guard by identity for an immutable value; None for other values.
 
-    `place` is a namespace and a name, or a cell and None.
+    `binding` is a namespace and a name, or a cell and None.
     """
-    if place is None:
+    if binding is None:
         return None
-    container, name = place
+    container, name = binding
     if value is MISSING:
         return None if name is None else GlobalGuard(container, name, ABSENT)
     checked_fields: tuple[tuple[int, Any], ...] = ()  # (offset in the function object, expected pointer)
     attributes = None
     if isinstance(value, types.FunctionType) and is_user_code(value):
         offsets = function_offsets()
-        if not offsets or value.__kwdefaults__ or value.__dict__ or not _is_constant(value.__defaults__):
+        if not offsets or value.__kwdefaults__ or value.__dict__ or not _are_constants(value.__defaults__):
             return None
         attributes = value.__dict__
         checked_fields = tuple(zip(offsets, (*definition_of(value), attributes), strict=True))
@@ -201,7 +207,7 @@ def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
 
 
 def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
-    """Return guards that the traced function has the code and defaults that it had; none for another callable."""
+    """Return guards by which the traced function still has its code and defaults; none if `function` is None."""
     offsets = function_offsets()[:-1]  # without `__dict__`, the last
     if function is None or not offsets:
         return []
@@ -212,9 +218,10 @@ def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
 
 
 def _defaults(function: types.FunctionType | None, arguments: Arguments) -> tuple[Any, ...]:
-    """Return the defaults of the last arguments; none where these are not all of the function's, or are not guarded.
+    """Return the defaults of the last arguments that have one.
 
-    A call cannot give parameters behind `*` by position, and a bound method lacks the first parameter.
+    Return none if defaults are not guarded, or the arguments are not the function's last parameters: a call gives
+    parameters behind `*` by keyword, and a bound method lacks the first parameter.
     """
     if function is None or not function_offsets() or not arguments.are_whole:
         return ()
@@ -230,11 +237,12 @@ def _defaults(function: types.FunctionType | None, arguments: Arguments) -> tupl
     return tuple(values[name] for name in reversed(names_with_default))
 
 
-def _is_constant(defaults: tuple[Any, ...] | None) -> bool:
+def _are_constants(defaults: tuple[Any, ...] | None) -> bool:
     return all(value is None or type(value) in _CONSTANT_TYPES for value in defaults or ())
 
 
 def _identity_suffices(value: Any) -> bool:
+    """Return whether a value that is no user's function is unchanged as long as it is the same object."""
     if isinstance(value, (types.FunctionType, type)):
         return not is_user_code(value)
     if hasattr(type(value), "__autoconv_function__"):
@@ -247,7 +255,10 @@ def _identity_suffices(value: Any) -> bool:
 def _result_form(
     layout: Layout, positions: Iterator[int], contract: type[Contract], returns_arrays: bool
 ) -> ResultForm | None:
-    """Return the form of a call's result, or None if native code cannot build it. `positions` are the outputs'."""
+    """Return the form of a call's result, or None if native code cannot build it.
+
+    The next of `positions` are the positions of the outputs that the layout takes.
+    """
     if isinstance(layout, Static):
         return _static_form(layout.value)
     if isinstance(layout, Leaf):
@@ -270,7 +281,7 @@ def _result_form(
 
 
 def _static_form(value: Any) -> ResultForm:
-    """Return the form of a value that is the same on every call: containers are new ones, other objects are shared."""
+    """Return the form of a value that is equal on every call; each call makes new containers of shared objects."""
     kind: Any = PLAIN_OF.get(type(value), type(value))
     if kind not in (tuple, list, dict, set) or _is_immutable(value):
         return ConstantResult(value)
@@ -309,6 +320,7 @@ _ANY_LEAF = Leaf(TensorType(float64, None))  # the layout of a part that is pass
 def _variant_form(
     layout: Arms, positions: Iterator[int], contract: type[Contract], returns_arrays: bool
 ) -> ResultForm | None:
+    """Return the form of alternatives, or None if native code cannot build one of them."""
     tag = next(positions)
     # All arms that are numbers share one output.
     number_positions = None if layout.number_type is None else itertools.repeat(next(positions))
@@ -324,6 +336,7 @@ def _variant_form(
 
 
 def _result_kind(type_: Any, contract: type[Contract], returns_arrays: bool) -> str:
+    """Return the kind of Python object for an output, as in `OutputResult`."""
     if isinstance(type_, ObjectType):
         return "object"
     if not contract.python_numbers:
@@ -334,6 +347,7 @@ def _result_kind(type_: Any, contract: type[Contract], returns_arrays: bool) -> 
 
 
 def _captured_value(captured: Any) -> Any:
+    """Return the object that native code reads for a capture: tensors and NumPy's scalars become arrays."""
     value = captured._array if isinstance(captured, EagerTensor) else captured
     return np.asarray(value) if isinstance(value, (np.number, np.bool_)) else value
 

@@ -77,31 +77,31 @@ class ConcreteFunction(GraphMember):
         self.recorded, self.optimised = recording.graph, recording.optimised
         self.key, self.layout, self.guards = key, recording.layout, recording.guards
         self.names, self.captures = list(recording.names), list(recording.captures)
-        self.function_type = FunctionType.of(
-            owner.function_spec, key, self._leaf_names(), recording.layout, recording.captures
-        )
+        leaf_names = self._leaf_names()
+        self.function_type = FunctionType.of(owner.function_spec, key, leaf_names, self.layout, recording.captures)
         self.contract, self._owner, self._name = contract, owner, name
         self._differentiable_graph: DifferentiableGraph | None = None
-        self._written_positions: list[int] = []  # of parameters whose values `_differentiable_graph` returns
+        self._written_positions: list[int] = []  # of array parameters that `_differentiable_graph` returns as well
         self.number = int(name.rpartition("_")[2])  # increases from trace to trace
         self.outside = OutsideValues()  # values with which arguments must not share memory
         self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
         self.raises_in_handlers = False  # whether operations in handlers may raise
-        self.seconds, self.last_use = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
-        # Whether tensors are among the inputs: plain Python has other rules for them than for NumPy's arrays.
+        self.seconds = 0.0  # seconds that making the trace took
+        self.last_use = 0  # a number that increases from use to use of any trace of the function
+        # Operators have other rules for tensors than for NumPy's arrays.
         self.uses_tensors = any(map(_is_tensor_key, key.leaves)) or any(isinstance(c, Storage) for c in self.captures)
         warns = recording.warns_of_constants
         self.float_errors = FloatErrors(self.recorded, self.optimised, contract, self.uses_tensors, warns)
         self.weight = graph_weight(self.recorded) + graph_weight(self.optimised)
         self._donated = find_donated_leaves(key, owner.donate)
         self.function_name = self.recorded.name
-        self.output_specs: Any = None  # of a function that was loaded
-        self._graphs_by_device: dict[str, PlacedGraph] = {}  # by the device of the block that encloses the call
+        self.output_specs: Any = None  # the structure of the outputs, as specs, of a function that was loaded
+        self._graphs_by_device: dict[str, PlacedGraph] = {}  # device that a `with` block sets for a call -> its graph
         self._find_shared_outputs(recording.uses_arrays)
         self._compile(recording)
 
     def _find_shared_outputs(self, uses_arrays: bool) -> None:
-        """Determine which outputs are equal, are arrays of the program, or are captured arrays or constants."""
+        """Set `_first_equal_positions`, `_returns_captures`, `_returns_arrays` and `_returns_constants`."""
         key, contract, optimised = self.key, self.contract, self.optimised
         has_identities = contract.python_exceptions
         self._first_equal_positions = first_equal_outputs(self.recorded, optimised) if has_identities else []
@@ -125,10 +125,10 @@ class ConcreteFunction(GraphMember):
             form_key = unpacking.key
             location_count = len(form_key.leaves) - len(form_key.templates)
             donated = [i for i, leaf_position in enumerate(unpacking.positions) if leaf_position in donated]
-        is_whole = unpacking is None and not (recording.locations or recording.containers)
+        are_whole = unpacking is None and not (recording.locations or recording.containers)
         outputs_may_share_memory = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, outputs_may_share_memory, self._first_equal_positions)
-        arguments = Arguments(form_key, donated, location_count, is_whole)
+        arguments = Arguments(form_key, donated, location_count, are_whole)
         form = make_call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
         self.can_run_again = can_run_again(optimised)  # whether a failed run has no side effects
         rollback = Rollback() if self.can_run_again or not contract.python_exceptions else make_rollback(optimised)
@@ -151,14 +151,14 @@ class ConcreteFunction(GraphMember):
 
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:
-        """The native entries in the order in which they are tried: one per shape for a trace of several shapes."""
+        """The native entries in the order in which they are tried; a trace of several shapes has several."""
         if self.entry is None:
             return ()
         entry_owner = getattr(self.entry, "__self__", None)
         return entry_owner.entries if isinstance(entry_owner, MultiShapeGraph) else (self.entry,)
 
     def overlap_with_outside(self, leaves: Iterable[Any]) -> str:
-        """Describe an argument that shares memory with a value that the trace assumed constant; "" if none does."""
+        """Describe how an argument shares memory with an outside value that the trace read; "" if none does."""
         return self.outside.find_overlap(leaves, self._location_readers) if self.outside else ""
 
     def _are_disjoint(self, leaves: Sequence[Any]) -> bool:
@@ -166,12 +166,12 @@ class ConcreteFunction(GraphMember):
 
     @property
     def kernels(self) -> list[str]:
-        """The names of the ops that run by their kernels, one entry per node; all ops if the backend is not native."""
+        """The names in `kernel_calls`."""
         return [name for name, _ in self.kernel_calls]
 
     @property
     def kernel_calls(self) -> list[tuple[str, Span | None]]:
-        """The same as `kernels`, with the user's source line of each op."""
+        """The ops that run by their kernels, as (name, span) per node; all ops if the backend is not native."""
         calls = self._compiled.kernel_calls
         if calls is not None:
             return list(calls)
@@ -210,7 +210,7 @@ class ConcreteFunction(GraphMember):
 
     @property
     def output_shapes(self) -> Any:
-        """The shapes of the results, in their structure; each is a leaf for libraries of structures, too."""
+        """The shapes of the results, in their structure; other libraries see each shape as a leaf, not as a tuple."""
         return map_structure(lambda x: ShapeLeaf(x.shape) if hasattr(x, "shape") else x, self.structured_outputs)
 
     @property
@@ -300,7 +300,7 @@ class ConcreteFunction(GraphMember):
         return rebuild(self.layout, map(self._convert_result, results, self.layout.types()))
 
     def _call_with_arrays_under_tape(self, leaves: Sequence[Any]) -> Any:
-        """Run a call that tapes record and that writes arrays: they are values in the graph, stored at its end."""
+        """Run a call that tapes record with arrays traced as memory: the graph returns the written arrays as well."""
         arrays = [leaf for leaf, key in zip(leaves, self.key.leaves, strict=True) if isinstance(key, ArrayKey)]
         inputs = []
         for leaf, key in zip(leaves, self.key.leaves, strict=True):
@@ -332,6 +332,7 @@ class ConcreteFunction(GraphMember):
         return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _convert_result(self, value: Any, type_: Any) -> Any:
+        """Return an output of the graph's run as the program gets it: a number, an array, a tensor or an object."""
         if isinstance(value, RemoteArray):
             must_fetch = self.contract.python_exceptions
             return self._convert_result(value.fetch(), type_) if must_fetch else RemoteTensor(value)
@@ -371,7 +372,7 @@ class ConcreteFunction(GraphMember):
         return rebuild(self.layout, iter(node.results))
 
     def _leaf_names(self) -> list[str]:
-        """Return the names of the leaves, taken from the graph's parameters where there is one."""
+        """Return the names of the leaves: the name of the graph's parameter if there is one."""
         parameters = iter(self.recorded.parameters)
         return [
             next(parameters).name if isinstance(leaf, PARAMETER_KEYS) else name

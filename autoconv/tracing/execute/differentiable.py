@@ -38,9 +38,10 @@ class DifferentiableGraph:
         self._parts_by_request: dict[tuple[tuple[int, ...], int | None], ForwardAndBackward] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:
-        """Return the results for these inputs (tensors, storages, lists); tapes that follow one record the call.
+        """Return the results for these inputs (tensors, storages, lists); tapes that follow an input record the call.
 
-        A graph with side effects runs once: as many derivatives are prepared as the active tapes may request.
+        The forward graph of the highest derivative that the active tapes may request runs, so that a graph with side
+        effects runs once.
         """
         watched_positions = tuple(i for i, is_followed in enumerate(tape_recorders.follows(inputs)) if is_followed)
         if not watched_positions:
@@ -58,7 +59,7 @@ class DifferentiableGraph:
         values_before = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
-            for parts in chain:  # the first one whose values for further derivatives have no cotangents
+            for parts in chain:  # take the first one without cotangents for the values that it saves
                 saved_values = results[parts.split.output_count : len(parts.forward.graph.outputs)]
                 if all(cotangent is None for cotangent in cotangents[parts.split.output_count :]):
                     return parts.pull(cotangents, saved_values, results, len(inputs))
@@ -87,13 +88,16 @@ class DifferentiableGraph:
         return results
 
     def _derivative_count(self) -> int:
-        """Return how many derivatives to prepare; a graph that can rerun ignores persistent tapes."""
+        """Return how many derivatives to prepare.
+
+        For a graph that cannot run again, a persistent tape counts by the number of its orders.
+        """
         recorders = tape_recorders.active_recorders()
         can_rerun = not self.graph.effects & (_LASTING_EFFECTS | Effects.READ)
         return len(recorders) if can_rerun else sum(recorder.orders for recorder in recorders)
 
     def parts(self, wrt: tuple[int, ...]) -> ForwardAndBackward:
-        """Return the forward graph, with stored values, and the backward graph to the inputs at these positions."""
+        """Return the forward graph, which saves values, and the backward graph for derivatives by the inputs `wrt`."""
         intervals = (recorder.recompute_every for recorder in tape_recorders.active_recorders())
         recompute_every = next((interval for interval in intervals if interval is not None), None)
         result = self._parts_by_request.get((wrt, recompute_every))
@@ -135,7 +139,7 @@ class DifferentiableGraph:
 
 
 class ForwardAndBackward:
-    """The forward graph and the backward graph of a graph, compiled."""
+    """The forward graph, whose further outputs are saved values, and the backward graph of a graph, compiled."""
 
     def __init__(self, split: Split, graph: DifferentiableGraph) -> None:
         name, contract, backend = graph.name, graph.contract, graph.backend
@@ -146,7 +150,7 @@ class ForwardAndBackward:
     def pull(
         self, cotangents: Sequence[Any], saved_values: Sequence[Any], results: Sequence[Any], input_count: int
     ) -> list[Any]:
-        """Return the cotangents of the `input_count` inputs, None for inputs without influence."""
+        """Return the cotangents of the `input_count` inputs; None for an input on which no output depends."""
         output_cotangents = [
             tape_recorders.zeros_for(results[i]) if cotangents[i] is None else cotangents[i]
             for i in self.split.output_positions

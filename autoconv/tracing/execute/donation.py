@@ -1,4 +1,4 @@
-"""The decorators' option `donate=`."""
+"""The decorators' option `donate=`: arguments whose memory a call may reuse for its results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def select_donated_names(donate: Donate, parameters: Mapping[str, inspect.Parame
 
 
 def find_donated_leaves(key: Key, names: Iterable[str]) -> list[int]:
-    """Return the positions of the leaves of these arguments."""
+    """Return the positions of the leaves of the arguments `names`."""
     result: list[int] = []
     position = 0
     for name, template in key.templates:

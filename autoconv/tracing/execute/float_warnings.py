@@ -5,9 +5,9 @@ the call runs once more as plain Python, whose result counts: NumPy itself then 
 set without a reason, such as by a masked lane of a vector. Native code sets them as well for errors of integers, for
 which the processor has none.
 
-A call that writes to existing objects has to be undone first, and the copies and logs for that cost more than a small
-graph. Hence such a trace runs with them only in its first calls, and in some calls after one with flags. The warnings
-of the first flagged call after many without flags are lost.
+A call that writes to existing objects has to be undone first, and the copies and logs for that take longer than a small
+graph. Hence only the first calls of such a trace, and some calls after one with flags, have copies and logs. If a flag
+is set in a call without them, its warnings are lost.
 
 A graph does not compute unused results, and sets no flags for them. Where these may have errors, the first calls of a
 trace run as plain Python.
@@ -36,20 +36,21 @@ from autoconv.tracing.execute.rollback import has_no_lasting_effects
 from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
 from autoconv.tracing.outputs.growing_arrays import read_values
 
+# How often Python shows the warnings of flagged calls: of each call, of none, or once for each line of the program.
 _EACH, _NEVER, _RARELY = "each", "never", "rarely"
-_RERUN_LIMIT = 4  # flagged calls that run once more where a warning is shown once a line
+_RERUN_LIMIT = 4  # flagged calls that run once more if a warning is shown once for each line
 _UNDOABLE_CALLS = 6  # number of calls that can be undone, at first and after one with flags
 _COPY_LIMIT = 1 << 26  # bytes of arrays that are copied before a call that can be undone
 _CONSTANT_LIMIT = 1 << 12  # elements of constants that are examined
-_ANY_FLAG = 16  # stands for an error of constants
+_ANY_FLAG = 16  # a bit beyond the processor's flags, for errors that set no flag
 
 
 @skipped_by_warnings
 class FloatErrors:
-    """The facts about floating-point errors of a trace.
+    """Floating-point errors of a trace, and the decisions which of its calls run once more.
 
     `may_occur`: there may be errors, so NumPy's error state matters. `is_certain`: a computation on constants has an
-    error, for which no flag is raised. `has_unused_errors`: results that nothing uses may have errors.
+    error, for which no flag is set. `has_unused_errors`: results that nothing uses may have errors.
     `undoable_calls`: the number of further calls that can be undone; the first `plain_calls` of these run as plain
     Python.
     """
@@ -111,10 +112,10 @@ class FloatErrors:
         return bool(flags) and self.must_rerun(flags)
 
     def run(self, run: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> Any:
-        """Run a graph, as a run that can be undone while `undoable_calls` calls are left.
+        """Run a graph; the run can be undone while `undoable_calls` is above 0.
 
-        If flags are set after it and a warning may be shown, undo its changes and raise Revoked. Raise it at once
-        where unused results may have errors.
+        If flags are set after the run and a warning may be shown, undo its changes and raise Revoked. While
+        `plain_calls` is above 0, raise Revoked without a run.
         """
         if not self.undoable_calls:
             return run(values)
@@ -171,7 +172,7 @@ def _may_have_unused_error(graph: Graph) -> bool:
 
 
 def _surely_read_inputs(node: Node) -> Sequence[Value]:
-    """Return the inputs whose elements a node reads in every call: a store into a part of no elements reads none."""
+    """Return the inputs whose elements a node reads in every call; a store into an empty part reads none."""
     target = node.op.traits.stores_into
     if target is None or not _may_be_empty(node.inputs[target]):
         return read_inputs(node)
@@ -189,7 +190,7 @@ def _may_have_error(node: Node) -> bool:
         return False
     operands = [value for i, value in enumerate(node.inputs) if i not in node.op.traits.shape_only]
     if node.inputs and not operands:
-        return False  # it reads no elements
+        return False  # the op reads no elements
     types = [value.type for value in (*operands, *node.results) if isinstance(value.type, TensorType)]
     is_of_floats = any(type_.dtype.is_floating or type_.dtype.is_complex for type_ in types)
     if is_of_floats or node.op.traits.costly or (len(node.inputs) == 2 and _divides_integers(node.op)):
@@ -198,7 +199,7 @@ def _may_have_error(node: Node) -> bool:
 
 
 def _moves_elements(node: Node) -> bool:
-    """Return whether the results have elements of the first input as they are, or of none."""
+    """Return whether the results consist of unchanged elements of the first input, or have no operand's elements."""
     traits = node.op.traits
     if traits.view or traits.generates or traits.allocates or (traits.indexing is not None and traits.scatter is None):
         return True
@@ -220,9 +221,9 @@ def _divides_integers(op: Op) -> bool:
 
 
 def _has_error_of_constants(node: Node) -> bool:
-    """Return whether a node has a floating-point error for all arguments.
+    """Return whether a node has a floating-point error in every call.
 
-    Its inputs are constants that were not folded, or arrays without elements, such as those of a mean.
+    Then its inputs are constants that were not folded, or arrays without elements, such as the operand of a mean.
     """
     kernel = getattr(node.op.kernel, "__wrapped__", node.op.kernel)
     if kernel is None or node.regions or not node.inputs or node.effects & ~Effects.RAISE:
@@ -252,7 +253,7 @@ def _known_value(value: Value) -> Any:
 
 
 def _warning_frequency(filters: list[Any]) -> str:
-    """Return the frequency of flagged calls for which these filters may show a warning."""
+    """Return how often these filters of `warnings` show a RuntimeWarning of flagged calls."""
     for action, text, category, module, line in filters:
         if issubclass(RuntimeWarning, category):
             if action in ("always", "all", "error"):

@@ -10,18 +10,18 @@ _COLLECTED: dict[int, Any] = {}
 
 
 def collect(trace: Any) -> None:
-    """Keep a trace that runs, once."""
+    """Add a trace that runs to the collected traces."""
     _COLLECTED[id(trace)] = trace
 
 
 def start_collection() -> None:
-    """Keep the traces that run from now on."""
+    """Collect the traces that run from now on; forget those collected before."""
     _COLLECTED.clear()
     SETTINGS.collect_graphs = True
 
 
 def end_collection() -> list[Any]:
-    """Return the traces that ran since the start, in the order of their first runs, and keep no more."""
+    """Stop, and return the traces that ran since `start_collection`, in the order of their first runs."""
     SETTINGS.collect_graphs = False
     result = list(_COLLECTED.values())
     _COLLECTED.clear()

@@ -11,5 +11,5 @@ _NODE_BYTES = 1100  # bytes per node, measured: the node, its values, and the ba
 
 def graph_weight(graph: Graph) -> int:
     """Estimate the bytes of a graph, its constants included."""
-    values = (node.attributes.get("value") for node in graph.walk())
-    return sum(_NODE_BYTES + (x.nbytes if isinstance(x, (np.ndarray, np.generic)) else 0) for x in values)
+    constants = (node.attributes.get("value") for node in graph.walk())  # None for other nodes
+    return sum(_NODE_BYTES + (x.nbytes if isinstance(x, (np.ndarray, np.generic)) else 0) for x in constants)

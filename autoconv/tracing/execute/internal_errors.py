@@ -35,7 +35,10 @@ _RAISE_OPCODE = dis.opmap["RAISE_VARARGS"]
 
 
 def note_fault(error: BaseException) -> bool:
-    """Return whether the error is a fault; if so, store its place before frames are removed from its traceback."""
+    """Return whether the error is a fault.
+
+    If so, store the file and line where it was raised, because frames of this package are removed from its traceback.
+    """
     if not is_fault(error):
         return False
     error.__dict__["_autoconv_place"] = _place_suffix(error)
@@ -43,10 +46,10 @@ def note_fault(error: BaseException) -> bool:
 
 
 def is_fault(error: BaseException) -> bool:
-    """Return whether this package raised the error by accident, judged by the error and its innermost frame.
+    """Return whether the error is a fault, by its class and the innermost frame of its traceback.
 
-    An accident is a failure of the package's own code, or an assertion, outside of a `raise` statement. Code that
-    carries out an operation of the program does not count.
+    Faults are failed assertions, unknown names, and other errors that no `raise` statement raised, unless they come
+    from code that carries out operations of the program.
     """
     if getattr(error, "_autoconv_is_fault", False):
         return True
@@ -67,7 +70,7 @@ def is_fault(error: BaseException) -> bool:
 
 
 def is_program_error(fault: BaseException, plain_error: BaseException | None) -> bool:
-    """Return whether plain Python, which raised `plain_error` or nothing, met the same error as the trace."""
+    """Return whether `plain_error`, which plain Python raised, or None, is of the same kind as the trace's error."""
     return plain_error is not None and (isinstance(plain_error, type(fault)) or isinstance(fault, type(plain_error)))
 
 
@@ -78,6 +81,7 @@ def error_text(error: BaseException) -> str:
 
 
 def _place_suffix(error: BaseException) -> str:
+    """Return " at FILE:LINE" for the innermost frame of this package; "" if there is none."""
     traceback, place = error.__traceback__, ""
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
@@ -88,6 +92,7 @@ def _place_suffix(error: BaseException) -> str:
 
 
 def raise_fault(name: str, error: BaseException) -> NoReturn:
+    """Raise InternalError for a fault in the trace or compilation of the function `name`."""
     raise InternalError(f"autoconv failed while it traced or compiled {name}: {error_text(error)}") from error
 
 
@@ -99,9 +104,9 @@ def count_fault(explanation: Any, error: BaseException) -> None:
 
 
 def _raising_instruction(error: BaseException) -> tuple[Any, int] | None:
-    """Return the code of this package that raised the error, itself or through a library, and the instruction's offset.
+    """Return the code of this package that raised the error, or called a library that did, and the call's offset.
 
-    None if a function of the program raised it.
+    Return None if a function of the program raised it.
     """
     instructions, traceback = [], error.__traceback__
     while traceback is not None:

@@ -1,7 +1,7 @@
 """Native dispatch: `Function.__call__` in native code, once there are entries.
 
-Python's own `__call__` runs before that, and whenever trying the entries of the latest traces in turn is not enough
-(see backends/llvm/runtime/call_dispatch.py).
+`__call__` in Python runs before that, and for each call that no entry of the latest traces accepts (see
+backends/llvm/runtime/call_dispatch.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autoconv.runtime.recording.activity import BUSY
 from autoconv.tracing.guards.numpy_error_state import DEFAULT, VARIABLE, has_actions
 
 _LOCK = new_lock()
-_INSTALLED: list[bool] = []  # empty before the first attempt; then whether it succeeded
+_INSTALLED: list[bool] = []  # empty before the first attempt to install native dispatch; then [whether it succeeded]
 
 
 def make_native_slot(
@@ -28,8 +28,8 @@ def make_native_slot(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the contents of the slot `_native_entries` of an object: see backends/llvm/runtime/call_dispatch.py.
 
-    `names` are those of the parameters, None for a parameter that is only positional. The slot is empty if one of
-    these does not have the memory layout that native code expects. `class_` is the object's class; its attribute
+    `names` are those of the parameters, None for a parameter that is only positional. Return () if an object does not
+    have the memory layout that native code expects. `class_` is the class of the called object; its attribute
     `takes_instances` is determined here if it is None.
     """
     if not get_backend().can_dispatch((counter, gate), entries):
@@ -43,7 +43,7 @@ def make_native_slot(
 
 
 def as_native_entry(entry: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """Return an entry in Python as one that native dispatch can call; other entries, and None, as they are."""
+    """Return an entry that native dispatch can call: a Python function is wrapped, other entries and None are not."""
     return get_backend().entry_of_function(entry) if isinstance(entry, FunctionType) else entry
 
 
@@ -53,6 +53,7 @@ def native_entries(slot: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:
 
 
 def _install(owner: Any) -> bool:
+    """Replace `__call__` of the class `owner` by native code; return whether that was possible."""
     slot, methods = (_offset(owner, name) for name in ("_native_entries", "_methods"))
     if slot is None or methods is None:
         return False
@@ -69,7 +70,7 @@ def _install(owner: Any) -> bool:
 
 
 def _offset(owner: type, name: str) -> int | None:
-    """Return the offset in bytes of the slot of that name in an object; None where it cannot be found."""
+    """Return the offset in bytes of the slot `name` in objects of a class; None if it cannot be found."""
     instance: Any = object.__new__(owner)
     mark = ("mark",)
     setattr(instance, name, mark)

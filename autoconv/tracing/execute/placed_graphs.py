@@ -25,10 +25,10 @@ from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph, needs_shap
 def compile_placed(
     graph: Graph, recorded: Graph, contract: str, form: CallForm | None = None, backend: str | None = None
 ) -> CompiledGraph:
-    """Compile an optimised graph: by device, by shape, or as it is.
+    """Compile an optimised graph: as parts by device, as code by shape, or as it is.
 
-    `backend` is the name of one, None for the configured one. Calls raise where a node of the recorded graph requests a
-    device that does not exist, even if the optimised graph has no such node.
+    `backend` is the name of one, None for the configured one. Calls raise InvalidArgumentError if a node of the
+    recorded graph requests a device that does not exist, even if the optimised graph has no such node.
     """
     requests = {node.device: node.span for node in recorded.walk() if not is_default(node.device)}
     if not all(map(is_default, requested_devices(graph))) or any(map(_is_missing, requests)):
@@ -39,6 +39,7 @@ def compile_placed(
 
 
 def _is_missing(request: str) -> bool:
+    """Return whether the requested device does not exist."""
     try:
         non_default_name(request)
     except InvalidArgumentError:
@@ -49,10 +50,10 @@ def _is_missing(request: str) -> bool:
 class PlacedGraph:
     """A graph whose nodes run on several devices: parts that are independent run concurrently, one thread each.
 
-    A loop or branch whose nodes request several devices is interpreted, and its regions are such graphs. `device` is
-    the full name of the device of nodes without a request. Devices are looked up at the first call. With `must_fetch`
-    the results are arrays of this process, and errors of other processes are raised. `requests` are further devices
-    that have to exist, with the places in the program that request them.
+    A loop or branch whose nodes request several devices is interpreted, and its regions are placed graphs themselves.
+    `device` is the full name of the device of nodes without a request. Devices are looked up at the first call. With
+    `must_fetch`, results of other processes are fetched as arrays, and errors of other processes are raised. `requests`
+    are further devices that have to exist, with the spans that request them.
     """
 
     entry = None
@@ -71,6 +72,7 @@ class PlacedGraph:
         self._device = device
         self._backend = backend
         self._requests = requests or {}
+        # The places of the variables -> stages; the parts of a stage, each with its code, run concurrently.
         self._stages: dict[tuple[str, ...], list[list[tuple[Part, Callable[[Sequence[Any]], list[Any]]]]]] = {}
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -91,7 +93,7 @@ class PlacedGraph:
         return [_fetch(value) for value in results] if self._must_fetch else results
 
     def _device_of(self, node: Node, homes: Mapping[Value, str]) -> str:
-        """Return the device of a node. Nodes on variables and objects of this process run here.
+        """Return the device on which a node runs. Nodes that use variables or objects of this process run in it.
 
         `homes` are the devices of variables that other processes hold.
         """
@@ -157,18 +159,18 @@ class PlacedGraph:
 
 
 def _is_number(value: Value) -> bool:
-    """Return whether a value has no dimensions. Conditions are such values, and are read in this process."""
+    """Return whether a value has no dimensions, as conditions have none, which this process reads."""
     return isinstance(value.type, TensorType) and value.type.shape == ()
 
 
 def _can_be_sent(node: Node, device: str, homes: Mapping[Value, str]) -> bool:
-    """Return whether the device can run a node: its operands are tensors, and variables whose values are there."""
+    """Return whether the device can run a node: its operands are tensors, or variables that the device holds."""
     values = [value for value in node.inputs if homes.get(value) != device]
     return all(isinstance(value.type, TensorType) for value in (*values, *node.results)) and bool(node.results)
 
 
 def _argument_for(value: Any, part: Part) -> Any:
-    """Return an argument for a part: values of another process are fetched for a device of this one."""
+    """Return an argument for a part: a value of another process is fetched for a device of this process."""
     return value if part.is_divided or task_of(part.device) is not None else _fetch(value)
 
 
@@ -177,7 +179,7 @@ def _fetch(value: Any) -> Any:
 
 
 class _Job:
-    """A call with its result or error."""
+    """A call of a function, with its result or error."""
 
     def __init__(self, run: Callable[[Sequence[Any]], list[Any]], arguments: list[Any]) -> None:
         self._run, self._arguments = run, arguments

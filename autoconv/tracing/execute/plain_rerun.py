@@ -1,6 +1,6 @@
 """Reruns of calls as plain Python, after values that the graph cannot represent, or errors of the graph.
 
-Plain Python has unbounded ints, and NumPy's error messages.
+Plain Python has unbounded ints and exact error messages.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from autoconv.ops.python.undo_log import UNDONE_ERRORS
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.outputs.printed_output import drop_output
 
-RERUN_ERRORS = (*UNDONE_ERRORS, OpError)
+RERUN_ERRORS = (*UNDONE_ERRORS, OpError)  # errors of runs that may rerun as plain Python
 
 
 def is_for_python(concrete: Any, error: BaseException) -> bool:
-    """Return whether the call reruns as plain Python: its outcome there may differ, and the run had no side effects.
+    """Return whether a call that ended with the error reruns as plain Python.
 
-    For example, a graph's error of an operation in an exception handler lacks its context.
+    It does if plain Python may end otherwise, for example with an error that has a context, and the run had no side
+    effects.
     """
     if isinstance(error, Revoked):
         return True
@@ -37,9 +38,9 @@ def _may_lack_context(concrete: Any) -> bool:
 
 
 def public_error_text(error: BaseException) -> str:
-    """Return the error's text without the names of classes that stand for values of a trace.
+    """Return the error's text without the names of placeholder classes such as SymbolicTensor.
 
-    For a value that a graph cannot represent, the advice for the other contract is left out.
+    For a value that a graph cannot represent, the advice after the semicolon is left out.
     """
     text = error.message if isinstance(error, AutoconvError) else str(error)
     text = text.partition(";")[0] if isinstance(error, UNDONE_ERRORS) else text
@@ -54,9 +55,10 @@ _PLACEHOLDER_NAMES = re.compile(
 
 @skipped_by_warnings
 def rerun_plain(error: BaseException, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Run the plain function in place of the failed run, and unlink the error from any exception it raises.
+    """Run the plain function in place of the run that failed with `error`, and return its result.
 
-    Text that was printed before the error is not printed again.
+    Text that was printed before the error is not printed again. If the function raises, its exception does not have the
+    error as its context.
     """
     printed_count = getattr(error, "_autoconv_printed", 0)
     try:

@@ -19,9 +19,9 @@ from autoconv.tracing.key.cache_key import Key, ObjectKey, SharedKey, SpecKey, T
 class Recording:
     """A finished trace: its graph as recorded and optimised, and the facts with which calls use it.
 
-    `uses_arrays` is true where the program sees NumPy's arrays in place of tensors; `locations` are the written
-    locations, `containers` those whose containers are flattened. `warns_of_constants` is true where NumPy warned of a
-    computation on plain values during the trace.
+    `uses_arrays`: the program sees NumPy's arrays in place of tensors. `containers` are the written locations whose
+    lists and dicts are flattened, `locations` the other written locations. `warns_of_constants`: NumPy warned of a
+    computation on Python values during the trace.
     """
 
     graph: Graph
@@ -38,17 +38,16 @@ class Recording:
     warns_of_constants: bool = False
 
     def readers(self) -> tuple[list[Callable[[], Any]], list[Callable[[], Any]]]:
-        """Return the readers of the locations: of flattened and shared containers, and of the others."""
+        """Return the readers of locations with flattened or shared containers, and those of the other locations."""
         keys = self.key.leaves[len(self.key.leaves) - len(self.locations) :]
-        are_shared = [isinstance(key, SharedKey) for key in keys]
-        pairs = [(s.reader, is_shared) for s, is_shared in zip(self.locations, are_shared, strict=True)]
-        containers = [location.reader for location in self.containers]
-        containers += [read for read, is_shared in pairs if is_shared]
-        return containers, [read for read, is_shared in pairs if not is_shared]
+        pairs = list(zip(self.locations, keys, strict=True))
+        container_locations = [*self.containers, *(location for location, key in pairs if isinstance(key, SharedKey))]
+        other_locations = [location for location, key in pairs if not isinstance(key, SharedKey)]
+        return [location.reader for location in container_locations], [location.reader for location in other_locations]
 
 
 def input_leaves(key: Key) -> list[int]:
-    """Return which leaves of a key are parameters of its trace's graph, in order."""
+    """Return the positions of the leaves of a key that are parameters of its trace's graph."""
     return [i for i, leaf in enumerate(key.leaves) if isinstance(leaf, PARAMETER_KEYS)]
 
 

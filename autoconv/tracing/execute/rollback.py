@@ -1,4 +1,4 @@
-"""Rollback of runs with a value that a graph cannot represent, so that the call can rerun as plain Python."""
+"""Rollback of runs that met a value which a graph cannot represent; the call then reruns as plain Python."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ Run = Callable[..., Any]
 
 
 def can_run_again(graph: Graph) -> bool:
-    """Return whether a failed run has no side effects: no output, no random number, no writes to existing objects."""
+    """Return whether a failed run has no side effects: no output, no random number, no writes to existing objects.
+
+    A complete run may have some: its writes to arrays may be deferred to its end.
+    """
     lasting_effects = Effects.RANDOM if _is_self_contained(graph) else Effects.WRITE | Effects.RANDOM
     if not any(
         (node.effects & lasting_effects and not node.regions and not node.op.name.startswith(LOCAL_WRITE_PREFIX))
@@ -68,17 +71,17 @@ def refuse_lasting_effects(graph: Graph) -> None:
     can_restore = can_restore_generators(graph)
     node, description = rerun_point(graph, lambda node: is_irreversible(node) and not (can_restore and is_draw(node)))
     if node is not None:
-        place = "" if node.span is None else f" in line {node.span.line}"
-        raise RunPlain(f"{description} after a change{place} that cannot be undone")
+        line_text = "" if node.span is None else f" in line {node.span.line}"
+        raise RunPlain(f"{description} after a change{line_text} that cannot be undone")
 
 
 @dataclass(frozen=True, slots=True)
 class Rollback:
     """The rollback of the writes of a graph's runs, for calls that have to rerun.
 
-    `saved_positions` are those of the array parameters that are copied before each run. With `logs_objects`, changes
-    of Python objects are logged, and with `may_abandon`, the run is abandoned before an irreversible change.
-    `save_states` saves the states of generators (see `state_saver`).
+    `saved_positions` are the positions of the array parameters that are copied before each run. With `logs_objects`,
+    changes of Python objects are logged, and with `may_abandon`, a run ends with an error before an irreversible
+    change. `save_states` saves the states of random generators (see `state_saver`).
     """
 
     saved_positions: tuple[int, ...] = ()
@@ -108,7 +111,7 @@ class Rollback:
 def make_rollback(graph: Graph) -> Rollback:
     """Return the rollback of a graph whose runs have side effects (see `can_run_again`).
 
-    No call has to rerun after an irreversible side effect (see `refuse_lasting_effects`).
+    `refuse_lasting_effects` has accepted the graph.
     """
     has_objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
@@ -124,9 +127,9 @@ def make_rollback(graph: Graph) -> Rollback:
 
 
 def wrap_restoring(run: Callable[..., Any], arrays_of: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
-    """Wrap `run` to restore arrays where it raises for a number outside of the graph's representation.
+    """Return a run that restores arrays if `run` raises one of `UNDONE_ERRORS`.
 
-    `arrays_of(*arguments)` returns them; they are copied before each run.
+    `arrays_of(*arguments)` returns these arrays, which are copied before each run.
     """
 
     def run_restoring(*arguments: Any) -> Any:

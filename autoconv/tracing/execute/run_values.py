@@ -1,4 +1,4 @@
-"""Conversion of a program's arguments to the inputs of a graph's run."""
+"""Conversion of the leaves of a call's arguments to the inputs of a graph's run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
 from autoconv.tracing.key.cache_key import TensorKey
 
-_MAX_GAP_RATIO = 16  # maximum ratio of a copy's memory to its elements' size
+# Largest ratio of the memory that an array spans to the bytes of its elements, for a copy with the same strides.
+_MAX_GAP_RATIO = 16
 
 
 def run_value(leaf: Any, copies: bool = True) -> Any:
@@ -59,7 +60,7 @@ def to_taped_input(value: Any) -> Any:
 
 
 def _copy(array: np.ndarray) -> np.ndarray:
-    """Copy an array with its memory layout: NumPy sums in memory order, which affects rounding."""
+    """Copy an array with its strides: NumPy sums in memory order, which affects rounding."""
     if array.flags.forc or array.dtype.hasobject:
         return np.array(array)
     low, high = np.lib.array_utils.byte_bounds(array)

@@ -1,4 +1,4 @@
-"""Outputs of a graph that have to be one array, and those that have to be copies."""
+"""Outputs of a graph that have to be one and the same array, and outputs that have to be copies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def first_equal_outputs(*graphs: Graph) -> list[int]:
 
 
 def copy_shared_result(result: Any, value: Value) -> Any:
-    """Copy an array result; return other results, and arrays that are read-only copies, unchanged."""
+    """Return a copy of a result that is an array; return other results, and read-only arrays, unchanged."""
     creation = without_identities(value).node
     if creation is not None and creation.op.name == "numpy_read_only":
         return result

@@ -21,9 +21,9 @@ _code_by_key: dict[Any, Callable[..., Any] | None] = {}
 def single_op(
     op: Op, attributes: Mapping[str, Any], operands: tuple[tuple[str, bool], ...]
 ) -> Callable[[Sequence[Any]], Any] | None:
-    """Return a function of vectors and numbers; None if the op has no native code for these dtypes.
+    """Return a function that applies the op to a list of operands; None if it has no native code for these dtypes.
 
-    `operands` are the name of the dtype of each, and true for a vector, false for a number.
+    Each of `operands` is (name of the dtype, is_vector); other operands are numbers.
     """
     backend = get_backend()
     key = backend, op.name, tuple(attributes.items()), operands

@@ -1,8 +1,9 @@
 """Compilation of graphs whose arguments have several shapes.
 
-Code for any size takes the open dimensions as run-time values: one compilation serves all sizes of 2 and more, with
-one symbol for equal sizes. Sizes 0 and 1 behave differently when arrays are broadcast, and an op may have native code
-for known shapes only. Then each shape that occurs gets code of its own, up to a limit.
+A pattern is the shapes of all arguments with symbols for open dimensions, one symbol for equal sizes. Code for a
+pattern takes the sizes as run-time values: one compilation serves all sizes of 2 and more. Sizes 0 and 1 are part of a
+pattern, because they behave differently when arrays are broadcast. If an op has native code for known shapes only,
+each set of shapes that occurs gets code of its own, up to a limit.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
 from autoconv.optimise.symbolic.bounds import fold_symbolic_bounds
 
-_MAX_ENTRIES = 4  # entries tried for a call before its arguments' shapes are read
+_MAX_ENTRIES = 4  # native entries for single shapes that are tried before the arguments' shapes are read
 Shapes = tuple[tuple[int, ...], ...]
 Pattern = tuple[tuple[Dimension, ...], ...]
-IMMEDIATE_SHAPES, MAX_SHAPES = 3, 16  # shapes with code of their own; others run the graph as traced, op by op
+IMMEDIATE_SHAPES = 3  # shapes that get code of their own at their first call
+MAX_SHAPES = 16  # shapes with code of their own; others run the graph as traced, op by op
 MAX_PATTERNS = 4  # patterns with code for any size, or known to have none
-MAX_TRIES = 4  # shapes of a pattern that an op refuses, before the pattern has no code for any size
+MAX_TRIES = 4  # shapes of a pattern that ops refuse, before the pattern counts as one without code for any size
 MAX_SEEN_SHAPES = 256  # shapes that are remembered to notice when they recur
 
 
@@ -54,6 +56,7 @@ class OpenSizeCode:
     kernel_ops: tuple[str, ...]
 
     def accepts(self, shapes: Shapes) -> bool:
+        """Return whether the shapes match the pattern and the sizes are valid for this code."""
         size_by_symbol: dict[str, int] = {}
         for open_shape, shape in zip(self.pattern, shapes, strict=True):
             if len(open_shape) != len(shape):
@@ -133,7 +136,7 @@ class MultiShapeGraph:
 
     @property
     def kernel_calls(self) -> Sequence[tuple[str, Span | None]] | None:
-        """The ops that run by kernels in the code made last; None if no call came yet."""
+        """The ops that run by kernels in the code that was chosen last; None before the first call."""
         return self._latest.kernel_calls if self._latest is not None else None
 
     @property
@@ -157,6 +160,7 @@ class MultiShapeGraph:
     # ---- any size
 
     def _find_or_compile_open_code(self, shapes: Shapes) -> OpenSizeCode | None:
+        """Return code for any size that accepts the shapes, compiled now if necessary; None if there is none."""
         for open_code in tuple(self._code_by_pattern.values()):  # other threads may add to it
             if open_code is not None and open_code.accepts(shapes):
                 return open_code
@@ -230,6 +234,7 @@ class MultiShapeGraph:
         return run
 
     def _types(self, shapes: Sequence[tuple[Dimension, ...]]) -> list[Type]:
+        """Return the types of all parameters, with `shapes` for those that have open sizes."""
         types = [value.type for value in self._graph.parameters]
         for i, shape in zip(self._open_positions, shapes, strict=True):
             type_ = types[i]

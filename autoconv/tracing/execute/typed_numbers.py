@@ -9,9 +9,9 @@ _MOVING_OPS = frozenset({"constant", "identity", "select", "array_load", "array_
 
 
 def computes_typed_numbers(node: Node) -> bool:
-    """Return whether an op computes numbers that are not Python's, or converts to or from floats as it stores them.
+    """Return whether a node computes NumPy's numbers, or stores elements with a conversion to or from floats.
 
-    False for an op that only moves or compares them.
+    Return false for a node that only moves or compares numbers.
     """
     if node.op.traits.stores_into is not None:
         dtypes = {value.dtype for value in node.inputs if isinstance(value.type, (ArrayType, TensorType))}

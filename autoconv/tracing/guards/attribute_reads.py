@@ -31,7 +31,7 @@ from autoconv.runtime.support.structure import raw_items
 _MAX_VALUES = 2000  # values searched at most
 _MAX_FUNCTIONS = 300  # functions that are examined; with more, all attributes count
 
-# Builtins that read attributes whose names are not in the code, and names of attributes that do so.
+# "Open" code may read attributes whose names are not in its text: by these builtins, or these attributes.
 _OPEN_BUILTINS = (getattr, hasattr, delattr, vars, dir, eval, exec, compile, locals, globals, __import__)
 _OPEN_NAMES = frozenset(
     {
@@ -49,7 +49,7 @@ _CLOSED_MODULES = frozenset(
 )  # fmt: skip
 _CREATION_METHODS = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # followed where they run
 _BASES_WITHOUT_CODE = (object, abc.ABC, typing.Generic, typing.Protocol)
-_PLAIN_TYPES = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
+_TYPES_WITHOUT_PARTS = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
 _FUNCTION_TYPES = (types.FunctionType, types.BuiltinFunctionType)
 _DESCRIPTORS = (
     types.FunctionType, property, staticmethod, classmethod, functools.cached_property, types.MemberDescriptorType,
@@ -61,8 +61,8 @@ _DESCRIPTORS = (
 class CodeNames:
     """The names in code, its inner functions included.
 
-    These are the globals and `attributes` that it reads, the `modules` that it imports, and `texts` that could be
-    names. `is_closed`: the code reads no others.
+    These are the globals and `attributes` that it reads, the `modules` that it imports, and its strings that could be
+    names, `texts`. `is_closed`: the code reads no attributes other than these.
     """
 
     globals: frozenset[str]
@@ -119,11 +119,11 @@ class AttributeReads:
     def __init__(self) -> None:
         self._names = {"keys"}  # read by `f(**x)` and `dict(x)`
         self._texts: set[str] = set()  # possible names in `getattr(module, "name")`
-        self._final_names: frozenset[str] = frozenset()
+        self._final_names: frozenset[str] = frozenset()  # `_names` after the last search of the reachable classes
         self._is_closed = True
         self._functions: set[Any] = set()
         self._pending: list[types.FunctionType] = []
-        # class -> whether the attributes of its objects are only read by these names
+        # class -> True if attributes of its objects are only read by `_names`
         self._classes: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 
     def add(self, function: types.FunctionType) -> None:
@@ -168,26 +168,26 @@ class AttributeReads:
         return self
 
     def add_reachable_classes(self, values: Iterable[Any]) -> list[Any]:
-        """Add the classes of all objects that are reachable from the values, and return these objects.
+        """Add the classes of all objects that are reachable from the values; return these objects.
 
-        Their special methods may run, and methods whose name is read. Numbers and texts are not in the result.
+        Special methods of these classes may run, and methods whose names are read. Numbers and texts are left out.
         """
-        reached = list(reachable_values(values))
-        self._is_closed &= len(reached) < _MAX_VALUES
-        for value in reached:
+        objects = list(reachable_values(values))
+        self._is_closed &= len(objects) < _MAX_VALUES
+        for value in objects:
             self._visit(value)
         self._examine_pending()
         known_counts: Any = None
         while known_counts != (len(self._names), len(self._classes)):
             known_counts = len(self._names), len(self._classes)
-            for base in {base for kind in list(self._classes) for base in kind.__mro__ if is_user_code(base)}:
+            for base in {base for cls in list(self._classes) for base in cls.__mro__ if is_user_code(base)}:
                 for name, value in list(vars(base).items()):
                     if name in self._names or (name.startswith("__") and name not in _CREATION_METHODS):
                         self._visit(value)
             self._examine_pending()
         self._functions.clear()
         self._final_names = frozenset(self._names)
-        return reached
+        return objects
 
     @property
     def names(self) -> frozenset[str]:
@@ -204,9 +204,9 @@ class AttributeReads:
         """The same as `names`, or None if other attributes may be read as well."""
         return self._final_names if self._is_closed else None
 
-    def names_for_class(self, kind: type) -> frozenset[str] | None:
+    def names_for_class(self, cls: type) -> frozenset[str] | None:
         """Return the attributes that may be read of objects of a class that was added; None for all of them."""
-        return self._final_names if self._is_closed and self._classes.get(kind, False) else None
+        return self._final_names if self._is_closed and self._classes.get(cls, False) else None
 
     def _visit(self, value: Any) -> None:
         """Add the functions and classes that a reachable value may run."""
@@ -225,29 +225,29 @@ class AttributeReads:
             self._is_closed &= value not in _OPEN_BUILTINS and _is_closed_module(value.__module__ or "builtins")
         elif isinstance(value, (types.MethodWrapperType, np.ufunc)):  # __getattribute__, or a ufunc of a function
             self._is_closed &= getattr(np, value.__name__, None) is value
-        elif type(value) not in _PLAIN_TYPES:
+        elif type(value) not in _TYPES_WITHOUT_PARTS:
             self._visit_class(type(value))
             for function in _wrapped_functions(value):
                 self._visit(function)
             is_known = is_user_code(type(value)) or _is_closed_module(type(value).__module__)
             self._is_closed &= is_known or not callable(value) or hasattr(type(value), "__autoconv_function__")
 
-    def _visit_class(self, kind: type) -> None:
-        if kind in self._classes:
+    def _visit_class(self, cls: type) -> None:
+        if cls in self._classes:
             return
-        bases = [base for base in kind.__mro__ if base not in _BASES_WITHOUT_CODE]
+        bases = [base for base in cls.__mro__ if base not in _BASES_WITHOUT_CODE]
         # A static lookup, because the metaclass may compute attributes.
-        is_protocol = inspect.getattr_static(kind, "_is_protocol", False)
+        is_protocol = inspect.getattr_static(cls, "_is_protocol", False)
         for base in bases if is_protocol else ():  # isinstance reads a protocol's attributes
             self._names.update(vars(base), vars(base).get("__annotations__", ()))
         is_dataclass = any("__dataclass_fields__" in vars(base) for base in bases)
-        self._classes[kind] = bool(bases) and not is_dataclass and all(map(_is_closed_class, bases))
+        self._classes[cls] = bool(bases) and not is_dataclass and all(map(_is_closed_class, bases))
 
 
-def _is_closed_class(kind: type) -> bool:
-    """Return whether attributes of its objects are only read by name, or by functions of the class itself."""
-    attributes = vars(kind)
-    if not is_user_code(kind) or "__getattr__" in attributes or "__getattribute__" in attributes:
+def _is_closed_class(cls: type) -> bool:
+    """Return whether attributes of a class's objects are only read by name, or by functions of the class itself."""
+    attributes = vars(cls)
+    if not is_user_code(cls) or "__getattr__" in attributes or "__getattribute__" in attributes:
         return False
     descriptors = [value for value in list(attributes.values()) if hasattr(type(value), "__get__")]
     return all(
@@ -275,7 +275,7 @@ def reachable_values(
     pending = list(values)
     while pending:
         value = pending.pop()
-        if id(value) in visited_ids or type(value) in _PLAIN_TYPES:
+        if id(value) in visited_ids or type(value) in _TYPES_WITHOUT_PARTS:
             continue
         visited_ids.add(id(value))
         yield value
@@ -294,7 +294,7 @@ def reachable_values(
 
 
 def _parts_among(items: Iterable[Any]) -> list[Any]:
-    return [item for item in items if type(item) not in _PLAIN_TYPES]
+    return [item for item in items if type(item) not in _TYPES_WITHOUT_PARTS]
 
 
 def attribute_values(value: Any, input_keys: frozenset[Any], reads: AttributeReads | None = None) -> list[Any]:
@@ -313,13 +313,13 @@ def reachable_classes(values: Iterable[Any]) -> set[type]:
 
 
 def _is_closed_module(name: str) -> bool:
-    """Return whether a module's functions read no attributes, or are the user's, which are examined when they run."""
-    first = name.partition(".")[0]
-    return first in _CLOSED_MODULES or is_user_code(types.SimpleNamespace(__module__=name))
+    """Return whether a module's functions read special methods only, or are the user's, which are examined."""
+    package = name.partition(".")[0]
+    return package in _CLOSED_MODULES or is_user_code(types.SimpleNamespace(__module__=name))
 
 
 def _is_bound(cell: Any) -> bool:
-    """Return whether a cell has a content: reading an empty cell raises ValueError."""
+    """Return whether a cell is not empty; reading an empty cell raises ValueError."""
     try:
         return cell.cell_contents is not cell
     except ValueError:

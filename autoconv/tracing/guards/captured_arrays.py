@@ -1,6 +1,6 @@
 """Promotion of the program's arrays from constants to inputs of a graph, so that calls read their current contents.
 
-During the trace they are constants, because shapes and the like may depend on their values.
+While tracing, the arrays are constants, because shapes and the like may depend on their values.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def lift_captured_arrays(
 ) -> list[np.ndarray]:
     """Give the graph a parameter for each array of the program; return the arrays in the order of the parameters.
 
-    `sources` are constants and the arrays they were made of, `arrays_by_id` the arrays of the program by id. Arrays
-    that the traced code made or changed stay constants.
+    `sources` are the graph's constant nodes, each with the array that it was made of; `arrays_by_id` are the arrays of
+    the program. Arrays that the traced code created or changed stay constants.
     """
     arrays_by_node_id = {
         id(node): array for node, array in sources if _is_made_of_captured_array(node, array, arrays_by_id)
@@ -38,6 +38,7 @@ def find_captured_constants(sources: Iterable[tuple[Node, np.ndarray]], arrays_b
 
 
 def _is_made_of_captured_array(node: Node, array: np.ndarray, arrays_by_id: Mapping[int, Any]) -> bool:
+    """Return whether an array is, or is a view of, one of the program's, and the constant still has its contents."""
     owner: Any = array
     while isinstance(owner, np.ndarray) and id(owner) not in arrays_by_id:
         owner = owner.base
@@ -70,9 +71,9 @@ def _lift_constants(graph: Graph, arrays_by_node_id: Mapping[int, np.ndarray], a
 
 
 def _lift_regions(node: Node, arrays_by_node_id: Mapping[int, np.ndarray], get_parameter: Any) -> None:
-    """Lift the constants in the regions of a node; the captures for them are appended to those of all regions."""
-    arrays_by_region: list[dict[int, np.ndarray]] = []
-    values_by_region: list[dict[int, Value]] = []
+    """Replace the constants in the regions of a node by captures; each region gets the captures of all regions."""
+    arrays_by_region: list[dict[int, np.ndarray]] = []  # for each region: id of an array -> the array
+    values_by_region: list[dict[int, Value]] = []  # for each region: id of an array -> the region's parameter
     for region in node.regions:
         arrays: dict[int, np.ndarray] = {}
         parameter_count = len(region.parameters)

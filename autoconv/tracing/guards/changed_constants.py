@@ -1,6 +1,6 @@
 """Mutable containers from outside that a graph holds as constants and may change.
 
-The program read them while tracing and would not see the graph's changes. They have to be inputs instead.
+Traced code read them while tracing, so results of the graph would not depend on later changes. They have to be inputs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_VISITED_PARTS = 1000  # visited parts of a constant
 
 
 def changed_constants(graph: Graph) -> list[Any]:
-    """Return the containers in the graph's constants, if the graph changes a value that may come from one."""
+    """Return the containers in the graph's constants if the graph changes a value that may come from one; else []."""
     constants = [node for node in graph.walk() if node.op.name == "object_constant"]
     containers = [part for node in constants for part in containers_in(node.attributes["value"])]
     return containers if containers and _may_change(graph, set()) else []
@@ -45,10 +45,10 @@ def containers_in(value: Any) -> Iterator[Any]:
 
 
 def _may_change(graph: Graph, values: set[Value]) -> bool:
-    """Return whether a node changes one of the values `values`, or a value that may come from one.
+    """Return whether a node changes one of `values`, or a value that may come from one of them or from a constant.
 
-    `values` collects the values that may come from constants. Each round visits the region of a recursive function
-    once; the rounds end when no further value is found.
+    `values` receives the values that may come from constants. A forward analysis, repeated until `values` stays the
+    same, because a recursive function is a region that is visited once in each round.
     """
     while True:
         value_count = len(values)

@@ -12,7 +12,7 @@ from autoconv.runtime.recording.deferred_stores import UNKNOWN
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Trace, current_region
 
-_Pairs = tuple[tuple[Any, Any], ...]
+_Pairs = tuple[tuple[Any, Any], ...]  # (key, value) or (index, item)
 
 
 class ContainerStores:
@@ -42,7 +42,7 @@ class ContainerStores:
         return self._tuple_by_value.setdefault((id(location.owner), *map(id, parts)), contents)
 
     def record_store(self, location: Location, contents: tuple[Any, ...], before: Any) -> None:
-        """Record the operations that turn the contents `before`, or unknown ones, into `contents`."""
+        """Record operations that turn the contents of a container from `before`, or `UNKNOWN`, into `contents`."""
         container, target = self._trace.argument_containers[id(location.owner)]
         self._check_no_handler(container)
         if not isinstance(container, dict):
@@ -70,7 +70,7 @@ class ContainerStores:
     def _check_no_handler(self, container: Any) -> None:
         """Restart the trace with the container as an object of the graph if a handler follows the changes.
 
-        The handler would have the contents from before the `try`.
+        In the handler, the container would have its contents from before the `try`.
         """
         region = enclosing_region = current_region()
         while enclosing_region is not None:
@@ -79,7 +79,7 @@ class ContainerStores:
             enclosing_region = enclosing_region.parent
 
     def _check_length(self, container: Any, length: int) -> None:
-        """Restart the trace with the list as an object of the graph if its length changes: it may have any length."""
+        """Restart the trace with the list as an object of the graph if it had another length before."""
         if any(len(key) - 1 != length for key in self._tuple_by_value if key[0] == id(container)):
             region = current_region()
             assert region is not None

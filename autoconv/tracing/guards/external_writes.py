@@ -34,11 +34,15 @@ from autoconv.tracing.key.call import Call
 
 
 class RestartTrace(AbandonTrace):
-    """Restart the trace with more inputs or facts.
+    """Restart the trace with more inputs or facts:
 
-    These are the `locations` or whole `arguments` that it writes; arguments whose `containers` it writes; locations
-    whose containers become objects (`opaque`); `facts` about objects that it creates (see `Call.facts`); `memory`:
-    arrays traced as memory; or `objects`: dataclasses passed as objects.
+    - `locations`: outer names, attributes and items to add to the inputs;
+    - `arguments`: names of arguments to pass as objects of the graph;
+    - `containers`: names of arguments whose lists and dicts are leaves as well, because the trace writes them;
+    - `opaque`: keys of locations whose containers are passed as objects;
+    - `facts`: facts about objects that the trace creates (see `Call.facts`);
+    - `memory`: arrays are traced as memory;
+    - `objects`: dataclasses are passed as objects.
     """
 
     def __init__(
@@ -61,7 +65,10 @@ class RestartTrace(AbandonTrace):
         super().__init__(", ".join((*arguments, *containers)) or ", ".join(location.name for location in locations))
 
     def is_of_new_class(self, locations: Sequence[Location]) -> bool:
-        """Return whether an attribute belongs to a class that every trace creates anew, as the last one did."""
+        """Return whether a location belongs to a class that each trace creates anew.
+
+        Then `locations`, of the last trace, include one of another class with the same name.
+        """
         known_owners = [location.owner for location in locations if isinstance(location.owner, type)]
         classes = {(owner.__module__, owner.__qualname__) for owner in known_owners}
         owners = [location.owner for location in self.locations if isinstance(location.owner, type)]
@@ -87,7 +94,7 @@ class WriteMonitor:
         self.flattened_arguments: dict[str, Any] = {}
         self.has_tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
         self.may_be_memory = not call.arrays_as_objects and not self.has_tensors
-        self.array_names = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
+        self.array_names = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array_key(key)]
         # Attributes are stored at once.
         self.deferred_locations = [location for location in self.locations if location.kind != "attribute"]
         self._contents = ContainerStores(trace)
@@ -102,16 +109,16 @@ class WriteMonitor:
         """Store the inputs of the trace in the locations where the traced code reads them."""
         root = self.trace.root
         assert root.journal is not None
-        for name, copy in self.flattened_arguments.items():
-            self.trace.tuple_arguments.update((id(part), name) for part in tuple_parts(copy))
+        for name, rebuilt_argument in self.flattened_arguments.items():
+            self.trace.tuple_arguments.update((id(part), name) for part in tuple_parts(rebuilt_argument))
         for location in self._contents.locations():
             self.deferred_locations.append(location)
             self.stores.mark_stored(root, location)
-        stand_ins = [container for container, _ in self.trace.argument_containers.values()]
+        traced_containers = [container for container, _ in self.trace.argument_containers.values()]
         first_location_leaf = len(self.call.leaves) - len(self.call.locations)
         keys = zip(leaves, self.call.key.leaves[first_location_leaf:], strict=True)
         contents = [self.flattened_arguments[name] for name in self.call.containers]
-        contents += [stand_ins[key.position] if isinstance(key, SharedKey) else leaf for leaf, key in keys]
+        contents += [traced_containers[key.position] if isinstance(key, SharedKey) else leaf for leaf, key in keys]
         for location, leaf in zip(self.locations, contents, strict=True):
             root.journal.record(location)
             if leaf is not MISSING:
@@ -136,17 +143,17 @@ class WriteMonitor:
             if arrays:  # the tensor may be chosen from these arrays
                 raise RestartTrace(arrays)
         if not isinstance(owner, (*_MUTABLE_TYPES, *COLLECTIONS, np.ndarray, SymbolicTensor)):
-            self._run_plain(action)  # no kernel can undo the effects of a user class's methods
-        for name, copy in self.flattened_arguments.items():
-            if _contains_container(copy, owner):
+            self._run_plain(action)  # the effects of a user class's methods cannot be undone
+        for name, rebuilt_argument in self.flattened_arguments.items():
+            if _contains_container(rebuilt_argument, owner):
                 if isinstance(name, OuterName):
                     raise RestartTrace(opaque=[self.call.containers[name].key])
                 if type(owner) in PLAIN_OF and not self.has_tensors and can_add_containers(self.call, name):
                     raise RestartTrace(containers=[name])
                 raise RestartTrace(arguments=[name])
-        holders = self._find_locations_of([owner])
-        if holders:
-            raise RestartTrace(holders)
+        holding_locations = self._find_locations_of([owner])
+        if holding_locations:
+            raise RestartTrace(holding_locations)
         if isinstance(owner, SymbolicTensor) and self.array_names:
             # If this fails, arrays are passed as objects, by reference.
             raise RestartTrace(arguments=self.array_names)
@@ -174,7 +181,7 @@ class WriteMonitor:
         raise RestartTrace(locations)
 
     def handle_escaping_tuples(self, values: Sequence[Value]) -> None:
-        """Restart the trace where tuples in arguments are stored: with these arguments as objects."""
+        """Restart the trace if `values` are tuples inside of arguments: the arguments are then passed as objects."""
         names = [self.trace.tuples_in_graph[value] for value in values]
         outer_keys = [self.call.containers[name].key for name in names if isinstance(name, OuterName)]
         if outer_keys:
@@ -184,9 +191,9 @@ class WriteMonitor:
 
     def handle_changed_containers(self, containers: Sequence[Any]) -> None:
         """Handle lists, dicts and sets that are constants of the graph and may be changed by it."""
-        holders = self._find_locations_of(containers)
-        if holders:
-            raise RestartTrace(holders)
+        holding_locations = self._find_locations_of(containers)
+        if holding_locations:
+            raise RestartTrace(holding_locations)
 
     def handle_changed_objects(self, reads_arrays: bool) -> None:
         """Refuse or retrace a graph that changes objects which may be arrays, if it has arrays as values."""
@@ -210,13 +217,13 @@ class WriteMonitor:
                 raise RunPlain("an array without dimensions is passed beside tensors")
 
     def without_dimensions(self, tensor: Any) -> Any:
-        """Return a tensor as NumPy's array without dimensions, or unchanged if the trace is on tensors."""
+        """Return a tensor as NumPy's array without dimensions; return it unchanged if arguments are tensors."""
         if not self.trace.memory and not self.has_tensors:
             self.check_write(tensor, "an array without dimensions is created")
         return wrap_new_arrays(tensor, wrap_scalars=True)
 
     def _find_locations_of(self, owners: Sequence[Any], excluded: Sequence[Location] = ()) -> list[Location]:
-        """Return all locations from which an owner is reachable: a write through one name is read through another."""
+        """Return all locations from which an owner is reachable: a write by one name may be read by another."""
         excluded_keys = self.input_keys.union(location.key for location in excluded)
         locations_by_key = {
             location.key: location
@@ -229,7 +236,10 @@ class WriteMonitor:
         return [location for key, location in locations_by_key.items() if key not in excluded_keys]
 
     def _refuse_new_objects(self, new_inputs: Sequence[Location]) -> None:
-        """Raise RunPlain if each trace writes an attribute of another object, which the call itself seems to create."""
+        """Raise RunPlain if several inputs are one attribute of objects that this trace did not write.
+
+        Then each call seems to create the object whose attribute it writes.
+        """
         for location in new_inputs:
             unwritten = [other for other in self.locations if other.key not in self.written_keys]
             others_with_attribute = [other for other in unwritten if _is_same_attribute(location, other)]
@@ -269,7 +279,7 @@ def _may_be_array(owner: Any) -> bool:
     return isinstance(owner, SymbolicTensor) and not owner.weak
 
 
-def _is_array(key: Any) -> bool:
+def _is_array_key(key: Any) -> bool:
     return isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.is_of_array)
 
 
@@ -283,7 +293,7 @@ def _contains_container(value: Any, owner: Any) -> bool:
         arrays = [item for part in dicts for item in dict.values(part) if isinstance(item, np.ndarray)]
         arrays += [value] if isinstance(value, np.ndarray) else []
         return any(np.may_share_memory(array, owner) for array in arrays)
-    parts = itertools.chain(mutable_parts(value), containers_in(value))  # the latter: subclasses, too
+    parts = itertools.chain(mutable_parts(value), containers_in(value))  # `containers_in` has subclasses, too
     return value is owner or any(part is owner for part in parts)
 
 

@@ -60,7 +60,7 @@ _IDENTITY_HOOKS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv
 
 
 class Unguardable(Exception):
-    """A value whose changes cannot be detected: its name and the reason."""
+    """A value whose changes cannot be detected; its arguments are the value's name and the reason."""
 
     def __str__(self) -> str:
         return "{} ({})".format(*self.args)
@@ -71,10 +71,10 @@ class Fingerprints:
     """Computes fingerprints of values, which are equal as long as the values are equivalent.
 
     `input_keys` are ignored attributes and items, which are inputs of the trace: (id of the owner, name or position).
-    With `strict`, values that cannot be guarded raise Unguardable; else they are compared by identity, and their names
-    are added to `unguarded`. `arrays` collects the visited arrays, `compared_classes` the classes whose attributes are
-    compared, `object_classes` those of objects. If `reads` is given, only the attributes that it names count;
-    otherwise `module_attributes` are the attributes read of modules.
+    With `strict`, Unguardable is raised for values that cannot be guarded; otherwise they are compared by identity, and
+    their names are added to `unguarded`. `arrays` receives the visited arrays by id, `compared_classes` the classes
+    whose attributes are compared, `object_classes` the classes of visited objects. If `reads` is given, only the
+    attributes that it names count; otherwise `module_attributes` are the attributes read of modules.
     """
 
     input_keys: frozenset[Any] = frozenset()
@@ -86,10 +86,10 @@ class Fingerprints:
     compared_classes: set[type] = field(default_factory=set)
     object_classes: set[type] = field(default_factory=set)
     _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
-    _visited: dict[int, Any] = field(default_factory=dict)  # by id: values reached twice, or containing themselves
+    _visited: dict[int, Any] = field(default_factory=dict)  # id of a visited value -> its fingerprint if it recurs
 
     def of(self, value: Any, name: str = "", depth: int = MAX_DEPTH) -> Any:
-        """Return the fingerprint of a value and its parts, down to `depth`; explanations call it `name`."""
+        """Return the fingerprint of a value and its parts, to a nesting of `depth`; `name` is for messages."""
         if isinstance(value, _SCALAR_TYPES) and not isinstance(value, np.number):
             return self._scalar(value, name, depth)
         if value is MISSING or value is None:
@@ -128,7 +128,7 @@ class Fingerprints:
         if isinstance(value, types.ModuleType):
             names_read = self.module_attributes if self.reads is None else self.reads.module_names
             parts = guarded_module_attributes(value, names_read)
-            return id(value), tuple((k, self.of(part, f"{name}.{k}", depth)) for k, part in parts.items()), ()
+            return id(value), tuple((key, self.of(part, f"{name}.{key}", depth)) for key, part in parts.items()), ()
         return self._container(value, name, depth)
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
@@ -143,15 +143,16 @@ class Fingerprints:
         if isinstance(value, (list, tuple)):
             return self._sequence(value, cls, name, depth)
         if isinstance(value, dict):
-            pairs = list(iterate_plainly(value))  # at once, as other threads may change it meanwhile
+            pairs = list(iterate_as_builtin(value))  # at once, as other threads may change it meanwhile
             items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{_key_text(k)}]", depth)) for k, v in pairs)
             if cls is dict:
                 return cls, items
             return cls, items, "and", self._attributes_and_class(value, name, depth)
         if isinstance(value, (set, frozenset)):  # in iteration order, which is visible in loops
-            items = tuple(self.of(item, name, depth) for item in tuple(iterate_plainly(value)))
-            is_plain = cls in (set, frozenset)
-            return (cls, items) if is_plain else (cls, items, "and", self._attributes_and_class(value, name, depth))
+            items = tuple(self.of(item, name, depth) for item in tuple(iterate_as_builtin(value)))
+            if cls in (set, frozenset):
+                return cls, items
+            return cls, items, "and", self._attributes_and_class(value, name, depth)
         if isinstance(value, range):
             return range, value.start, value.stop, value.step
         if isinstance(value, functools.partial):
@@ -169,7 +170,7 @@ class Fingerprints:
     def _sequence(self, value: Any, cls: type, name: str, depth: int) -> Any:
         parts = tuple(
             None if (id(value), i) in self.input_keys else self.of(item, f"{name}[{i}]", depth)
-            for i, item in enumerate(iterate_plainly(value))
+            for i, item in enumerate(iterate_as_builtin(value))
         )
         if self.input_keys and any((id(value), i) in self.input_keys for i in range(len(parts))):
             parts += id(value), _live_reference(value)  # inputs of the trace are read from this very object
@@ -178,13 +179,13 @@ class Fingerprints:
         return cls, parts, "and", self._attributes_and_class(value, name, depth)
 
     def _own_attributes(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
-        """Return the fingerprint of an object's own attributes; if all are compared, so is their order."""
+        """Return the fingerprint of an object's own attributes; their order counts if all attributes are compared."""
         names_read = self.reads.names_for_class(type(value)) if self.reads is not None else None
         attributes = attributes_of(value)
         return tuple(
-            (k, self.of(attributes[k], f"{name}.{k}", depth))
-            for k in (attributes if names_read is None else sorted(attributes.keys() & names_read))
-            if not k.startswith("__autoconv") and (id(value), k) not in self.input_keys
+            (key, self.of(attributes[key], f"{name}.{key}", depth))
+            for key in (attributes if names_read is None else sorted(attributes.keys() & names_read))
+            if not key.startswith("__autoconv") and (id(value), key) not in self.input_keys
         )
 
     def _scalar(self, value: Any, name: str, depth: int) -> Any:
@@ -234,7 +235,7 @@ class Fingerprints:
     def class_value(self, value: Any, name: str = "", is_read: bool = False) -> Any:
         """Return the fingerprint of a class attribute; one that cannot be guarded is compared by identity.
 
-        With `is_read`, raise Unguardable for mutable data instead.
+        With `is_read` (traced code reads the attribute), raise Unguardable for mutable data instead.
         """
         if isinstance(value, (staticmethod, classmethod)):
             return id(value), self.class_value(value.__func__, name)
@@ -282,14 +283,14 @@ def base_of(value: Any) -> type:
     return next(cls for cls in type(value).__mro__ if not is_user_code(cls))
 
 
-def iterate_plainly(value: Any) -> Any:
+def iterate_as_builtin(value: Any) -> Any:
     """Return the items of a list, tuple or set, or the pairs of a dict, without calling user-defined methods."""
     base: Any = base_of(value)
     return base.items(value) if isinstance(value, dict) else base.__iter__(value)
 
 
 def guarded_class_attributes(base: type, names_read: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
-    """Iterate over the attributes of a user's class that may be `names_read`; special methods always may."""
+    """Iterate over a user's class attributes that are special methods or among `names_read` (None: all names)."""
     if is_user_code(base):
         is_enumeration = issubclass(base, enum.Enum)
         for key, value in list(vars(base).items()):
@@ -331,7 +332,7 @@ def is_large(value: Any) -> bool:
 
 
 def has_to_be_input(value: Any) -> bool:
-    """Return whether no guard can compare a value, but a graph takes it: a large array, or a random generator."""
+    """Return whether guards cannot compare a value that can be an input: a large array, or a random generator."""
     return is_large(value) or is_generator(value)
 
 
@@ -343,7 +344,7 @@ def _key_text(key: Any) -> str:
 
 
 def describe_difference(old: Any, new: Any) -> str:
-    """Return the attribute, item or key in which two fingerprints differ, as source text; "" for the value itself."""
+    """Return where two fingerprints differ, as a suffix of the value's name such as ".x[3]"; "" for the whole value."""
     if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and len(old) in (2, 3)):
         return ""
     kind, old_parts, new_parts = old[0], old[1], new[1]

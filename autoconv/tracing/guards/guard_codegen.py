@@ -34,25 +34,25 @@ from autoconv.tracing.guards.fingerprints import (
 from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 
 _MAX_ITEMS = 64  # items of a list, tuple or dict that are compared one by one
-_PLAIN_TYPES = (int, str, bytes, float, complex, np.number, np.bool_)
+_NUMBER_AND_TEXT_TYPES = (int, str, bytes, float, complex, np.number, np.bool_)
 _ATOM_TYPES = frozenset({int, str, bytes, float, complex, bool, type(None)})
 _GET_FUNCTION_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
 _IMMUTABLE_TYPES = (
-    *_PLAIN_TYPES, bool, type(None),
+    *_NUMBER_AND_TEXT_TYPES, bool, type(None),
     types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
     type(vars(collections.namedtuple("_", "x"))["x"]),
 )  # fmt: skip
 _FINGERPRINTED_TYPES = (list, tuple, dict, set, frozenset, range, functools.partial, np.ndarray, np.generic)
 
-Binding = tuple[Any, str | None]
+Binding = tuple[Any, str | None]  # a dict of globals and a name in it, or a closure cell and None
 
 
 def generate_checker(
     checks: Iterable[tuple[str, Callable[[], Any], Any, Binding | None]], fingerprints: Callable[[], Fingerprints]
 ) -> Callable[[], bool] | None:
-    """Return a function that returns true only while all values are unchanged in the sense of fingerprints.
+    """Return a function that returns true only while all values have the fingerprints that they have now.
 
-    None if there are too many values. The checks are those of `Guards`.
+    Return None if there are too many values. The items of `checks` are those of `Guards.checks`.
     """
     check_writer = _CheckWriter(fingerprints)
     try:
@@ -70,7 +70,7 @@ class _CheckWriter:
     def __init__(self, fingerprints: Callable[[], Fingerprints]) -> None:
         self.writer = FunctionWriter(fallback="False")
         self._fingerprints = fingerprints
-        # (id of an owner, key) of values that are not compared, and the names that the trace has read.
+        # `_input_keys`, (id of an owner, key), are values that are not compared; `_reads` are attributes that count.
         self._input_keys, self._reads = fingerprints().input_keys, fingerprints().reads
         self._visited: dict[int, tuple[str, Any]] = {}  # id of a container -> (its variable, the container)
         self._classes: set[type] = set()
@@ -97,8 +97,8 @@ class _CheckWriter:
         variable = self.writer.variable(expression)
         if value is MISSING:
             self.writer.require(f"{variable} is {self.writer.constant(MISSING)}")
-        elif isinstance(value, _PLAIN_TYPES) and not attributes_of(value) and not is_user_code(type(value)):
-            self.writer.require_plain(value, variable)
+        elif isinstance(value, _NUMBER_AND_TEXT_TYPES) and not attributes_of(value) and not is_user_code(type(value)):
+            self.writer.require_equal(value, variable)
         elif isinstance(value, types.FunctionType):
             self._compare_function(value, variable)
         elif isinstance(value, type):
@@ -162,30 +162,30 @@ class _CheckWriter:
             return
         base: Any = base_of(value)
         keys = list(base.keys(value) if base is dict else range(base.__len__(value)))
-        is_plain = type(value) is base
+        is_exact_builtin = type(value) is base
         if len(keys) > _MAX_ITEMS or not all(type(key) in (str, int, bytes) for key in keys):
             self._compare_many_items(value, variable)
             return
         if base is dict:
-            keys_expression = variable if is_plain else f"{self.writer.constant(dict.keys)}({variable})"
+            keys_expression = variable if is_exact_builtin else f"{self.writer.constant(dict.keys)}({variable})"
             self.writer.require_keys(keys, keys_expression)
         else:
-            get_length = "len" if is_plain else self.writer.constant(base.__len__)
+            get_length = "len" if is_exact_builtin else self.writer.constant(base.__len__)
             self.writer.require(f"{get_length}({variable}) == {len(keys)}")
-        get_item = "" if is_plain else self.writer.constant(base.__getitem__)
+        get_item = "" if is_exact_builtin else self.writer.constant(base.__getitem__)
         if base is not dict and any((id(value), key) in self._input_keys for key in keys):
             self.writer.require_same(value, variable)  # inputs of the trace are read from this very object
         for key in keys:
             if base is dict or (id(value), key) not in self._input_keys:
-                item_expression = f"{variable}[{key!r}]" if is_plain else f"{get_item}({variable}, {key!r})"
+                item_expression = f"{variable}[{key!r}]" if is_exact_builtin else f"{get_item}({variable}, {key!r})"
                 self.compare(base.__getitem__(value, key), item_expression)
-        if not is_plain:
+        if not is_exact_builtin:
             self._compare_attributes(value, variable)
 
     def _compare_many_items(self, value: Any, variable: str) -> None:
-        """Compare the items of a large container: immutable ones by identity, which is the quickest; else fingerprints.
+        """Compare the items of a large container by identity if they are immutable; otherwise compare fingerprints.
 
-        Where equal items are other objects, the comparison fails, and fingerprints decide (see the module).
+        If an item was replaced by an equal object, the comparison fails, and fingerprints decide (see the module).
         """
         cls = type(value)
         is_partly_compared = any(owner == id(value) for owner, _ in self._input_keys)
@@ -242,7 +242,7 @@ class _CheckWriter:
             self.compare(part, f"{self.writer.constant(slot)}.__get__({variable})")
 
     def _compare_class(self, cls: type) -> None:
-        """Compare the bases and attributes of a class: by identity, or by fingerprint where they are mutable."""
+        """Compare the bases and attributes of a class: by identity, and mutable attributes by fingerprint as well."""
         if cls in self._classes:
             return
         self._classes.add(cls)
@@ -314,7 +314,7 @@ def _has_only_compared_functions(value: Any) -> bool:
 
 
 def _is_compared_by_parts(value: Any) -> bool:
-    """Return whether a function is Python's own, or has only code, plain defaults and ignored attributes."""
+    """Return whether a function is not the user's, or has only code, immutable defaults and special attributes."""
     if not isinstance(value, types.FunctionType) or (value.__kwdefaults__ and is_user_code(value)):
         return False
     if not is_user_code(value):

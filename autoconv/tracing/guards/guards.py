@@ -37,20 +37,20 @@ from autoconv.tracing.guards.trace_restrictions import RunPlain
 _SEARCH_DEPTH = 6  # depth to which objects and lists are searched for possible inputs
 _MAX_SEARCHED_ITEMS = 256  # items of a list that is searched
 _CHECKER_ATTEMPTS = (2, 4, 8)  # comparisons of fingerprints in a row at which a checker is written
-_INPUT_TYPES = (np.ndarray, int, float)  # kinds of values that become inputs if they change from call to call
-
-_WITHOUT_LOCATIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
-
+_INPUT_TYPES = (np.ndarray, int, float)  # classes of values that become inputs if they change from call to call
+# Values in which no attributes are searched.
+_TYPES_WITHOUT_LOCATIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
 
 
 @dataclass(eq=False)
 class Guards:
     """The names that traced functions read, with fingerprints of their values.
 
-    `unguarded` lists values that cannot be guarded, `arrays` the reachable arrays, by id. With `runs_plain`, a call
-    runs plain where tracing itself would change a value (an iterator). `input_keys` are the keys of locations that are
-    inputs of the trace instead; `restart_with_inputs` restarts the trace with further ones. `on_class_read` is called
-    with the class of an object, before its methods run, and with whether instances may exist outside the trace.
+    `unguarded` describes values that cannot be guarded; `arrays` are the reachable arrays, by id. With `runs_plain`, a
+    call runs plain where tracing itself would change a value, such as an iterator. `input_keys` are the keys of
+    locations that are inputs of the trace and are not guarded; `restart_with_inputs` restarts the trace with further
+    inputs. `on_class_read` is called with the class of an object before its methods run; its second argument is true
+    if instances may exist outside the trace.
     """
 
     runs_plain: bool = False
@@ -60,23 +60,22 @@ class Guards:
     on_class_read: Callable[[type, bool], Any] = lambda kind, is_outside: None
     compared_classes: set[type] = field(default_factory=set)  # classes of the values that are read
     object_classes: set[type] = field(default_factory=set)  # classes with instances outside the trace
-    # A name, the function that reads its value, the fingerprint, and the name's binding.
+    # (name, function that reads its value, fingerprint of the value, binding)
     checks: list[tuple[str, Callable[[], Any], Any, Binding | None]] = field(default_factory=list)
     unguarded: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
     _keys: set[Any] = field(default_factory=set)
-    # As `checks`, but without fingerprints so far; the values of `_unexamined` have not been searched either.
+    # As `checks`, before fingerprints are taken; `_unexamined` are those whose values have not been searched either.
     _pending: list[tuple[str, Callable[[], Any], Binding | None]] = field(default_factory=list)
     _unexamined: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
     _locations: list[journal.Location] = field(default_factory=list)
     _included_guards: list[Any] = field(default_factory=list)
-    _one_element_arrays: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
-    # True if a frozenset is read, and a function is from a file without the word "frozenset" (see
-    # `passes/in_place_operators.py`).
+    _one_element_arrays: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)  # arrays with copies
+    # True if a frozenset is read, and a traced function's file lacks "frozenset": see `passes/in_place_operators.py`.
     unnamed_frozensets: bool = False
     reached_values: list[Any] = field(default_factory=list)  # the values reachable from the names at the trace's end
-    _files: set[str] = field(default_factory=set)
+    _files: set[str] = field(default_factory=set)  # of the traced functions
     _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # names whose values are modules
     _searched_module_attributes: frozenset[str] = frozenset()  # names of attributes at the last search of `_modules`
     reads: AttributeReads | None = None  # the attributes that count; None: all
@@ -89,7 +88,7 @@ class Guards:
     def add_function(self, function: types.FunctionType, only_written: frozenset[str] = frozenset()) -> None:
         """Guard the globals and closure cells that a function reads.
 
-        `only_written` are names whose binding, or the content of whose list or dict, does not affect the trace.
+        `only_written` are names that the function writes or appends to, and does not read.
         """
         code = function.__code__
         key = code, id(function.__globals__), id(function.__closure__)
@@ -118,7 +117,7 @@ class Guards:
                 self._watch(name, functools.partial(_cell_content, cell), (id(cell),), (cell, None))
 
     def _has_write_only_methods(self, value: Any) -> bool:
-        """Return whether the effect of the value's methods such as `append` does not depend on its contents."""
+        """Return whether methods such as `append` of the value act in the same way whatever it contains."""
         return not self.runs_plain and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
 
     def include(self, other: Guards) -> None:
@@ -133,7 +132,7 @@ class Guards:
         self._included_guards.append(other)  # keeps its functions `read` alive, which are identified by id
 
     def add_value(self, name: str, value: Any) -> None:
-        """Guard the contents of an object (an argument, say) without keeping the object alive."""
+        """Guard the contents of an object, such as an argument, by a weak reference."""
         if self.runs_plain:
             refuse_hooked_objects((value,))
         self._locations.append(journal.Location((id(value), name), name, lambda: value, lambda _: None))
@@ -143,7 +142,7 @@ class Guards:
             self._watch(name, lambda: value, (id(value), name))
 
     def _add(self, name: str, namespace: dict[str, Any], names: set[str]) -> None:
-        """Guard a global name; a name that is unbound, or is a builtin's, must stay so."""
+        """Guard a global name; a name without a global, such as a builtin's, has to stay without one."""
         value = namespace.get(name, journal.MISSING)
         if value is not journal.MISSING:
             self._locations.append(journal.global_location(namespace, name))
@@ -164,7 +163,7 @@ class Guards:
         self._unexamined += [(name, read)] if self.runs_plain else []
 
     def release(self) -> None:
-        """Release the references to the trace, because guards live longer."""
+        """Release the references to the trace's recording, because guards live longer."""
         del self.on_class_read, self.restart_with_inputs
 
     def check_new_values(self) -> None:
@@ -175,9 +174,8 @@ class Guards:
         module_attributes = self.reads.module_names if self.reads is not None else frozenset()
         modules_to_search = self._modules if module_attributes != self._searched_module_attributes else []
         self._searched_module_attributes = module_attributes
-        self._modules = self._modules + [
-            (name, read) for name, read in self._unexamined if isinstance(read(), types.ModuleType)
-        ]
+        new_modules = [(name, read) for name, read in self._unexamined if isinstance(read(), types.ModuleType)]
+        self._modules = self._modules + new_modules
         has_searched_inputs, attribute_reads = False, None
         for name, read in [*self._unexamined, *modules_to_search]:
             fingerprints = Fingerprints(self.input_keys, module_attributes=module_attributes)
@@ -213,7 +211,7 @@ class Guards:
         return reads
 
     def _may_be_read(self, value: Any, reads: AttributeReads | None) -> bool:
-        """Return whether code may read a part without a guard; no code reads an attribute that no function names."""
+        """Return whether code may read a part of the value that cannot be guarded, by the attributes in `reads`."""
         if reads is None:
             return True
         try:
@@ -252,8 +250,8 @@ class Guards:
         if self.restore_arrays():
             raise RunPlain("an array of one element is changed in place, which has to happen on every call")
         if self.reads is not None:
-            reached = self.reached_values = self.reads.add_reachable_classes([read() for _, read, _ in self._pending])
-            self.unnamed_frozensets = any(type(value) is frozenset for value in reached) and any(
+            self.reached_values = self.reads.add_reachable_classes([read() for _, read, _ in self._pending])
+            self.unnamed_frozensets = any(type(value) is frozenset for value in self.reached_values) and any(
                 not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
             )
         for name, read, binding in self._pending:
@@ -278,7 +276,7 @@ class Guards:
         return bool(changed_arrays)
 
     def changed_inputs(self) -> Iterator[tuple[journal.Location, Any]]:
-        """Iterate over the names and attributes whose arrays and numbers changed, as locations with new values."""
+        """Iterate over the arrays and numbers that changed, as (location of the name or attribute, new value)."""
         for name, read, expected, binding in self.checks:
             value = read()
             if binding is None or not isinstance(value, _INPUT_TYPES):
@@ -288,7 +286,10 @@ class Guards:
                 yield (journal.cell_location(owner, name) if not key else journal.global_location(owner, key)), value
 
     def _changed_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[journal.Location, Any]]:
-        """Iterate as `changed_inputs` over the parts of an object or a list; `expected` is its former fingerprint."""
+        """Iterate over the changed parts of an object or list as `changed_inputs` does.
+
+        `expected` is the former fingerprint of the object or list.
+        """
         # A fingerprint is the class, the parts' fingerprints and, for an object, a third item.
         parts = [*raw_items(value)] if isinstance(value, (list, tuple)) else []
         if parts and expected[0] is type(value) and len(expected[1]) == len(parts):
@@ -310,7 +311,7 @@ class Guards:
                 yield from self._changed_parts(part, before, depth - 1)
 
     def _differs(self, value: Any, expected: Any) -> bool:
-        """Return whether the value may have changed, but not its class; large arrays are not compared."""
+        """Return whether the value, of the same class, may have changed; a large array always may."""
         if isinstance(value, np.ndarray):
             return expected[0] is np.ndarray and (is_large(value) or self._fingerprints().of(value) != expected)
         return expected[0] is type(value) and self._fingerprints().of(value) != expected
@@ -326,7 +327,7 @@ class Guards:
                 self.checks[position] = name, read, self._fingerprints().of(read()), binding
 
     def find_change(self) -> str:
-        """Return the name of the first value that changed, "" if none did."""
+        """Return the name of the first value whose fingerprint changed; "" if there is none."""
         if self.check_numerics is not SETTINGS.check_numerics:
             return "debugging.enable_check_numerics"
         if self._checker is not None and self._checker():
@@ -352,7 +353,7 @@ _NAME_READERS = (eval, exec, globals, __import__)
 
 
 def _refuse_name_readers(names: frozenset[str], function: types.FunctionType) -> None:
-    """Raise RunPlain for a function that calls `eval` or the like, which may read names missing from its text."""
+    """Raise RunPlain if a function names `eval` or the like, which may read names that are not in its code."""
     for name in sorted(names):
         value = function.__globals__.get(name, getattr(builtins, name, None))
         if any(value is reader for reader in _NAME_READERS):
@@ -360,7 +361,7 @@ def _refuse_name_readers(names: frozenset[str], function: types.FunctionType) ->
 
 
 def _locations_in(value: Any, visited_ids: set[int], depth: int) -> Iterator[journal.Location]:
-    """Iterate over the attributes and arrays inside a value, as locations, to that depth."""
+    """Iterate over the attributes and arrays inside a value, as locations; `depth` limits the nesting."""
     if id(value) in visited_ids or not depth:
         return
     visited_ids.add(id(value))
@@ -373,7 +374,7 @@ def _locations_in(value: Any, visited_ids: set[int], depth: int) -> Iterator[jou
                 yield from _locations_in(item, visited_ids, depth - 1)
         return
     kind = value if isinstance(value, type) else type(value)
-    if isinstance(value, _WITHOUT_LOCATIONS) or not (is_user_code(kind) or kind is types.SimpleNamespace):
+    if isinstance(value, _TYPES_WITHOUT_LOCATIONS) or not (is_user_code(kind) or kind is types.SimpleNamespace):
         return
     for attribute, part in attributes_of(value).items():
         yield journal.attribute_location(value, attribute)

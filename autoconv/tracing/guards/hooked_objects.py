@@ -23,10 +23,10 @@ def refuse_hooked_names(function: types.FunctionType) -> None:
 
 
 def refuse_hooked_objects(values: Iterable[Any], limit: int = MAX_EXAMINED) -> None:
-    hooked_kind = hooked_class(values, limit)
-    if hooked_kind is not None:
-        class_name = hooked_kind.__name__
-        raise RunPlain(f"{class_name} defines __getattribute__, which Python calls whenever its objects are examined")
+    """Raise RunPlain if such an object is among the first `limit` objects that are reachable from the values."""
+    cls = hooked_class(values, limit)
+    if cls is not None:
+        raise RunPlain(f"{cls.__name__} defines __getattribute__, which Python calls whenever its objects are examined")
 
 
 def find_hook_reason(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

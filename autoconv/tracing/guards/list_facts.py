@@ -15,12 +15,12 @@ _ITEM_TYPES = {
 
 
 def list_item_type(key: object) -> tuple[TensorType, int] | None:
-    """Return the item type and nesting depth of an argument that is a list of numbers by its key; else None."""
+    """Return the item type and the nesting depth of a list of numbers, by the key of its leaf; None for other keys."""
     return (_ITEM_TYPES[key.item_kind], key.depth) if isinstance(key, ObjectKey) and key.item_kind else None
 
 
 def mark_list_facts(graph: Graph, key: Key) -> Graph:
-    """Mark the parameters that are lists of numbers by the key; return the graph itself if there are none."""
+    """Return the graph with marks on the parameters that are lists of numbers, by the key of its trace."""
     inputs = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))]
     facts = {position: list_item_type(leaf) for position, leaf in enumerate(inputs)}
     known_facts = {position: item_type for position, item_type in facts.items() if item_type is not None}

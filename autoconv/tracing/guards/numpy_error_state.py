@@ -24,7 +24,7 @@ DEFAULT = contextvars.Context().run(VARIABLE.get) if VARIABLE is not None else N
 _POINTER_OFFSET = 16  # offset in bytes of a capsule's pointer
 
 _PACKAGE = str(Path(__file__).parents[2])
-_OPERATORS = str(Path(_PACKAGE) / "operators")  # which compute what the program asks for
+_OPERATORS = str(Path(_PACKAGE) / "operators")  # the frames of operators compute for the program
 _NUMPY = str(Path(np.__file__).parent)
 
 
@@ -42,7 +42,7 @@ def report_constant_errors(report: Callable[[], None]) -> Iterator[None]:
         if frame is None or not frame.f_code.co_filename.startswith(_PACKAGE):
             report()
 
-    # Also where they are ignored now: later calls of the trace may not ignore them.
+    # Errors that are ignored now are reported as well: later calls of the trace may not ignore them.
     call_actions: Any = {error: "call" for error, action in np.geterr().items() if action == "warn" or error != "under"}
     with np.errstate(**call_actions, call=note_error):
         yield

@@ -37,7 +37,7 @@ class OutsideValues:
         return bool(self._arrays or self._containers)
 
     def find_overlap(self, leaves: Iterable[Any], location_readers: Iterable[Callable[[], Any]]) -> str:
-        """Describe how a leaf, or what a written location holds, overlaps an outside value; "" if none."""
+        """Describe how a leaf, or the value of a written location, overlaps an outside value; "" if none does."""
         values = [*leaves, *(read() for read in location_readers)]
         arrays = [array for array in values if isinstance(array, np.ndarray)] if self._arrays else []
         outside_arrays = [array for array in (read() for read in self._arrays) if array is not None]
@@ -52,34 +52,36 @@ class OutsideContainers:
     """The containers that are reachable from the guarded names at the time of a call.
 
     They are searched for on each call, because a name may be bound to another, equal container between calls. Guards
-    check their classes, lengths and keys. If `written` are all containers that the graph may change, only those like
-    one of these count.
+    check their classes, lengths and keys. `written_containers` are all containers that the graph may change, or None
+    if these are unknown. If they are known, only containers with the class, and the length or keys, of one of them
+    count.
     """
 
     def __init__(self, guards: Guards, written_containers: Sequence[Any] | None = None) -> None:
-        self._names = None if guards.reads is None else guards.reads.attribute_names_if_all_known
+        self._attribute_names = None if guards.reads is None else guards.reads.attribute_names_if_all_known
         self._reads_of_objects = guards.reads
         self._forms = None if written_containers is None else set(map(_form_of, written_containers))
         self._input_keys = guards.input_keys
-        reads = [read for _, read, _, _ in guards.checks]
-        self._reads: list[Callable[[], Any]] = [
-            read for read in reads if any(map(self._is_relevant, self._reachable([read])))
+        readers = [read for _, read, _, _ in guards.checks]
+        self._readers: list[Callable[[], Any]] = [
+            read for read in readers if any(map(self._is_relevant, self._reachable([read])))
         ]
 
     def __bool__(self) -> bool:
-        return bool(self._reads)
+        return bool(self._readers)
 
     def find_overlap(self, values: Iterable[Any]) -> bool:
-        """Return whether one of the containers is one of the values, or reached from one."""
+        """Return whether one of these containers is among the values, or reachable from one of them."""
         containers = [value for value in values if isinstance(value, _CONTAINERS)]
         if not containers:
             return False
         ids = {id(value) for value in reachable_values(containers) if _is_container(value)}
-        return any(id(value) in ids for value in self._reachable(self._reads))
+        return any(id(value) in ids for value in self._reachable(self._readers))
 
-    def _reachable(self, reads: Iterable[Callable[[], Any]]) -> Iterator[Any]:
-        values = (read() for read in reads)
-        return values_reached_by_names(values, self._names, self._input_keys, self._reads_of_objects)
+    def _reachable(self, readers: Iterable[Callable[[], Any]]) -> Iterator[Any]:
+        """Iterate over the values that the readers return, and their parts."""
+        values = (read() for read in readers)
+        return values_reached_by_names(values, self._attribute_names, self._input_keys, self._reads_of_objects)
 
     def _is_relevant(self, value: Any) -> bool:
         return _is_container(value) and (self._forms is None or _form_of(value) in self._forms)
@@ -113,7 +115,7 @@ def _parts(
     visited_ids: set[int],
 ) -> Iterator[Any]:
     if isinstance(value, types.ModuleType):
-        if value.__name__ not in sys.stdlib_module_names:  # through `sys.modules` everything would be reached
+        if value.__name__ not in sys.stdlib_module_names:  # `sys.modules` would lead to all objects
             yield from guarded_module_attributes(value, frozenset(vars(value)) if names is None else names).values()
     elif isinstance(value, types.FunctionType):
         if is_user_code(value):
@@ -134,6 +136,7 @@ def _parts(
 
 
 def _form_of(container: Any) -> Any:
+    """Return the class of a container with its length, or a dict's keys."""
     return type(container), frozenset(container) if type(container) is dict else len(container)
 
 

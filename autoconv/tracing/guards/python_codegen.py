@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.runtime.support.exact_value import exact_value
 
-_MAX_LINES = 500  # of a generated function
+_MAX_LINES = 500  # lines of a generated function
 
 
 class TooLong(Exception):
@@ -27,6 +27,7 @@ class FunctionWriter:
         self._constants: dict[str, Any] = {}
 
     def finish(self, result: str) -> Callable[..., Any]:
+        """Compile the function; it returns the expression `result` if all requirements hold."""
         lines = (*self._lines, f"return {result}")
         body = "\n".join(f"        {line}" for line in lines)
         text = f"{self._header}\n    try:\n{body}\n    except Exception:\n        return {self._fallback}\n"
@@ -56,7 +57,7 @@ class FunctionWriter:
         except TypeError:
             self.require(f"{expression} is {self.constant(value)}")
 
-    def require_plain(self, value: Any, expression: str) -> None:
+    def require_equal(self, value: Any, expression: str) -> None:
         """Require that the value of the expression is an equivalent number, text or range of the same class."""
         constant, kind = self.constant(value), self.constant(type(value))
         comparison = "{0} == {1}"

@@ -72,7 +72,7 @@ _LIMIT_MESSAGES = {
     ATTEMPT: "the trace was restarted more than {:,} times, because of what it writes or what its objects are",
 }
 _UNCHANGING_OWNERS = (str, bytes, int, float, bool, complex, tuple, frozenset, range)
-_PURE_OWNERS = (*_UNCHANGING_OWNERS, list, dict, set)
+_PURE_OWNERS = (*_UNCHANGING_OWNERS, list, dict, set)  # a list's own methods change no other object
 
 
 class RunPlain(AbandonTrace):
@@ -87,8 +87,8 @@ class TracingBudget:
     """The cost of tracing for one call: calls and iterations of loops that ran in Python, recorded nodes, and attempts.
 
     A trace runs an iteration some fifty times as slowly as Python does, and a call some five hundred times. A node
-    takes longer to compile than most ops take to run. A call that needs more of them than `WORK_LIMITS` allows runs
-    plain. So does a call whose recording takes longer than `SECONDS_LIMIT`, if `is_timed`.
+    takes longer to compile than most ops take to run. A call whose trace exceeds one of `WORK_LIMITS` runs plain, and
+    if `is_timed`, also one that takes longer than `SECONDS_LIMIT` to record. A call of the object counts one `unit`.
     """
 
     __slots__ = ("_end", "counts")
@@ -106,7 +106,7 @@ class TracingBudget:
 
 
 class Specialise(AbandonTrace):
-    """Python needs the values of arguments while tracing: they become part of the cache key."""
+    """Python code needs values of arguments while tracing: those at `leaves` become part of the cache key."""
 
     def __init__(self, leaves: frozenset[int]) -> None:
         self.leaves = leaves
@@ -168,11 +168,11 @@ def _has_plain_metaclass(kind: type) -> bool:
 
 
 def check_identities(result: Any, outside_values: Iterable[Any], stored_values: Iterable[Any]) -> None:
-    """Preserve the identity of lists and dicts that are returned and also held elsewhere, in a value of
-    `stored_values`.
+    """Preserve the identity of lists and dicts that are both in the result and in one of `stored_values`.
 
     They become objects of the graph; of other containers the graph returns copies. `outside_values` are the values that
-    existed before the call, their parts included. Raises RestartTrace or RunPlain for a container among them.
+    existed before the call, with their parts. RestartTrace or RunPlain is raised if the result has a container among
+    these.
     """
     stored_values = [*stored_values]
     candidates = (part for part in outside_values if type(part) not in _UNCHANGING_OWNERS)
@@ -184,11 +184,12 @@ def check_identities(result: Any, outside_values: Iterable[Any], stored_values: 
 
 
 def _is_created_by_trace(value: Any) -> bool:
-    """Return whether the trace created a container. It may have stored it in an argument."""
+    """Return whether the trace created a container, which it may have stored in an argument."""
     return type(value) in PLAIN_OF and not value._is_argument
 
 
 def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]) -> None:
+    """Do the work of `check_identities` for one result; the sets have the ids of outside and stored containers."""
     seen_ids = outside_ids | written_ids
     region = current_region()
     assert region is not None
@@ -232,13 +233,14 @@ def require_undoable_guesses(graph: Graph) -> None:
     """
     guess = next((node for node in graph.walk() if is_guess(node)), None)
     if guess is not None and not (can_undo(graph) and not any(map(may_be_irreversible, graph.walk()))):
-        place = "" if guess.span is None else f" in line {guess.span.line}"
+        line_text = "" if guess.span is None else f" in line {guess.span.line}"
         raise RunPlain(
-            f"the list{place} from which an array is created may hold other items than while tracing, and what the "
+            f"the list{line_text} from which an array is created may hold other items than while tracing, and what the "
             "call draws or writes cannot be undone"
         )
 
 
+# op that accesses an attribute -> True if it writes
 _WRITES_ATTRIBUTE = {"object_get_attribute": False, "object_method": False, "object_set_attribute": True,
              "object_delete_attribute": True}  # fmt: skip
 
@@ -262,9 +264,9 @@ def require_undoable_attributes(graph: Graph, kinds: Iterable[type]) -> None:
                 None,
             )  # fmt: skip
             if kind is not None:
-                place = "" if node.span is None else f" in line {node.span.line}"
+                line_text = "" if node.span is None else f" in line {node.span.line}"
                 raise RunPlain(
-                    f"the attribute {name!r}{place} may be that of {with_article(kind)}, whose code would run, and "
+                    f"the attribute {name!r}{line_text} may be that of {with_article(kind)}, whose code would run, and "
                     "what the call prints, draws or writes cannot be undone"
                 )
 
@@ -278,17 +280,17 @@ def record_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> Non
         record_object("object_print", values, sep=sep, end=end)
         return
     template: list[Any] = []
-    data: list[Any] = []
+    arguments: list[Any] = []
     for index, value in enumerate(values):
         if index:
             template.append(" " if sep is None else sep)
         if isinstance(value, SymbolicTensor):
-            template.append(len(data))
-            data.append(value)
+            template.append(len(arguments))
+            arguments.append(value)
         else:
             template.append(str(value))
     template.append("\n" if end is None else end)
-    dispatch.apply("python_print", *data, template=tuple(template))
+    dispatch.apply("python_print", *arguments, template=tuple(template))
 
 
 __all__ = ["RunPlain", "Specialise", "record_print", "require_pure"]

@@ -19,10 +19,10 @@ from autoconv.tracing.key.call import Call
 
 
 def make_evaluator(trace: Trace, call: Call, outer_region: Region | None) -> Callable[[Value], Any]:
-    """Return a function from a value of the root graph to its array in this call.
+    """Return a function that takes a value of the root graph and returns its array in this call.
 
-    The function returns None if the array is not available: an argument is unknown, the value belongs to a branch or a
-    loop, or it depends on an earlier write. `outer_region` is the region of the surrounding trace that makes the call,
+    It returns None if the array is not available: an argument is unknown, the value belongs to a branch or a loop, or
+    it depends on an earlier write. `outer_region` is the region of the surrounding trace that makes the call,
     if any.
     """
 
@@ -54,10 +54,9 @@ def _backward_slice(graph: Graph, value: Value) -> list[Node] | None:
             nodes.append(node)
             needed_values.update(node.inputs)
     effects = [node.effects for node in nodes]
-    writes = any(node.effects & Effects.WRITE for node in graph.nodes)
-    if any(effect & (Effects.WRITE | Effects.OUTPUT) for effect in effects) or (
-        writes and any(effect & Effects.READ for effect in effects)
-    ):
+    changes_something = any(effect & (Effects.WRITE | Effects.OUTPUT) for effect in effects)
+    graph_writes = any(node.effects & Effects.WRITE for node in graph.nodes)
+    if changes_something or (graph_writes and any(effect & Effects.READ for effect in effects)):
         return None
     return nodes[::-1]
 
@@ -65,7 +64,7 @@ def _backward_slice(graph: Graph, value: Value) -> list[Node] | None:
 def _collect_arguments(
     call: Call, graph: Graph, values: set[Value], outer_region: Region | None
 ) -> dict[Value, Any] | None:
-    """Return the arrays of the wanted parameters; None if one of them is unknown."""
+    """Return the arrays of those of `values` that are parameters of arguments; None if one of them is unknown."""
     arrays: dict[Value, Any] = {}
     parameters = iter(graph.parameters)
     for leaf, key in zip(call.leaves, call.key.leaves, strict=True):

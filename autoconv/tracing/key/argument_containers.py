@@ -17,7 +17,7 @@ from autoconv.tracing.key.call import Call
 
 
 def add_containers(call: Call, names: Collection[str]) -> None:
-    """Append the containers of the named arguments to the leaves and to the key, if the arguments are flattened."""
+    """Append the containers of the arguments `names` to the leaves and to the key; skip arguments that are one leaf."""
     templates = call.key.templates
     written_templates = [(name, template) for name, template in templates if name in names and template is not None]
     if not written_templates:
@@ -32,38 +32,41 @@ def add_containers(call: Call, names: Collection[str]) -> None:
 
 
 def can_add_containers(call: Call, name: str) -> bool:
-    """Return whether the containers of an argument may become leaves: lists, dicts and tuples with arrays in them.
+    """Return whether the containers of the argument `name` may become leaves.
 
-    A dict without items counts, too, because calls may fill it with arrays.
+    It has to consist of lists, dicts and tuples, with an array in them or a dict without items, which calls may fill
+    with arrays.
     """
-    position = 0
+    start = 0
     for other_name, template in call.key.templates:
-        end = position + (1 if template is None else template.leaf_count)
+        end = start + (1 if template is None else template.leaf_count)
         if other_name == name:
-            if template is None or name in call.key.written_arguments or not is_of_builtins(template):
+            if template is None or name in call.key.written_arguments or not consists_of_builtins(template):
                 return False
-            if flatten(call.arguments.get(name), loses_state)[1] != template:  # `name` is a key of `**kwargs`
+            if flatten(call.arguments.get(name), loses_state)[1] != template:  # another value: an item of `**kwargs`
                 return False
-            return holds_arrays(call.key.leaves[position:end]) or may_get_arrays(template)
-        position = end
+            return holds_arrays(call.key.leaves[start:end]) or has_empty_dict(template)
+        start = end
     return False
 
 
-def holds_arrays(leaves: Sequence[LeafKey]) -> bool:
+def holds_arrays(leaf_keys: Sequence[LeafKey]) -> bool:
     return any(
-        isinstance(leaf, ArrayKey) or (isinstance(leaf, TensorKey) and leaf.is_of_array and leaf.type.shape != ())
-        for leaf in leaves
+        isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.is_of_array and key.type.shape != ())
+        for key in leaf_keys
     )
 
 
-def may_get_arrays(template: Template | None) -> bool:
+def has_empty_dict(template: Template | None) -> bool:
     """Return whether there is a dict without items, which calls may fill with arrays."""
-    return template is not None and (template.keys == () or any(map(may_get_arrays, template.children)))
+    return template is not None and (template.keys == () or any(map(has_empty_dict, template.children)))
 
 
-def is_of_builtins(template: Template | None) -> bool:
+def consists_of_builtins(template: Template | None) -> bool:
     """Return whether a structure consists of lists, dicts and tuples."""
-    return template is None or (template.kind in (list, dict, tuple) and all(map(is_of_builtins, template.children)))
+    if template is None:
+        return True
+    return template.kind in (list, dict, tuple) and all(map(consists_of_builtins, template.children))
 
 
 def containers_in(value: Any, template: Template) -> Iterator[Any]:
@@ -75,4 +78,4 @@ def containers_in(value: Any, template: Template) -> Iterator[Any]:
         yield from () if child is None else containers_in(value[key], child)
 
 
-__all__ = ["add_containers", "can_add_containers", "containers_in", "is_of_builtins", "may_get_arrays"]
+__all__ = ["add_containers", "can_add_containers", "containers_in", "consists_of_builtins", "has_empty_dict"]

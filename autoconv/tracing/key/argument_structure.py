@@ -26,7 +26,8 @@ def find_structures_to_flatten(
 ) -> list[Any]:
     """Return the structures to flatten, each before its parts; raises CannotFlatten for invalid ones.
 
-    With `is_under_compile`, too many values are invalid, and so is a list, dict or object that occurs twice.
+    A structure for which `is_leaf` is true is not flattened. With `is_under_compile`, CannotFlatten is also raised for
+    too many values, and for a list, dict or object that occurs twice.
     """
     traversal = _Traversal(is_leaf, is_under_compile)
     leaf_count = 0
@@ -38,7 +39,10 @@ def find_structures_to_flatten(
 
 
 def refuse_shared_containers(arguments: Iterable[Any], values: Iterable[Any]) -> None:
-    """Raise CannotFlatten if a flattened argument and the value of a written location share a list or dict."""
+    """Raise CannotFlatten if one of the flattened `arguments` shares a list or dict with one of `values`.
+
+    These are the values of written locations.
+    """
     written_ids = {id(part) for value in values if isinstance(value, (list, dict)) for part in mutable_parts(value)}
     if written_ids and any(id(part) in written_ids for argument in arguments for part in mutable_parts(argument)):
         raise CannotFlatten("a list or dict is passed that the function also changes by another name")
@@ -58,7 +62,7 @@ class _Traversal:
         """Visit the structures of an argument; return the number of its leaves."""
         argument = value
         ancestors: set[int] = set()
-        pending_values = [(value, True)]  # False: the structure is left, after its parts
+        pending_values = [(value, True)]  # (value, True): it is entered; (value, False): it is left, after its parts
         while pending_values:
             value, is_entry = pending_values.pop()
             if not is_entry:
@@ -95,7 +99,7 @@ class _Traversal:
         self._contains_mutable[id(value)] = not isinstance(value, tuple) or has_mutable_part
 
     def _flattened_parts(self, value: Any) -> Iterator[Any]:
-        """Iterate over the parts; a part that is not flattened counts as one leaf (None)."""
+        """Iterate over the parts; yield None for a part that is one leaf."""
         for part in structure_parts(value):
             yield part if id(part) in self.values_by_id else None
 

@@ -17,18 +17,18 @@ from autoconv.runtime.support.shape import TensorSpec
 class ArrayKey:
     """The layout of an array traced as memory.
 
-    `is_plain`: it is an aligned, writeable ndarray of numbers or bools in native byte order, without overlaps.
+    `is_behaved`: it is an aligned, writeable ndarray of numbers or bools in native byte order, without overlaps.
     """
 
     type: ArrayType
-    is_plain: bool
+    is_behaved: bool
 
     def join(self, other: ArrayKey) -> ArrayKey | None:
         """Return the least general key that accepts both arrays, or None."""
         own_type, other_type = self.type, other.type
-        if (own_type.dtype, own_type.rank, self.is_plain) != (other_type.dtype, other_type.rank, other.is_plain):
+        if (own_type.dtype, own_type.rank, self.is_behaved) != (other_type.dtype, other_type.rank, other.is_behaved):
             return None
-        return ArrayKey(cast(ArrayType, join(own_type, other_type)), self.is_plain)
+        return ArrayKey(cast(ArrayType, join(own_type, other_type)), self.is_behaved)
 
     def __str__(self) -> str:
         return f"{TensorSpec(self.type.shape, self.type.dtype)!r} in place"
@@ -37,9 +37,9 @@ class ArrayKey:
 def make_array_key(array: np.ndarray) -> ArrayKey:
     """Return the layout of an array; raises TypeError for an element type that tensors lack."""
     dtype = as_dtype(array.dtype)
-    is_plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
-    is_plain = is_plain and (array.flags.forc or _has_disjoint_elements(array))
-    return ArrayKey(ArrayType(dtype, array.shape, array.strides), is_plain and array.dtype.kind in "biufc")
+    is_behaved = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
+    is_behaved = is_behaved and (array.flags.forc or _has_disjoint_elements(array))
+    return ArrayKey(ArrayType(dtype, array.shape, array.strides), is_behaved and array.dtype.kind in "biufc")
 
 
 def _has_disjoint_elements(array: np.ndarray) -> bool:
@@ -77,7 +77,7 @@ def _has_repeated_memory(array: Any) -> bool:
     ) + array.itemsize
 
 
-_MAX_COPIED_BYTES = 1 << 20  # bytes of an array with repeated elements
+_MAX_COPIED_BYTES = 1 << 20  # bytes of the largest array with repeated elements that is copied
 
 
 def describe_array(array: Any) -> str:

@@ -19,16 +19,18 @@ from autoconv.runtime.support.structure import Template, loses_state
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.trace_types import TracingContext
 
-# The origin of arrays that are read by their strides, followed by the last stride in elements, if it is known.
+# The start of `TensorKey.origin` of an array that is read by its strides; the last stride follows in elements, if it
+# is known.
 BY_STRIDES = "array by strides"
 
 
 @dataclass(frozen=True, slots=True)
 class TensorKey:
-    """A tensor argument: its type, and whether it was passed as an array, a tensor or a Python number.
+    """A leaf that the graph receives as a tensor: the type, and in `origin` the form in which it was passed.
 
-    Arrays in Fortran order have an origin of their own: the graph takes their transpositions, which are in C order.
-    Arrays in neither order, `BY_STRIDES`, are memory, from which the graph loads.
+    Origins are "tensor", "number", "array", "array without dimensions", `BY_COLUMNS` and those with the prefix
+    `BY_STRIDES`. `BY_COLUMNS` is for arrays in Fortran order, whose transpositions, in C order, the graph takes. From
+    an array `BY_STRIDES`, in neither order, the graph loads elements.
     """
 
     type: TensorType
@@ -127,7 +129,10 @@ class Literal:
 
 
 class Reference:
-    """Another object, held weakly: compared by equality, or by `is_by_identity`; a dead one equals nothing."""
+    """Any other object, by a weak reference: compared by equality, or with `is_by_identity` by identity.
+
+    A reference to a collected object equals nothing.
+    """
 
     __slots__ = ("get", "hash", "is_by_identity", "name")
 
@@ -182,7 +187,7 @@ class CustomKey:
 
 @dataclass(frozen=True, slots=True)
 class SharedKey:
-    """A written location whose value is one of the written containers, by its position among these."""
+    """A written location whose value is one of the call's written containers: that with index `position`."""
 
     position: int
 
@@ -191,7 +196,7 @@ class SharedKey:
 
 
 class OuterName(str):
-    """The name of an outer name or attribute whose container is flattened, in place of a parameter's."""
+    """The name of a flattened container from an outer name or attribute; names of arguments are of class `str`."""
 
     __slots__ = ()
 
@@ -203,10 +208,11 @@ LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey |
 class Key:
     """The cache key of one call: the structure of each argument, and a key for each leaf.
 
-    Under `compile`, `orders` are the keys of dicts in order, `memory` tells whether arrays are traced as memory, and
-    `overlaps` whether those may overlap. Each replica of a strategy has its own traces, because it has its own copies
-    of variables. `written_arguments` names the arguments whose lists and dicts are leaves as well, after the leaves of
-    the templates. Containers of outer names and attributes follow the arguments, each under an `OuterName`.
+    Under `compile`, `orders` are the keys of dicts in order. If `memory` is true, arrays are traced as memory; if
+    `overlaps` is, these may overlap. `replica` is the number of a strategy's replica, which has its own traces because
+    it has its own copies of variables. `written_arguments` names the arguments whose lists and dicts are leaves as
+    well, after the leaves of the templates. In `templates`, containers of outer names and attributes follow the
+    arguments, each under an `OuterName`.
     """
 
     templates: tuple[tuple[str, Template | None], ...]
@@ -227,7 +233,7 @@ class Key:
 
 
 def accepts(general: Key, key: Key) -> bool:
-    """Return whether a trace for `general` is valid for a call of `key`: the keys may differ in wider shapes only."""
+    """Return whether a trace for `general` is valid for a call with `key`: only its shapes may be wider."""
     if general.templates != key.templates and not _are_narrower(key.templates, general.templates):
         return False
     if len(general.leaves) != len(key.leaves) or general.written_arguments != key.written_arguments:
@@ -240,7 +246,7 @@ def accepts(general: Key, key: Key) -> bool:
         if isinstance(wide_leaf, CustomKey) and isinstance(narrow_leaf, CustomKey) and wide_leaf.accepts(narrow_leaf):
             continue
         if isinstance(wide_leaf, ArrayKey) and isinstance(narrow_leaf, ArrayKey):
-            if wide_leaf.is_plain != narrow_leaf.is_plain or not is_subtype(narrow_leaf.type, wide_leaf.type):
+            if wide_leaf.is_behaved != narrow_leaf.is_behaved or not is_subtype(narrow_leaf.type, wide_leaf.type):
                 return False
             continue
         if not (isinstance(wide_leaf, TensorKey) and isinstance(narrow_leaf, TensorKey)):
@@ -272,9 +278,9 @@ def dict_orders(parts: list[Any]) -> tuple[Any, ...]:
 
 
 def has_extra_attributes(value: Any) -> bool:
-    """Return whether a number or text has attributes, which its value does not determine."""
-    is_single = isinstance(value, (int, float, complex, str, bytes)) and not isinstance(value, enum.Enum)
-    return is_single and bool(attributes_of(value))
+    """Return whether a value is a number or text with attributes: equal values may then differ."""
+    is_number_or_text = isinstance(value, (int, float, complex, str, bytes)) and not isinstance(value, enum.Enum)
+    return is_number_or_text and bool(attributes_of(value))
 
 
 def make_object_key(value: Any) -> ObjectKey:

@@ -13,14 +13,15 @@ from autoconv.tracing.key.cache_key import Key
 class Call:
     """One call's arguments: names and leaves in order, and the key.
 
-    The last leaves are the contents of `locations`: the attributes and outer names that the traced code writes. Those
-    whose lists and dicts are flattened are `containers`, by their names among `arguments`. `facts` are facts found by
-    earlier traces:
+    The last leaves are the contents of `locations`: the attributes and outer names that the traced code writes.
+    Written locations whose lists and dicts are flattened are `containers`, by their names among `arguments`. `facts`
+    were found by earlier traces:
 
-    - ("holder", the name of an attribute that holds objects of the graph, or of all items);
-    - ("class", the name of a class whose objects are made in the graph);
-    - ("made", (a class with special methods whose instances were made in the graph, the names of its attributes));
-    - ("handlers", ""): errors of handlers need the exception that these handle as their context.
+    - ("holder", name): the attribute of that name holds objects of the graph; one name stands for items;
+    - ("class", name): objects of the class of that name are created in the graph;
+    - ("made", (class, names)): the graph created instances of the class, which has special methods and these
+      attributes;
+    - ("handlers", ""): an exception raised in a handler needs the handled exception as its context.
     """
 
     key: Key
@@ -34,12 +35,14 @@ class Call:
     arrays_as_objects: bool = False  # arrays are passed as objects, because they could not be traced as memory
     facts: frozenset[tuple[str, Any]] = frozenset()
     trace_reason: str = ""  # the reason for the trace, if it is known before the call is bound again
-    tracing_budget: Any = None  # the work of all attempts to trace
+    tracing_budget: Any = None  # the `TracingBudget` that all attempts to trace this call share
     restart_seconds: float = 0.0  # processor seconds in attempts that were restarted
     fault: Exception | None = None  # an internal error met by its trace (see internal_errors.is_fault)
     is_for_trace: bool = False  # whether the caller needs the trace itself
-    deferred: Any = None  # the kind of a call that runs plain, without a trace, until a trace may pay
-    general_key: Key | None = None  # the key before size-determining numbers became part of it
+    # For a call that runs plain until a trace may pay: the kind of call whose seconds are counted (see
+    # `plain_presumption`).
+    deferred: Any = None
+    general_key: Key | None = None  # the key without the values of numbers that determine sizes
 
     @property
     def all_locations(self) -> tuple[Location, ...]:

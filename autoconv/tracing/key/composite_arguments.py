@@ -1,4 +1,4 @@
-"""Composite tensors among arguments: open sizes of their specs, and their conversion to an input signature."""
+"""Composite tensors (sparse, ragged and others) among arguments: open sizes in their specs, and input signatures."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Flat = tuple[list[Any], Template | None]  # the leaves of a value, and its templ
 
 
 def open_component_types(template: Template | None, start: int) -> dict[int, TensorType]:
-    """Return the types of components in the specs of their composites, by their positions from `start` on.
+    """Return the types that specs give to the components of composites, by leaf; the first leaf has index `start`.
 
-    The number of elements of a sparse tensor is open in them, so calls with different numbers share a trace.
+    The number of elements of a sparse tensor is an open size there, so calls with different numbers share a trace.
     """
     if not contains_composite(template):
         return {}
@@ -32,9 +32,9 @@ def open_component_types(template: Template | None, start: int) -> dict[int, Ten
 
 
 def fit_composites(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flat:
-    """Fit a value to the part of an input signature that has the leaves `specs`.
+    """Return the leaves and the template of a value, fitted to the part of an input signature with leaves `specs`.
 
-    `fit` takes the value's leaves, each composite as one leaf, and returns their replacements.
+    `fit` takes the value's leaves, each composite as one leaf, and returns a leaf of the right type for each.
     """
     leaves, template = flatten(value, is_composite)
     parts = [_flatten_to_spec(leaf, spec) for leaf, spec in zip(fit(leaves), specs, strict=True)]
@@ -56,9 +56,9 @@ def _flatten_to_spec(leaf: Any, spec: Any) -> Flat:
 
 
 def convert_lists_to_tensors(value: Any, spec: Any, as_spec: Callable[[Any, TensorSpec], Any]) -> Any:
-    """Convert each list of numbers in an argument to a tensor if the nested spec has a TensorSpec in its place.
+    """Return an argument in which lists of numbers are tensors where the nested `spec` has a TensorSpec.
 
-    Parts that do not fit are unchanged.
+    `as_spec` converts a list, or returns None. Parts that do not fit are unchanged.
     """
     if isinstance(spec, TensorSpec):
         tensor = as_spec(value, spec) if isinstance(value, (list, tuple)) else None

@@ -34,7 +34,7 @@ class Ephemerons(Generic[Value]):
         return entry[1] if entry is not None and entry[0]() is owner else None
 
     def put(self, owner: object, value: Value) -> bool:
-        """Give an object its value; return False, and keep nothing, if it has no attributes or no weak references."""
+        """Set the value of an object; return False, without an entry, if it has no attributes or no weak references."""
         if not _has_attributes(owner) or not type(owner).__weakrefoffset__:
             return False
         self.entries[id(owner)] = weakref.ref(owner), value
@@ -82,11 +82,12 @@ _INTERRUPT_DELAY = 0.01  # seconds
 
 
 def _handle_collection(phase: str, info: dict[str, int]) -> None:
+    """Move the values when a full collection starts or ends: a callback of the garbage collector."""
     if info["generation"] != _FULL_GENERATION:
         return
     try:
         _move_values(phase)
-    except KeyboardInterrupt:  # Python drops what is raised here
+    except KeyboardInterrupt:  # Python ignores exceptions of such a callback, so it is raised again later
         _move_values(phase)
         _thread.start_new_thread(_interrupt_later, ())
 

@@ -38,7 +38,8 @@ from autoconv.tracing.key.cache_key import (
 def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], is_by_value: bool) -> LeafKey:
     """Return the key of one leaf; raises TypeError for a set or slice under `function`.
 
-    `aliases` numbers the storages of variables. With `is_by_value` a number is part of the key by value.
+    `aliases` numbers the storages of variables by id, and receives new ones. With `is_by_value` the value of a number
+    is part of the key.
     """
     if type(leaf) in _NUMBER_KEYS and not is_by_value and contract.python_numbers:
         return _NUMBER_KEYS[type(leaf)]
@@ -85,12 +86,12 @@ def _array_leaf_key(contract: type[Contract], leaf: np.ndarray | np.generic) -> 
 
 
 def mark_layouts(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
-    """Return the keys; those of arrays that the graph does not take in C order are marked.
+    """Return the keys, with other origins (see `TensorKey`) for arrays that the graph does not take in C order.
 
-    These are arrays of two and more dimensions if all of them are in Fortran order only, and larger arrays in neither
-    order. If arrays have different orders, those in Fortran order are copied, because some would be read across their
-    order. Native entries refuse arrays by the same rules. Under tapes, for which arguments are the graph's parameters,
-    none is marked.
+    If all arrays of two and more dimensions are in Fortran order only, they get `BY_COLUMNS`. Otherwise such arrays are
+    copied, because a loop would read some of them across their order; larger arrays in neither order get `BY_STRIDES`.
+    Native entries refuse arrays by the same rules. No origin changes under tapes, which need the arguments as
+    parameters of the graph.
     """
     tensor_keys = [(i, key) for i, key in enumerate(keys) if isinstance(key, TensorKey)]
     positions = [i for i, key in tensor_keys if key.origin == "array" and key.type.rank]

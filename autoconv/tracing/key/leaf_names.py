@@ -11,12 +11,15 @@ from autoconv.tracing.key.call import Call
 
 
 def leaf_names(call: Call, specs: Sequence[Any] | None) -> list[str]:
-    """Return the name of each leaf: its parameter's, or its TensorSpec's in the call or the input signature `specs`."""
+    """Return the name of each leaf: that of its TensorSpec, in the input signature `specs` or the call, if it has one.
+
+    Other leaves have the name of their parameter.
+    """
     names, start = list(call.names), 0
     for index, (_, template) in enumerate(call.key.templates):
         end = start + (1 if template is None else template.leaf_count)
-        is_by_spec = specs is not None and index < len(specs)
-        named_leaves = flatten(specs[index])[0] if is_by_spec else call.leaves[start:end]  # type: ignore[index]
+        has_spec = specs is not None and index < len(specs)
+        named_leaves = flatten(specs[index])[0] if has_spec else call.leaves[start:end]  # type: ignore[index]
         for position, leaf in zip(range(start, end), named_leaves, strict=False):
             if isinstance(leaf, TensorSpec) and leaf.name:
                 names[position] = leaf.name

@@ -1,7 +1,7 @@
 """Outer names and attributes as inputs of a trace: leaves that follow those of the arguments.
 
-The contents of lists and dicts of arrays are flattened as those of arguments are, under the names of `Call.containers`;
-the containers are leaves beside them. All names and attributes of one container share its leaves.
+A list or dict of arrays is flattened as an argument is, under a name of `Call.containers`; the list or dict itself is
+a further leaf. If several names and attributes hold one container, they share its leaves.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.support.structure import ATOMS, flatten, loses_state, mutable_parts, structure_parts
 from autoconv.tracing.key.argument_containers import (
     can_add_containers,
+    consists_of_builtins,
     containers_in,
-    is_of_builtins,
-    may_get_arrays,
+    has_empty_dict,
 )
 from autoconv.tracing.key.argument_structure import CannotFlatten, find_structures_to_flatten, refuse_shared_containers
 from autoconv.tracing.key.array_keys import ArrayKey, make_array_key, may_overlap, needs_numpy
@@ -42,8 +42,8 @@ _MAX_ITEMS = 256  # items of a container that is flattened
 class LocationFacts:
     """Facts that earlier traces found about the locations.
 
-    The containers of the locations `opaque` are objects of the graph. `by_value_positions` are the positions of leaves
-    that are keyed by value.
+    `opaque` has the keys of locations whose containers are objects of the graph. `by_value_positions` are the positions
+    of leaves whose values are part of the key.
     """
 
     contract: type[Contract]
@@ -61,7 +61,9 @@ def add_locations(call: Call, locations: Sequence[Location], facts: LocationFact
     if flattened.locations_by_key or not flattened.arguments.issubset(call.key.written_arguments):
         _add_flattened(call, flattened, facts)
     position_by_id = {id(container): position for position, container in enumerate(_containers(call))}
-    other_locations = [s for s in other_locations if s.kind != "item" or id(s.owner) not in position_by_id]
+    other_locations = [
+        location for location in other_locations if location.kind != "item" or id(location.owner) not in position_by_id
+    ]
     memory, keys = call.key.memory, list(call.key.leaves)
     for location in other_locations:
         value = values[location.key]
@@ -75,9 +77,10 @@ def add_locations(call: Call, locations: Sequence[Location], facts: LocationFact
 
 
 class _FlattenedContainers:
-    """The locations whose containers are flattened, with these, and the keys of those that share such a container.
+    """The written locations whose containers are flattened.
 
-    `arguments` are the names of the arguments whose containers are shared.
+    `locations_by_key` has each with its container. `shared` are the keys of locations that hold a container which an
+    argument or another location already flattens; `arguments` are the names of these arguments.
     """
 
     def __init__(
@@ -103,7 +106,7 @@ class _FlattenedContainers:
             self._choose(call, candidates)
 
     def _choose(self, call: Call, candidates: list[tuple[Location, Any]]) -> None:
-        """Choose the outermost containers; no containers at all if two of them share a part only."""
+        """Choose the outermost containers; choose none if two overlap without one containing the other."""
         argument_by_part_id = {
             id(part): name
             for name, template in call.key.templates
@@ -111,7 +114,7 @@ class _FlattenedContainers:
             for part in mutable_parts(call.arguments.get(name))
         }
         known_part_ids = set(argument_by_part_id)
-        candidates.sort(key=lambda pair: -sum(1 for _ in mutable_parts(pair[1])))  # those within others come after
+        candidates.sort(key=lambda pair: -sum(1 for _ in mutable_parts(pair[1])))  # outer containers come first
         for location, value in candidates:
             if id(value) in known_part_ids:
                 self.shared.add(location.key)
@@ -143,7 +146,7 @@ def _add_flattened(call: Call, flattened: _FlattenedContainers, facts: LocationF
         leaves += contents
         names += [name] * len(contents)
         templates.append((name, template))
-        orders += dict_orders(find_structures_to_flatten([value], loses_state, True))
+        orders += dict_orders(find_structures_to_flatten([value], loses_state, is_under_compile=True))
         call.containers[name] = location
         call.arguments = {**call.arguments, name: value}
     written_names = {*call.key.written_arguments, *flattened.arguments, *call.containers}
@@ -173,19 +176,19 @@ def _can_flatten(value: Any) -> bool:
     if type(value) not in (list, dict) or len(value) > _MAX_ITEMS:
         return False
     try:
-        find_structures_to_flatten([value], loses_state, True)
+        find_structures_to_flatten([value], loses_state, is_under_compile=True)
     except CannotFlatten:
         return False
     leaves, template = flatten(value, loses_state)
-    if len(leaves) > _MAX_ITEMS or template is None or not is_of_builtins(template):
+    if len(leaves) > _MAX_ITEMS or template is None or not consists_of_builtins(template):
         return False
     if not all(type(leaf) in ATOMS or isinstance(leaf, (np.ndarray, np.generic)) for leaf in leaves):
         return False
-    return any(isinstance(leaf, np.ndarray) for leaf in leaves) or may_get_arrays(template)
+    return any(isinstance(leaf, np.ndarray) for leaf in leaves) or has_empty_dict(template)
 
 
 def _may_reach(values: Sequence[Any], ids: set[int]) -> bool:
-    """Return whether one of the containers `ids` may be reached from values that stay objects."""
+    """Return whether a container whose id is among `ids` may be reached from `values`, which stay objects."""
     pending, visited_ids = list(values), set[int]()
     while pending:
         value = pending.pop()
@@ -197,7 +200,7 @@ def _may_reach(values: Sequence[Any], ids: set[int]) -> bool:
         if type(value) in (list, dict, tuple):
             pending += structure_parts(value)
         elif value is not MISSING and type(value) not in (set, frozenset):
-            return True  # an object of any class
+            return True  # an object of another class may refer to anything
     return False
 
 

@@ -12,11 +12,11 @@ from autoconv.runtime.support.structure import mutable_parts
 MIN_OPAQUE_ITEMS = 17
 _MAX_LIST_DEPTH = 3  # nesting of lists of numbers
 _CONTAINERS = (list, tuple, dict)
-_PLAIN_TYPES = (bool, int, float, complex, str, type(None))
+_ATOM_TYPES = (bool, int, float, complex, str, type(None))
 
 
 def select_opaque_arguments(arguments: Sequence[tuple[str, Any]], known_names: frozenset[str]) -> frozenset[str]:
-    """Return `known_names`, and the names of arguments that are large or are passed more than once.
+    """Return `known_names`, and the names of containers that are large or are passed more than once.
 
     Only containers of numbers, texts and such containers count, judged by a sample of their items. A wrong guess is
     harmless: the graph then has the items as objects.
@@ -38,7 +38,7 @@ def _estimate_item_count(value: Any, depth: int = 4) -> int:
     if type(value) is dict:
         end_items = [next(iter(value.items())), next(reversed(value.items()))]
         sample = [item for _, item in end_items]
-        if any(type(key) not in _PLAIN_TYPES for key, _ in end_items):
+        if any(type(key) not in _ATOM_TYPES for key, _ in end_items):
             return 0
     else:
         sample = [value[0], value[len(value) // 2], value[-1]]
@@ -47,22 +47,22 @@ def _estimate_item_count(value: Any, depth: int = 4) -> int:
 
 
 def _estimate_count_in_item(item: Any, depth: int) -> int:
-    if type(item) in _PLAIN_TYPES:
+    if type(item) in _ATOM_TYPES:
         return 1
     return _estimate_item_count(item, depth - 1) if type(item) in _CONTAINERS and depth else 0
 
 
 def _share_parts(values: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Return whether a list or dict is reached more than once, at least once through one of `values`."""
+    """Return whether two of `values`, or one of them and one of `others`, contain the same list or dict."""
     part_ids = [id(part) for value in values for part in mutable_parts(value)]
     other_ids = {id(part) for value in others for part in mutable_parts(value)} if others and part_ids else set()
     return len(set(part_ids)) < len(part_ids) or not other_ids.isdisjoint(part_ids)
 
 
 def guess_list_items(value: list[Any], depth: int = 1) -> tuple[str, int]:
-    """Guess the items of a list from a sample: the class of numbers, and how many lists deep they are nested.
+    """Guess from a sample what a list holds: return the class name of its numbers, and the depth of their nesting.
 
-    Return ("", 0) if the list is empty or holds anything else.
+    A list of numbers has depth 1, a list of lists 2. Return ("", 0) if the list is empty or holds anything else.
     """
     classes = {type(item) for item in (value[0], value[len(value) // 2], value[-1])} if value else set()
     if len(classes) != 1:

@@ -77,9 +77,9 @@ class Signature:
         self._keyword_names = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
         self._positional_count = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
         self.has_only_positions = self._positional_count == len(self.python_signature.parameters)
-        self.has_positions = self.has_only_positions or has_simple_parameters  # keyword arguments have one as well
-        self.most_positions = 2**62 if self.has_only_positions else self._positional_count
-        # None for parameters that take no keyword.
+        self.has_positions = self.has_only_positions or has_simple_parameters  # True: each argument has a position
+        self.most_positions = 2**62 if self.has_only_positions else self._positional_count  # positional arguments
+        # The parameters in order, for native entries; None for a parameter that takes no keyword.
         keywords = (p.name if p.kind is not p.POSITIONAL_ONLY else None for p in parameters)
         self.native_names = tuple(keywords) if has_simple_parameters else ()
 
@@ -100,7 +100,7 @@ class Signature:
         return tuple(arguments) if keyword_count == len(kwargs) else None
 
     def split_positions(self, arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments and keyword arguments of a call, for arguments by position."""
+        """Return `args` and `kwargs` of a call whose `arguments` are in the order of the parameters."""
         count = self.most_positions
         return arguments[:count], dict(zip(list(self._defaults or ())[count:], arguments[count:], strict=False))
 
@@ -114,9 +114,9 @@ class Signature:
     ) -> Call:
         """Bind and flatten the arguments.
 
-        `by_value_positions` holds the positions of further leaves that are keyed by value. `object_arguments` names
-        arguments that stay one leaf, as traced code changes them; long containers stay one leaf as well. With `memory`,
-        arrays are keyed by their strides and memory, unless tensors are among the arguments. Raises TypeError for
+        `by_value_positions` are the positions of leaves, numbers, whose values are part of the key. `object_arguments`
+        names arguments that stay one leaf, as traced code changes them; long containers stay one leaf as well. With
+        `memory`, arrays are traced as memory (`ArrayKey`), unless tensors are among the arguments. Raises TypeError for
         arguments that do not fit the function or the input signature, CannotFlatten for those that cannot be flattened.
         """
         arguments, named_values = self._bind_python_arguments(args, kwargs)
@@ -161,13 +161,13 @@ class Signature:
         keys = mark_layouts([make_key(index, leaf) for index, leaf in enumerate(leaves)], leaves)
         orders = dict_orders(structures) if self.contract.keeps_identity else ()
         overlaps = memory and may_overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
-        whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
-        return Call(whole_key, names, leaves, arguments, args, kwargs)
+        key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
+        return Call(key, names, leaves, arguments, args, kwargs)
 
     def _select_opaque(
         self, named_values: Sequence[tuple[str, Any]], opaque_arguments: frozenset[str]
     ) -> tuple[frozenset[str], Any]:
-        """Return the arguments that are not flattened, and the structures among the others."""
+        """Return the names of arguments that are not flattened, and the structures in the other arguments."""
         try:
             if self.contract.runs_plain:
                 opaque_arguments = select_opaque_arguments(named_values, opaque_arguments)
@@ -180,10 +180,10 @@ class Signature:
     def _flatten_argument(
         self, value: Any, is_opaque: bool, spec: Any = None, fit: Any = None
     ) -> tuple[list[Any], Any]:
-        """Return the leaves of an argument and its template; if it has a spec, `fit` converts them to it."""
+        """Return the leaves and the template of an argument; `fit` converts the leaves to the spec, if there is one."""
         if spec is not None and holds_composite_spec(spec):
             return fit_composites(value, fit, flatten(spec)[0])
-        is_single_leaf = is_opaque or self._is_plain_object(value)
+        is_single_leaf = is_opaque or self._is_frozen_record(value)
         leaves, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
         if spec is None:
             return leaves, template
@@ -194,7 +194,7 @@ class Signature:
         item_kind, depth = guess_list_items(value) if self.guesses_list_items and type(value) is list else ("", 0)
         return ObjectKey(type(value).__name__, item_kind, depth)
 
-    def _is_plain_object(self, value: Any) -> bool:
+    def _is_frozen_record(self, value: Any) -> bool:
         """Return whether the value is a frozen dataclass without tensors, which is compared rather than flattened."""
         parameters = getattr(type(value), "__dataclass_params__", None)
         if parameters is None or not parameters.frozen or self.contract.keeps_identity:
@@ -231,7 +231,10 @@ class Signature:
     def _bind_python_arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
-        """Return the arguments by parameter, with defaults, and as pairs of names and values, also of `*` and `**`."""
+        """Return the arguments by parameter, with defaults, and as a list of (name, value).
+
+        In the list, each item of `*args` has a name such as "args_0", and each item of `**kwargs` has its key.
+        """
         positional = self.arguments_by_position(args, kwargs)
         if positional is not None and self._defaults is not None:
             arguments = dict(zip(self._defaults, positional, strict=True))
@@ -377,7 +380,7 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def holds_composite_spec(spec: Any) -> bool:
-    """Return whether a spec of composite tensors is in a part of an input signature."""
+    """Return whether a nested spec, a part of an input signature, contains the spec of a composite tensor."""
     return any(map(is_composite_spec, flatten(spec)[0]))
 
 

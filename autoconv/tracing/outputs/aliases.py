@@ -1,4 +1,8 @@
-"""Alias analysis of outputs that may share memory with array arguments, as NumPy's views do."""
+"""Alias analysis of outputs that may share memory with array arguments, as NumPy's views do.
+
+A forward analysis of may-alias facts, to a fixed point in loops: a result is a possible alias if it may be a view of
+one.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +31,12 @@ def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
 
 
 def returns_complex_parts(graph: Graph) -> bool:
-    """Return whether an output is the real or imaginary part of an array traced as memory: a view in NumPy."""
+    """Return whether an output is the real or imaginary part of an array traced as memory; NumPy returns a view."""
     return bool(aliased_outputs(graph, _complex_parts(graph)))
 
 
 def _complex_parts(graph: Graph) -> set[Value]:
+    """Return the values that are real or imaginary parts of loaded arrays, regions included."""
     loaded_arrays = {result for node in graph.nodes if node.op.name == "array_load" for result in node.results}
     parts = {node.results[0] for node in graph.nodes if _takes_complex_part(node) and node.inputs[0] in loaded_arrays}
     for node in graph.nodes:
@@ -42,31 +47,34 @@ def _complex_parts(graph: Graph) -> set[Value]:
 
 
 def outputs_share_memory(graph: Graph) -> bool:
-    """Return whether two outputs may be overlapping views of one array that the graph makes."""
+    """Return whether two outputs may be overlapping views of one array that the graph creates."""
     outputs = {without_identities(value) for value in graph.outputs if _has_elements(value)}
     if len(outputs) < 2:
         return False
-    origins: dict[Value, list[Value]] = {}
+    views_by_base: dict[Value, list[Value]] = {}
     for value in outputs:
-        origins.setdefault(_origin(value), []).append(value)
-    if any(len(views) > 1 and _may_overlap(origin, views) for origin, views in origins.items()):
+        views_by_base.setdefault(_base_array(value), []).append(value)
+    if any(len(views) > 1 and _may_overlap(base, views) for base, views in views_by_base.items()):
         return True
     if not any(node.regions for node in graph.nodes):
         return False
     values = [without_identities(value) for value in graph.outputs]
     return any(
-        not {values[position] for position in aliased_outputs(graph, {origin})} <= set(views)
-        for origin, views in origins.items()
+        not {values[position] for position in aliased_outputs(graph, {base})} <= set(views)
+        for base, views in views_by_base.items()
     )
 
 
-def _may_overlap(origin: Value, views: list[Value]) -> bool:
-    """Return whether views of an array overlap, tested on an uninitialised array of bytes; true for unknown shapes."""
-    shape: Any = origin.shape
+def _may_overlap(base: Value, views: list[Value]) -> bool:
+    """Return whether views of an array overlap, tested on an uninitialised array of bytes.
+
+    The result is true if the shape is unknown or large, or a view cannot be computed.
+    """
+    shape: Any = base.shape
     if shape is None or not all(isinstance(size, int) for size in shape) or math.prod(shape) > _MAX_TESTED_ELEMENTS:
         return True
     array = np.empty(shape, np.int8)
-    view_arrays = [_apply_view(view, origin, array) for view in views]
+    view_arrays = [_apply_view(view, base, array) for view in views]
     return any(
         first is None or second is None or np.shares_memory(first, second)
         for first, second in itertools.combinations(view_arrays, 2)
@@ -76,29 +84,30 @@ def _may_overlap(origin: Value, views: list[Value]) -> bool:
 _MAX_TESTED_ELEMENTS = 1 << 28  # elements of an array that is allocated for the test, a byte each
 
 
-def _apply_view(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | None:
-    """Apply the view's steps from the origin to the array; None where an operand is dynamic, or a kernel copies."""
-    if value is origin:
+def _apply_view(value: Value, base: Value, array: np.ndarray) -> np.ndarray | None:
+    """Return the view of `array` that `value` is of `base`; None if an operand is dynamic, or a kernel copies."""
+    if value is base:
         return array
     node = value.node
     assert node is not None
     if len(node.inputs) > 1 or node.op.name in ("broadcast_to", "diag_part", "numpy_read_only"):
         return None
-    base = _apply_view(node.inputs[0], origin, array)
-    if base is None:
+    viewed_array = _apply_view(node.inputs[0], base, array)
+    if viewed_array is None:
         return None
-    view = node_function(node, compile_graph)(base)
+    view = node_function(node, compile_graph)(viewed_array)
     return view[value.index] if type(view) in (tuple, list) else view
 
 
-def _origin(value: Value) -> Value:
-    """Return the base array of a view."""
+def _base_array(value: Value) -> Value:
+    """Return the array that a chain of view ops starts from."""
     while (node := value.node) is not None and not node.regions and _aliased_results(node, set(node.inputs[:1])):
         value = node.inputs[0]
     return value
 
 
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
+    """Return the positions of a node's results that may be one of `aliases`, or a view of one."""
     if node.op.name == "get_item" and not is_basic(node.attributes["spec"]):
         return set()  # advanced indexing copies
     if node.op.traits.view or node.op.name in ("broadcast_to", "diag_part") or _takes_complex_part(node):
@@ -116,11 +125,14 @@ def _takes_complex_part(node: Node) -> bool:
 
 
 def _aliased_region_results(node: Node, inputs: tuple[Value, ...], aliases: set[Value], state_count: int) -> set[int]:
-    """Return the positions of results through which regions may return their captures or, for a loop, its state."""
+    """Return the positions of the results that may alias, for a node whose regions take `inputs`.
+
+    The first `state_count` inputs are a loop's state; a branch has none.
+    """
     result = {position for position in range(state_count) if inputs[position] in aliases}
     while True:
         previous_result = set(result)
-        for region in node.regions if not state_count else node.regions[1:]:
+        for region in node.regions if not state_count else node.regions[1:]:  # a loop's first region is its condition
             inner_aliases = {p for p, outer in zip(region.parameters, inputs, strict=True) if outer in aliases}
             inner_aliases |= {region.parameters[position] for position in result if state_count}
             result |= aliased_outputs(region, inner_aliases)

@@ -21,7 +21,7 @@ _KEY_FUNCTIONS = frozenset({"sort", "sorted", "min", "max"})
 def refuse_escapes(graph: Graph, created_functions: Mapping[Value, bool]) -> None:
     """Raise StagingError if one of the created functions is used or returned.
 
-    `created_functions` tells whether each reads values of the trace. One that reads none may also be a sort key.
+    `created_functions` maps each to true if it reads values of the trace. One that reads none may also be a sort key.
     """
     _refuse_tainted_uses(graph, {value for value, reads_trace in created_functions.items() if reads_trace}, _QUERIES)
     _refuse_tainted_uses(graph, set(created_functions), _QUERIES | _KEY_FUNCTIONS)
@@ -41,8 +41,8 @@ def _refuse_tainted_uses(graph: Graph, functions: set[Value], harmless_operation
 class _TaintAnalysis:
     """Forward dataflow of values that may be one of the functions of the trace, to a fixed point.
 
-    `tainted` are the values that may be such a function. `tainted_items` are the items that may hold one in the dicts
-    of a `try`: each is the value that created the dict, and the key.
+    `tainted` are the values that may be such a function. `tainted_items` are the items of a try's dicts that may hold
+    one, as (value of the dict, key).
     """
 
     def __init__(self, graph: Graph, tainted: set[Value], harmless_operations: frozenset[str]) -> None:
@@ -52,7 +52,7 @@ class _TaintAnalysis:
         self._graph = graph
         self._outer: dict[Value, Value] = {}
         for node in graph.walk():
-            for _, outer_values, parameters in captures(node):
+            for _, outer_values, parameters in captures(node):  # `_outer` maps parameters to captured values
                 for outer, inner in zip(outer_values, parameters, strict=True):
                     if outer not in parameters:  # a recursive call passes its region's own captures on
                         self._outer.setdefault(inner, outer)
@@ -87,9 +87,10 @@ class _TaintAnalysis:
         key = node.inputs[1].node
         if key is None or key.op.name != "object_constant" or type(key.attributes["value"]) is not int:
             return None
-        return self._origin(node.inputs[0]), key.attributes["value"]
+        return self._captured_value(node.inputs[0]), key.attributes["value"]
 
-    def _origin(self, value: Value) -> Value:
+    def _captured_value(self, value: Value) -> Value:
+        """Return the value outside of all regions that a captured value is."""
         while value in self._outer:
             value = self._outer[value]
         return value
@@ -99,13 +100,13 @@ class _TaintAnalysis:
         if dict_value.node is None or dict_value.node.op.name != "object_build" or dict_value.node.inputs:
             return False
         graphs = {self._graph, *(region for node in self._graph.walk() for region in node.regions)}
-        if any(self._origin(value) is dict_value for graph in graphs for value in graph.outputs):
+        if any(self._captured_value(value) is dict_value for graph in graphs for value in graph.outputs):
             return False
         return all(
             node.regions or (position == 0 and self._dict_item(node) is not None)
             for node in self._graph.walk()
             for position, value in enumerate(node.inputs)
-            if self._origin(value) is dict_value
+            if self._captured_value(value) is dict_value
         )
 
 

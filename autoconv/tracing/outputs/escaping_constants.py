@@ -52,7 +52,7 @@ def find_escaping_containers(graph: Graph) -> list[Any]:
 
 
 def find_escaping_values(graph: Graph, values: Collection[Value]) -> list[Value]:
-    """Return the values that may escape, of the given containers made in the graph."""
+    """Return those of `values`, containers that the graph creates, that may escape."""
     if not values:
         return []
     uses, outputs = _collect_uses(graph), set(graph.outputs)
@@ -66,7 +66,8 @@ def _exception_contents(node: Node) -> tuple[Any, ...]:
 
 
 def _collect_uses(graph: Graph) -> dict[Value, list[tuple[Node, Value | int]]]:
-    """Return the uses of each value: (node, position among its operands), or (node, value that it flows into)."""
+    """Return the uses of each value: (node, position among its operands), or (node, value in a region it flows into).
+    """
     uses_by_value: dict[Value, list[tuple[Node, Value | int]]] = {}
     for node in graph.walk():
         for position, value in enumerate(() if node.regions else node.inputs):
@@ -80,7 +81,10 @@ def _collect_uses(graph: Graph) -> dict[Value, list[tuple[Node, Value | int]]]:
 def _escapes(
     value: Value, holds_containers: bool, uses: dict[Value, list[tuple[Node, Value | int]]], outputs: set[Value]
 ) -> bool:
-    """Return whether the value may flow into one of the outputs, or into an operation that does not only read it."""
+    """Return whether the value may flow into one of the outputs, or into an operation that may store or return it.
+
+    `holds_containers`: items of the value may be containers, so operations that return items are followed.
+    """
     pending, visited = [value], {value}
     while pending:
         value = pending.pop()
@@ -90,9 +94,9 @@ def _escapes(
             if isinstance(use, int) and not _only_reads(node, use):
                 return True
             targets = [use] if isinstance(use, Value) else _forwarded_results(node, holds_containers)
-            unseen = [target for target in targets if target not in visited]
-            visited.update(unseen)
-            pending += unseen
+            new_targets = [target for target in targets if target not in visited]
+            visited.update(new_targets)
+            pending += new_targets
     return False
 
 

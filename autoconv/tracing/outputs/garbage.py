@@ -1,7 +1,8 @@
-"""Early collection of cyclic garbage of traces; Python's collector waits until a quarter of all objects is garbage.
+"""Early collection of cyclic garbage of traces.
 
 The nodes of a graph and their values refer to each other. So reference counting frees neither the temporaries of a
-trace nor a dropped trace, and the memory of a function that retraces often would grow.
+trace nor a dropped trace. Python's collector waits until new objects are a quarter of all old ones, so the memory of a
+function that retraces often would grow.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from contextlib import contextmanager
 from autoconv.process_state import without_collections
 
 _MAX_DROPPED_BYTES = 1 << 20  # bytes of dropped traces before a collection
-_TIME_SHARE = 0.1  # share of elapsed time for collections
+_TIME_SHARE = 0.1  # largest share of elapsed time that collections take
 
 
 @contextmanager
 def collect_young_garbage() -> Iterator[None]:
     """Collect the garbage that the block made.
 
-    Collections are off in the block, which runs no code of the program, so its garbage is still in generation 0.
+    Collections are off in the block, so its garbage is in generation 0 at its end. The block runs no code of the
+    program.
     """
     with without_collections() as was_enabled:
         yield
@@ -32,10 +34,7 @@ def collect_young_garbage() -> Iterator[None]:
 
 
 class DroppedTraces:
-    """Count the bytes of dropped traces, and collect garbage once they are many.
-
-    Collections take at most a tenth of the time, even in a process with very many objects.
-    """
+    """Counter of the bytes of dropped traces; it collects garbage when they exceed `_MAX_DROPPED_BYTES`."""
 
     def __init__(self) -> None:
         self._dropped_bytes = 0
@@ -54,7 +53,7 @@ class DroppedTraces:
 
 
 def _trim_heap() -> None:
-    """Return free memory of the C library's heap, used by LLVM, to the system, where that is possible."""
+    """Return free memory of the C library's heap, which LLVM uses, to the system; on Linux with glibc only."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)

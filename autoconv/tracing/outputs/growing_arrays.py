@@ -1,4 +1,7 @@
-"""Refusal of arrays that may exceed memory, which the graph may not allocate although NumPy would."""
+"""Refusal of graphs with arrays that may exceed memory.
+
+NumPy would raise MemoryError for such an array, but a graph may fuse or remove its computation.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from autoconv.tracing.guards.trace_restrictions import RunPlain
 def refuse_growing_arrays(graph: Graph) -> None:
     """Raise RunPlain for an array that is too large.
 
-    An array that nothing reads is refused as well if it may outgrow its inputs. Code for open sizes checks the arrays
-    that are read, see `size_limits`.
+    An array that nothing reads is refused as well if it may be larger than the node's inputs. Code for open sizes
+    checks the arrays that are read, see `size_limits`.
     """
     growing_nodes = []
     for node in graph.walk():
@@ -27,15 +30,15 @@ def refuse_growing_arrays(graph: Graph) -> None:
     values_read = read_values(graph) if growing_nodes else set()
     values_used = {value for node in graph.walk() for value in node.inputs} if growing_nodes else set()
     for node in growing_nodes:
-        is_made = node.op.name == "numpy_call" and not values_used.isdisjoint(node.results)  # by NumPy itself
-        if values_read.isdisjoint(node.results) and not is_made:
+        is_made_by_numpy = node.op.name == "numpy_call" and not values_used.isdisjoint(node.results)
+        if values_read.isdisjoint(node.results) and not is_made_by_numpy:
             raise RunPlain(f"an array{_line_text(node)} that nothing reads may be larger than memory")
 
 
 def read_values(graph: Graph, inputs: Callable[[Node], Sequence[Value]] = read_inputs) -> set[Value]:
-    """Return the values whose elements the program may use; all outputs of regions are taken for read.
+    """Return the values whose elements the program may use: a backward analysis that counts all outputs of regions.
 
-    `inputs` returns those whose elements a node reads.
+    `inputs` is a function that returns the inputs whose elements a node reads.
     """
     unused = set(unused_nodes(graph, "compile"))
     used_nodes = [node for node in graph.walk() if node not in unused]

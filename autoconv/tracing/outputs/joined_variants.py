@@ -1,4 +1,4 @@
-"""Join results that are one of several alternatives into one value, if all are numbers or tensors of one type.
+"""Join outputs that are one of several alternatives into one output, if all are numbers or tensors of one type.
 
     before   return %tag, %x                       Arms(Leaf(float64[]), Static(0.0))
     after    %is_first = equal(%tag, 0)            Leaf(float64[])
@@ -41,7 +41,10 @@ def _has_arms(layout: Layout) -> bool:
 
 
 def _join_layout(graph: Graph, layout: Layout, remaining_values: Iterator[Value], outputs: list[Value]) -> Layout:
-    """Join the arms in a layout, whose values are next among the remaining ones; append the new values to `outputs`."""
+    """Join the arms in a layout; return the joined layout, and append its values to `outputs`.
+
+    The next of `remaining_values` are the values of the layout.
+    """
     if isinstance(layout, (Parts, Instance)):
         parts = tuple(_join_layout(graph, part, remaining_values, outputs) for part in layout.parts)
         return replace(layout, parts=parts)
@@ -74,7 +77,7 @@ def _join_layout(graph: Graph, layout: Layout, remaining_values: Iterator[Value]
 
 
 def _common_type(arms: Sequence[Layout]) -> TensorType | None:
-    """Return the type that can hold the values of all arms, or None."""
+    """Return the tensor type that represents the values of all arms exactly, or None."""
     types = [arm.type for arm in arms if isinstance(arm, Leaf)]
     numbers = [arm.value for arm in arms if isinstance(arm, Static)]
     if len(types) + len(numbers) < len(arms) or not all(isinstance(type_, TensorType) for type_ in types):
@@ -97,7 +100,7 @@ def _common_dtype(dtypes: Sequence[DType]) -> DType | None:
 
 
 def _is_exact(value: complex, dtype: DType) -> bool:
-    """Return whether an element of the dtype can equal a Python number of the same kind."""
+    """Return whether an element of the dtype can equal the Python number `value`; bools need a dtype of bools."""
     if isinstance(value, bool) != dtype.is_bool:
         return False
     try:

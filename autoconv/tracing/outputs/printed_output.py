@@ -1,7 +1,7 @@
-"""Suppression of output that a call has already written, for a repetition of the call.
+"""Suppression of output that a call has already written, while the call is repeated.
 
-The thread that repeats the call writes the same text again, up to the point where the call stopped. Meanwhile
-sys.stdout is a wrapper that drops this text and passes on the output of other threads.
+The repetition writes the same text again, up to the point where the first run stopped. Meanwhile sys.stdout is a
+wrapper that drops this text and passes on the output of other threads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LOCK = new_lock()
 
 
 class _Stream:
-    """A wrapper of a stream that drops the next characters of some threads."""
+    """A wrapper of a stream that drops the next characters of some threads; their counts are by thread identifier."""
 
     def __init__(self, stream: Any) -> None:
         self.__dict__.update(_autoconv_stream=stream, _autoconv_drop_counts={})

@@ -43,7 +43,7 @@ from autoconv.tracing.guards import trace_restrictions
 
 
 def make_outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
-    """Convert a traced function's result; return its layout, and its values as outputs of the graph."""
+    """Convert a traced function's result; return its layout, and the values to be the graph's outputs."""
     region = trace.root
     for part in find_rebuilt([result]) if trace.contract.keeps_identity else ():
         refuse_rebuilt(part, "of the arguments is returned")
@@ -85,7 +85,10 @@ def _nested_values(value: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def _convert_result(value: Any, trace: Trace, function: Any) -> Any:
-    """Convert a result: under `function` every number becomes a tensor, under `compile` Python's numbers stay."""
+    """Return a result, or a part of one, in the form that `layout_of` takes.
+
+    Under `function` every number becomes a tensor; under `compile` Python's numbers stay.
+    """
     if type(value) in (Variant, Undefined):
         value = ld(value)
     if id(value) in trace.argument_containers:
@@ -138,7 +141,7 @@ def _python_result(value: Any, trace: Trace) -> Any:
 
 
 def _is_constant(value: Any) -> bool:
-    """Return whether the value is immutable, and of Python's own classes or a class or dtype."""
+    """Return whether the value is an immutable object of Python's own classes, a class or a dtype."""
     if type(value) is slice:
         return all(map(_is_constant, (value.start, value.stop, value.step)))
     return isinstance(value, _CONSTANT_TYPES) or (type(value) is frozenset and all(map(_is_constant, value)))
@@ -185,7 +188,7 @@ def _is_class_made_by_call(cls: type) -> bool:
 
 
 def _describe(value: Any) -> str:
-    """Return the value's name in Python's terms, with an article."""
+    """Return the class of a value as Python's users call it, with an article."""
     if isinstance(value, StagedIterable):
         return with_article(type(value).__name__.removeprefix("Staged").lower())
     if isinstance(value, (BoundSymbolicMethod, BuiltinMethodType, MethodWrapperType)):
@@ -196,7 +199,7 @@ def _describe(value: Any) -> str:
 
 
 def _convert_arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
-    """Return the converted arms of a result; Python's own values are unchanged under `compile` only."""
+    """Return the converted arms of a variant; arms that are Python constants are unchanged under `compile` only."""
     keeps_numbers = trace.contract.python_numbers
     result = []
     for layout, arm in zip(value.layouts, value.values, strict=True):

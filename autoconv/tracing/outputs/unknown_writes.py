@@ -31,10 +31,11 @@ _CONTAINERS = (list, dict, set, *PLAIN_OF)
 def refuse_unknown_writes(
     graph: Graph, reached_objects: Sequence[Any], rebuilt_arguments: Iterable[Any], arguments: Iterable[Any]
 ) -> bool:
-    """Raise RunPlain where a write may alias one of the `reached_objects` of guards, or the original of a rebuilt one.
+    """Raise RunPlain if the target of a write may be one of the `reached_objects` of guards, or a rebuilt argument.
 
-    `arguments` are the opaque arguments. Return whether an input, or a part of one, is
-    changed: in a later call that may be a container which guards reach.
+    A rebuilt argument is a copy of an argument, for the trace; `arguments` are the arguments that are objects of the
+    graph. Return whether an input or a part of one is changed: in a later call, it may be a container that guards
+    reach.
     """
     origins = _Origins(graph)
     attribute_names: set[str] = set()
@@ -84,14 +85,14 @@ def _may_return_item(node: Node) -> bool:
 class _Origins:
     """Forward analysis of the origin of objects.
 
-    The lattice is "new" < "constant" < "parameter" (of the graph) < "item" (of one) < "attribute", which stands for any
-    unknown object.
+    The lattice is "new" < "constant" < "parameter" < "item" < "attribute": created by the graph, a constant, an input,
+    an item of an input, or any object.
     """
 
     def __init__(self, graph: Graph) -> None:
         self._root = graph
         self._origins: dict[Value, str] = {}
-        self._visited: set[Value] = set()  # in this round
+        self._visited: set[Value] = set()  # the values that the current round of the fixed point has visited
         self._sources: dict[Value, list[Value]] = {}
         self._reads_attributes = any(node.op.name == "object_get_attribute" for node in graph.walk())
         for node in graph.walk():

@@ -1,9 +1,11 @@
-"""Bail-out heuristics: run calls as plain Python, which is always right under `compile`, where tracing does not pay.
+"""Bail-out heuristics: under `compile`, run calls as plain Python if tracing them takes longer than it saves.
 
-- After several consecutive plain calls with arguments of the same classes, such calls are examined ever more rarely.
-- If each call has a new value (an object, a text, a dict with other keys), a trace has to amortise: calls with that
-  value run as plain Python until together they took as long as a trace.
+- After several consecutive plain calls with arguments of the same classes, only some further calls are examined.
+- Calls with a new value (an object, a text, a dict with other keys) run as plain Python until together they took as
+  long as a trace; they are called doubtful.
 - All traces of a function share a budget, which grows with its calls.
+
+An examined call looks for a trace, and makes one if there is none.
 """
 
 from __future__ import annotations
@@ -18,19 +20,19 @@ from autoconv.tracing.key.cache_key import LeafKey, Literal, Reference, TensorKe
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.specialise.retracing import Retracing
 
-_CONSECUTIVE_CALLS = 8  # consecutive calls of one outcome before it counts
-_MAX_SKIPPED = 64  # calls that run plain without examination
+# Consecutive plain calls before some are skipped; traces of one pattern before they are doubtful.
+_CONSECUTIVE_CALLS = 8
+_MAX_SKIPPED = 64  # consecutive calls that run plain without examination
 _MAX_KEYS = 256  # keys and patterns that are kept
-FREE_VALUE_TRACES = 2  # traces made at once for calls that differ only in values; further ones have to amortise
-_FREE_TRACES = 16  # traces of a function, independent of its number of calls
-# Limits of a function with slow traces: the number of free ones, and their total seconds. From the third trace on,
-# sizes are symbolic.
+FREE_VALUE_TRACES = 2  # traces at the first call with their values; further values are doubtful, where calls are timed
+_FREE_TRACES = 16  # traces of a function, whatever its number of calls
+# Traces and seconds of tracing after which a function counts as one with slow traces.
 _FREE_SLOW_TRACES, _FREE_SECONDS = 4, 20.0
-_CALLS_A_TRACE, _CALLS_A_SLOW_TRACE = 8, 64  # calls per additional trace, and per additional slow one
+_CALLS_A_TRACE, _CALLS_A_SLOW_TRACE = 8, 64  # calls per additional trace: in general, and with slow traces
 
 
 class Bailout:
-    """Outcomes of the latest calls of a function.
+    """The latest plain calls of a function, and the decision which calls run as plain Python.
 
     The bound methods of one function share the `trace_budget`, as each instance has its own traces.
     """
@@ -46,7 +48,7 @@ class Bailout:
         self.is_without_trace = False  # whether the last call was examined and ran as plain Python
         self._consecutive_plain_calls = 0
         self._skips_left = 0  # further calls to run plain without examination
-        self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KEYS)  # of plain calls, by doubtful values
+        self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KEYS)  # exact key of doubtful calls -> seconds
 
     def take_skipped_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether this call runs as plain Python without examination."""
@@ -57,6 +59,7 @@ class Bailout:
         return True
 
     def record_plain_call(self, args: tuple[Any, ...]) -> None:
+        """Record an examined call that ran as plain Python; after several, skip the examination of the next ones."""
         self.is_without_trace = True
         classes = tuple(map(type, args))
         self._consecutive_plain_calls = self._consecutive_plain_calls + 1 if classes == self._argument_classes else 1
@@ -69,7 +72,7 @@ class Bailout:
         self._consecutive_plain_calls = self._skips_left = 0
 
     def is_doubtful(self, call: Call) -> bool:
-        """Return whether plain calls with these values took less time, so far, than a trace takes."""
+        """Return whether plain calls with the values of this call took less time, so far, than a trace takes."""
         trace_seconds = self.trace_budget.seconds(call)
         return trace_seconds is not None and self._plain_seconds.get(_exact_key(call), 0.0) < trace_seconds
 
@@ -85,8 +88,8 @@ class Bailout:
 class TraceBudget:
     """The cost of a function's traces, and the limits for further ones.
 
-    After `free_traces` traces that differ only in values (the objects, texts and structures of the calls), further ones
-    have to amortise. `count` and `total_seconds` are the number and the seconds of all traces of the function.
+    A pattern is shared by calls that differ only in values (see `_pattern`). After `free_traces` traces of one pattern,
+    calls with further values are doubtful. `count` and `total_seconds` are the number and the seconds of all traces.
     """
 
     __slots__ = (
@@ -97,16 +100,16 @@ class TraceBudget:
     def __init__(self, free_traces: int = _CONSECUTIVE_CALLS) -> None:
         self.free_traces = free_traces
         self.count, self.total_seconds = 0, 0.0
-        # A pattern, the number of its consecutive traces, and their seconds.
+        # (latest pattern, its traces in a row, seconds).
         self._consecutive_traces: tuple[Any, int, float] = None, 0, 0.0
         self._traces: BoundedDict[Any, tuple[int, float]] = BoundedDict(_MAX_KEYS)  # traces and seconds by pattern
         # The counter of calls; `_calls_at_trace` is its value at the latest trace.
         self._counter: Retracing | None = None
         self._calls_at_trace = 0
-        self._costs: dict[Any, float] = {}  # seconds per trace, by pattern, for patterns without free traces
+        self._costs: dict[Any, float] = {}  # pattern without free traces left -> seconds per trace
 
     def record_trace(self, call: Call, seconds: float, counter: Retracing) -> None:
-        """Record that the call that `counter` counted last made or tried a trace, in `seconds`."""
+        """Record that the call which `counter` counted last made or tried a trace, in `seconds`."""
         pattern = _pattern(call)
         previous = self._counter
         calls_since = 0 if previous is None else previous.calls - self._calls_at_trace - (previous is counter)
@@ -124,7 +127,7 @@ class TraceBudget:
             self._costs[pattern] = total_seconds / count
 
     def overspending_reason(self, calls: int) -> str:
-        """Return the reason why no trace may be made before further calls; empty if one may be made."""
+        """Return the reason why no trace may be made until there are more than `calls` calls; "" if one may be made."""
         exceeds_budget = self.count >= _FREE_TRACES and calls < _CALLS_A_TRACE * self.count
         is_slow = self.count >= _FREE_SLOW_TRACES and self.total_seconds > _FREE_SECONDS
         exceeds_budget |= is_slow and calls < _CALLS_A_SLOW_TRACE * self.count
@@ -135,7 +138,7 @@ class TraceBudget:
 
     @property
     def seconds_a_trace(self) -> float:
-        """Return the mean duration of the traces of the function; 0 before the first one."""
+        """The mean duration of the traces of the function; 0 before the first one."""
         return self.total_seconds / self.count if self.count else 0.0
 
     def seconds(self, call: Call) -> float | None:
@@ -143,7 +146,7 @@ class TraceBudget:
         return self._costs.get(_pattern(call)) if self._costs else None
 
     def record_plain_seconds(self, call: Call, seconds: float) -> None:
-        """Allow the next value an immediate trace if the plain call took longer than a trace."""
+        """Record the time of a doubtful call; if it is longer than a trace, the next value gets a trace at once."""
         pattern = _pattern(call)
         if seconds > self._costs.get(pattern, seconds):
             del self._costs[pattern]
@@ -152,7 +155,7 @@ class TraceBudget:
 
 
 def is_by_value(call: Call) -> bool:
-    """Return whether the key contains a part of the arguments by its value or by its structure."""
+    """Return whether the key of the call depends on values or structures of arguments, not on types only."""
     return any(template is not None for _, template in call.key.templates) or any(
         isinstance(leaf, (Literal, Reference)) for leaf in _leaves(call)
     )
@@ -173,12 +176,14 @@ def _pattern(call: Call) -> Any:
 
 
 def _kind(leaf: LeafKey) -> Any:
+    """Return the class name of a value in the key; other leaves of the key themselves."""
     if isinstance(leaf, Reference):
         return leaf.name
     return type(leaf.value).__name__ if isinstance(leaf, Literal) else leaf
 
 
 def _kind_of_part(leaf: LeafKey) -> Any:
+    """Return the kind of a leaf in a flattened argument, without the sizes of arrays."""
     if not isinstance(leaf, (TensorKey, ArrayKey)) or not isinstance(leaf.type, (TensorType, ArrayType)):
         return _kind(leaf)
     shape = leaf.type.shape
@@ -190,5 +195,5 @@ def _exact_key(call: Call) -> Any:
 
 
 def _leaves(call: Call) -> tuple[LeafKey, ...]:
-    """Return the keys of the arguments, without those of written locations, which only a trace finds."""
+    """Return the keys of the leaves, without those of written locations, which only a trace finds."""
     return call.key.leaves[: len(call.key.leaves) - len(call.locations)]

@@ -59,8 +59,8 @@ _RETURNED_OUTSIDE_ARRAY = "an array from outside, or a view of one, is returned"
 class CompileContract(SessionContract):
     """The contract of traces under `compile`; see `Contract` for its members.
 
-    `write_monitor` monitors the writes to what existed before the trace. A fact of a call is what an earlier trace
-    found out, a pair: the kind of fact, and a name or another value.
+    `write_monitor` monitors the writes to what existed before the trace. `Call.facts` has the facts that earlier traces
+    found.
     """
 
     name = "compile"
@@ -112,7 +112,10 @@ class CompileContract(SessionContract):
         return True
 
     def concretise(self, tensor: SymbolicTensor, reason: str) -> NoReturn:
-        """Abandon the trace: a value that arguments determine becomes part of the key; else the call runs plain."""
+        """Abandon the trace because Python code needs the value of a tensor.
+
+        If numbers among the arguments determine the value, they become part of the key; otherwise the call runs plain.
+        """
         position = self.positions.get(tensor.value_in_graph)
         if position is not None:
             raise Specialise(frozenset({position}))
@@ -153,8 +156,8 @@ class CompileContract(SessionContract):
         """Return whether the program itself raised the error; this package's own errors may be about the trace."""
         if type(error) is StagedException:
             return True
-        is_ours = is_package_error(error) and not getattr(error, "_autoconv_run_time", False)
-        return not (is_ours or is_tracing_error(error))
+        is_error_of_trace = is_package_error(error) and not getattr(error, "_autoconv_run_time", False)
+        return not (is_error_of_trace or is_tracing_error(error))
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Any) -> NoReturn:
         raise RunPlain(f"the argument {names[0]!r} is changed")
@@ -166,11 +169,11 @@ class CompileContract(SessionContract):
         stored_values = [value for value in stored_values if id(value) not in self.trace.argument_containers]
         self._refuse_other_references(arguments)
         trace_restrictions.check_identities(result, self._reachable_before_call(arguments), stored_values)
-        # This precedes the outputs, so that an object that is stored in an older one and returned stays one object.
+        # Stores precede the outputs: an object that is both stored in an outside object and returned stays one object.
         self.write_monitor.stores.store(self.trace.root)
 
     def _refuse_other_references(self, arguments: Sequence[Any]) -> None:
-        """Raise RunPlain if a container that is an input by its outer name is also reached by another name."""
+        """Raise RunPlain if a flattened container of an outer name is also reachable by another name."""
         call = self.call
         input_ids = {id(part) for name in call.containers for part in mutable_parts(call.arguments[name])}
         for part in self._reachable_before_call(arguments) if input_ids else ():
@@ -178,7 +181,8 @@ class CompileContract(SessionContract):
                 raise RunPlain(f"{with_article(type(part))} is changed that is also read by another name")
 
     def _reachable_before_call(self, arguments: Sequence[Any]) -> Iterator[Any]:
-        """Iterate over the objects reachable from the arguments and the names read, without the trace's own writes."""
+        """Iterate over the objects reachable from the arguments and the names read, without those at written locations.
+        """
         reads = self.guards.current_reads()
         names = None if reads is None else reads.attribute_names_if_all_known
         values = (*arguments, *self.guards.values())
@@ -192,7 +196,7 @@ class CompileContract(SessionContract):
         self.journal.roll_back()
 
     def _promote_escaping(self, containers: Sequence[Any]) -> None:
-        """Turn outside containers whose identity matters into inputs; of others the contents are guarded."""
+        """Restart the trace with escaping outside containers as inputs; raise RunPlain if they cannot be inputs."""
         existing_ids = {id(part) for part in self._reachable_before_call(self._arguments)} if containers else ()
         existing_containers = [part for part in containers if id(part) in existing_ids]
         if existing_containers:
@@ -223,7 +227,7 @@ class CompileContract(SessionContract):
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
 
     def _record_tensor_use(self) -> None:
-        """Record whether the graph captures tensors of the program, besides constants that tracing made."""
+        """Set `uses_tensors` if the graph captures tensors that the program holds, not only ones that tracing made."""
         captured_ids = {key for key, (value, _) in self.trace.captures.items() if isinstance(value, EagerTensor)}
         if captured_ids and any(id(value) in captured_ids for value in self.guards.reached_values):
             self.trace.uses_tensors = True
@@ -246,7 +250,7 @@ class CompileContract(SessionContract):
     def _written_containers(self, end: int) -> list[Any] | None:
         """Return the containers that the graph may change, if all of them were flattened; else None.
 
-        They follow the leaves of the arguments, and end at the leaf `end`.
+        These leaves follow those of the arguments; `end` is the position after the last one.
         """
         key = self.call.key
         start = sum(1 if template is None else template.leaf_count for _, template in key.templates)

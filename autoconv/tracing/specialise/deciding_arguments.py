@@ -19,52 +19,60 @@ _MAX_NODES = 200  # nodes of a slice
 
 
 class DecidingArguments:
-    """The leaves that decide values of the regions of one trace; `positions` maps parameters to leaves."""
+    """Search for the leaves that decide values in one trace; `positions` maps parameters to positions of leaves."""
 
     def __init__(self, positions: Mapping[Value, int], regions: Iterable[Region]) -> None:
         self._positions = positions
         self._outer_by_inner = {inner: outer for region in regions for outer, inner in region.captures.items()}
 
     def find_deciding_leaves(self, value: Value) -> frozenset[int]:
-        """Return the leaves that decide the value, or its open sizes if it has some; none if anything else does."""
-        seen_values: set[Value] = set()
+        """Return the positions of the leaves that decide the value, or its open sizes if it has some.
+
+        Return an empty set if anything else decides as well.
+        """
+        visited: set[Value] = set()
         is_open = has_unknown_size(value)
-        leaves = self._leaves_of_sizes(value, seen_values) if is_open else self._leaves_of_value(value, seen_values)
+        leaves = self._leaves_of_sizes(value, visited) if is_open else self._leaves_of_value(value, visited)
         return leaves or frozenset()
 
-    def _leaves_of_value(self, value: Value, seen_values: set[Value]) -> frozenset[int] | None:
+    def _leaves_of_value(self, value: Value, visited: set[Value]) -> frozenset[int] | None:
+        """Return the leaves that decide the value; None if they do not decide it alone."""
         value = self._to_outermost(value)
         if value in self._positions:
             return frozenset({self._positions[value]}) if _is_integer(value) else None
         node = value.node
-        if node is None or node.regions or node.effects & ~Effects.RAISE or len(seen_values) > _MAX_NODES:
+        is_impure = node is None or bool(node.regions) or bool(node.effects & ~Effects.RAISE)
+        if node is None or is_impure or len(visited) > _MAX_NODES:
             return None
-        seen_values.add(value)
+        visited.add(value)
         if reads_only_shapes(node):
-            return self._union(self._leaves_of_sizes(x, seen_values) for x in node.inputs if has_unknown_size(x))
-        unseen_operands = (operand for operand in node.inputs if operand not in seen_values)
-        return self._union(self._leaves_of_value(operand, seen_values) for operand in unseen_operands)
+            return self._union(self._leaves_of_sizes(x, visited) for x in node.inputs if has_unknown_size(x))
+        new_operands = (operand for operand in node.inputs if operand not in visited)
+        return self._union(self._leaves_of_value(operand, visited) for operand in new_operands)
 
-    def _leaves_of_sizes(self, value: Value, seen_values: set[Value]) -> frozenset[int] | None:
+    def _leaves_of_sizes(self, value: Value, visited: set[Value]) -> frozenset[int] | None:
+        """Return the leaves that decide the open sizes of the value; None if they do not decide them alone."""
         value = self._to_outermost(value)
         node = value.node
-        if node is None or node.regions or len(seen_values) > _MAX_NODES:
+        if node is None or node.regions or len(visited) > _MAX_NODES:
             return None
-        seen_values.add(value)
+        visited.add(value)
         sizes = find_size_operands(node)
-        open_operands = [operand for operand in node.inputs if has_unknown_size(operand) and operand not in seen_values]
+        open_operands = [operand for operand in node.inputs if has_unknown_size(operand) and operand not in visited]
         if not sizes and not open_operands:
             return None
-        leaves_of_operands = [self._leaves_of_value(operand, seen_values) for operand in sizes]
-        leaves_of_sizes = [self._leaves_of_sizes(operand, seen_values) for operand in open_operands]
+        leaves_of_operands = [self._leaves_of_value(operand, visited) for operand in sizes]
+        leaves_of_sizes = [self._leaves_of_sizes(operand, visited) for operand in open_operands]
         return self._union([*leaves_of_operands, *leaves_of_sizes])
 
     def _to_outermost(self, value: Value) -> Value:
+        """Return the value outside of all regions that a captured value is."""
         while value in self._outer_by_inner:
             value = self._outer_by_inner[value]
         return value
 
     def _union(self, parts: Iterable[frozenset[int] | None]) -> frozenset[int] | None:
+        """Return the union of the sets; None if one of them is None."""
         result: frozenset[int] = frozenset()
         for part in parts:
             if part is None:

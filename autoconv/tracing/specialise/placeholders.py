@@ -31,7 +31,8 @@ from autoconv.tracing.key.trace_types import TracingContext
 
 
 def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
-    """Return the leaves for the traced function: symbolic tensors, plain values, stand-ins for variables."""
+    """Return the leaves for the traced function: symbolic values, placeholders of variables, or the values themselves.
+    """
     leaves: list[Any] = []
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
         if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract.numpy_arrays and needs_numpy(leaf):
@@ -53,7 +54,7 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
                 positions[value] = position
             leaves.append(SymbolicTensor(value))
         elif isinstance(key, ArrayKey):
-            if not key.is_plain:
+            if not key.is_behaved:
                 raise RunPlain(f"the array {name!r} is read-only or has an unusual memory layout")
             type_ = replace(key.type, shared=call.key.overlaps)
             leaves.append(SymbolicArray(trace.root.graph.add_parameter(type_, name)))
@@ -77,9 +78,9 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
 
 
 def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable:
-    """Return a stand-in for a variable argument: the graph uses the variable of each call, not this one."""
-    stand_in = Variable.__new__(Variable)
-    stand_in.__dict__.update(variable.__dict__)
+    """Return the placeholder of a variable argument, whose value in the graph is the parameter `value`."""
+    placeholder = Variable.__new__(Variable)
+    placeholder.__dict__.update(variable.__dict__)
 
     value_in_graph = value  # in the class below, `value` is an attribute
 
@@ -93,12 +94,15 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
         def __autoconv_resource__(region: Any) -> Any:
             return region.lift(value_in_graph)
 
-    stand_in._storage = ArgumentStorage()  # type: ignore[assignment]
-    return stand_in
+    placeholder._storage = ArgumentStorage()  # type: ignore[assignment]
+    return placeholder
 
 
 def rebuild_arguments(trace: Trace, call: Call, leaves: list[Any]) -> dict[str, Any]:
-    """Return the arguments by name, with structures rebuilt around the placeholders."""
+    """Return the arguments by name, with structures rebuilt around the placeholders `leaves`.
+
+    Register the written containers among them with the trace.
+    """
     arguments: dict[str, Any] = {}
     position = 0
     for name, template in call.key.templates:

@@ -1,14 +1,15 @@
-"""Presumption, under `compile`, that calls of a further kind run faster as plain Python, until a trace may pay.
+"""Presumption, under `compile`, that calls of a new kind run faster as plain Python, until a trace may pay.
 
-Every new kind of call (see `tiers`) costs a trace, and some calls in which the two forms are timed. Calls of a further
-kind run plain at first in two cases: plain Python was faster for all timed kinds of these types, or several traces ran
-so shortly that plain calls cannot take long. A faster graph for arguments of other types does not matter, because these
-calls cannot use its trace. Once such calls have taken as long as a trace, they are examined: the total time is at most
-twice the shorter one. The same holds for a further trace of a known kind, such as one for another text or another
-length of a list.
+A kind of call consists of the types of the arguments and the magnitudes of their sizes (see `tiers`). Every new kind
+costs a trace, and some calls in which graph and plain Python, the two forms of a call, are timed. So calls of a new
+kind run plain at first in two cases: plain Python was faster for all timed kinds of the same types, or several traces
+ran so shortly that plain calls cannot take long. Kinds of other types do not count, because their traces do not serve
+these calls. Once calls of the kind have taken as long as a trace, they are examined: so the total time is at most twice
+that of the better choice. A call of a known kind that needs a further trace, for another text or another length of a
+list, is treated in the same way; it is called deferred.
 
-The presumption needs a limit on how long the plain calls may take. Containers of the further kind may be at most one
-magnitude larger than those of a known kind, and integers no larger.
+The presumption limits how long the plain calls may take. Containers of the new kind may be at most one magnitude
+larger than those of a known kind, and integers no larger.
 """
 
 from __future__ import annotations
@@ -19,16 +20,17 @@ from autoconv.tracing.key.bounded_dict import BoundedDict
 
 _MAX_KINDS = 64  # kinds of calls that are presumed to be faster as plain Python
 _TRACE_TO_PLAIN_RATIO = 64  # least ratio of the seconds of a trace to those of a plain call, in the timed kinds
-_MIN_TRACES = 2  # traces without a choice, after which further kinds run plain at first
-_SMALL_MAGNITUDE = 1  # largest magnitude that is allowed without a timed kind
-_EXAMINATION_SECONDS = 50e-6  # seconds in which a call is examined and found to have no trace
-SHORT = 2e-3  # seconds of a call, below which its plain form takes no longer than a trace
+_MIN_TRACES = 2  # traces after which new kinds run plain at first, although no form was chosen for any kind
+_SMALL_MAGNITUDE = 1  # largest magnitude that is allowed without a known kind
+_EXAMINATION_SECONDS = 50e-6  # seconds that it takes to find that a call has no trace
+SHORT = 2e-3  # seconds of a graph's call, below which a plain call takes no longer than a trace
 
 
 class PlainPresumption:
     """The kinds of calls of one function that are known, and those that are presumed to be faster as plain Python.
 
-    `seconds` is the time of a plain call of the slowest known kind.
+    `seconds` is the time of a plain call of the slowest known kind. `deferred` maps kinds with exact sizes, for which
+    there is no trace, to their kinds.
     """
 
     def __init__(self) -> None:
@@ -36,13 +38,14 @@ class PlainPresumption:
         self._has_choice = False  # whether a form was chosen for some kind
         self.seconds = 0.0
         self._largest_magnitudes: dict[type, int] = {}  # the largest magnitudes in the known kinds
-        self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KINDS)  # of plain calls, by presumed kind
-        # These seconds at the time of the latest trace of the kind.
+        # Presumed kind -> seconds of plain calls.
+        self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KINDS)
+        # The value of `_plain_seconds` at the latest trace of the kind.
         self._plain_seconds_at_trace: BoundedDict[Any, float] = BoundedDict(_MAX_KINDS)
-        self.deferred: BoundedDict[Any, Any] = BoundedDict(_MAX_KINDS)  # kinds of calls without a trace, by exact sizes
+        self.deferred: BoundedDict[Any, Any] = BoundedDict(_MAX_KINDS)
 
     def record_choice(self, kind: Any, seconds: float, is_plain: bool) -> None:
-        """Record the form that was chosen for a kind, and the seconds of a plain call."""
+        """Record whether plain Python or the graph was chosen for a kind, and the seconds of a plain call."""
         if not is_plain:
             self._graph_types.add(_without_magnitudes(kind))
         self._has_choice = True
@@ -65,7 +68,7 @@ class PlainPresumption:
         return self.runs_without_trace(kind, trace_count, trace_seconds)
 
     def runs_without_trace(self, kind: Any, trace_count: int, trace_seconds: float) -> bool:
-        """Return whether a call for which no trace fits runs as plain Python for now; see `presumes_plain`."""
+        """Return whether a call for which no trace fits runs as plain Python for now; arguments as `presumes_plain`."""
         if not (self._has_choice or trace_count >= _MIN_TRACES) or self.seconds * _TRACE_TO_PLAIN_RATIO > trace_seconds:
             return False
         if self._plain_seconds.get(kind, 0.0) - self._plain_seconds_at_trace.get(kind, 0.0) >= trace_seconds:
@@ -90,7 +93,10 @@ class PlainPresumption:
             self.record_short_kind(kind)
 
     def record_deferred_call(self, kind: Any, exact_kind: Any, seconds: float) -> None:
-        """Record the time of a plain call for which no trace fits, found by its key or known from an earlier call."""
+        """Record the time of a deferred call.
+
+        Its first call with these exact sizes was examined, and also took `_EXAMINATION_SECONDS`.
+        """
         self.record_calls(kind, seconds + (0.0 if exact_kind in self.deferred else _EXAMINATION_SECONDS), 1)
         self.deferred[exact_kind] = kind
 
@@ -100,7 +106,8 @@ class PlainPresumption:
         self.deferred.clear()
 
 
-_ALLOWED_GROWTH: dict[type, int] = {int: 0, object: 1}  # by how many magnitudes a further kind may be larger
+# Magnitudes by which integers (`int`), containers and arrays (`object`) of a new kind may be larger.
+_ALLOWED_GROWTH: dict[type, int] = {int: 0, object: 1}
 
 
 def _without_magnitudes(kind: Any) -> Any:
@@ -113,7 +120,8 @@ def _without_magnitudes(kind: Any) -> Any:
 
 
 def _magnitudes(kind: Any) -> list[tuple[type, int]]:
-    """Return the magnitudes in a kind of call: of integers (`int`), and of containers and arrays (`object`)."""
+    """Return the magnitudes in a kind of call, each as (`int`, magnitude) or, for containers and arrays, with `object`.
+    """
     if not isinstance(kind, tuple):
         return []
     if kind and isinstance(kind[0], type) and type(kind[-1]) is int:

@@ -1,4 +1,4 @@
-"""Warnings about frequent retracing, and wider keys, which reduce it."""
+"""Warnings about frequent retracing, and keys with open sizes, which reduce it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import Key, LeafKey, TensorKey
 
-_COUNTED_CALLS = 8  # number of last calls that count
-_WARNED_TRACES = 5  # traces among them that cause a warning
+_COUNTED_CALLS = 8  # latest calls in which traces are counted
+_WARNED_TRACES = 5  # traces in these calls that cause a warning
 _MAX_WARNINGS = 2  # warnings per function
-EXACT_TRACES = 2  # traces for single shapes of the same arguments, before sizes are left open
+EXACT_TRACES = 2  # traces for known sizes, which differ in sizes only, before sizes are left open
 _MAX_INSTANCES = 256  # instances per method whose calls are counted
 _FUNCTION_WARNING = (
     "%d out of the last %d calls to %r%s triggered autoconv.function retracing. Tracing is expensive. What is behind "
@@ -41,11 +41,11 @@ _LOGGER = logging.getLogger("autoconv")
 
 
 class Retracing:
-    """Count the calls of one Python function, and warn when most of them traced."""
+    """Counter of the calls and traces of one Python function; it warns when most of the latest calls traced."""
 
     def __init__(self) -> None:
-        self.cell = ctypes.c_int64(0)  # native code counts here, too
-        self._trace_calls: deque[int] = deque(maxlen=_COUNTED_CALLS)
+        self.cell = ctypes.c_int64(0)  # the number of calls, which native code increases as well
+        self._trace_calls: deque[int] = deque(maxlen=_COUNTED_CALLS)  # numbers of the latest calls that traced
         self._warnings = 0
 
     @property
@@ -78,13 +78,13 @@ def _definition_place(function: Any) -> str:
     return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
 
 
-# Keyed by code, then by the instance of a method.
+# code -> id of a method's instance -> counter.
 _FUNCTIONS: weakref.WeakKeyDictionary[Any, BoundedDict[int, Retracing]] = weakref.WeakKeyDictionary()
 _LOCK = new_lock()
 
 
 def find_retracing(function: Callable[..., Any]) -> Retracing:
-    """Return the counts of a function; functions created repeatedly from one definition (in a loop, say) share them.
+    """Return the counter of a function; functions created repeatedly from one definition, as in a loop, share it.
 
     Functions that only replay a saved graph have counts of their own, because all of them share one definition.
     """
@@ -100,7 +100,7 @@ def find_retracing(function: Callable[..., Any]) -> Retracing:
 
 
 def widen_key(key: Key, keys: Iterable[Key]) -> Key:
-    """Return the key with the shapes that it shares with the first compatible one of `keys`; the rest become open."""
+    """Return the key with open sizes where it differs from the first of `keys` with compatible leaves."""
     for other in keys:
         templates = _join_templates(other, key)
         with_same_templates = replace(other, templates=key.templates)
@@ -113,7 +113,8 @@ def widen_key(key: Key, keys: Iterable[Key]) -> Key:
 
 
 def _join_templates(first: Key, second: Key) -> tuple[Any, ...] | None:
-    """Return structures that include the arguments of both keys, with wider specs of composites, or None."""
+    """Return templates that accept the arguments of both keys, with wider specs of composites; None if there are none.
+    """
     if first.templates == second.templates:
         return second.templates
     if len(first.templates) != len(second.templates):
@@ -128,12 +129,16 @@ def _join_templates(first: Key, second: Key) -> tuple[Any, ...] | None:
 
 
 def open_key(key: Key, keys: Iterable[Key], failed_keys: Collection[Key]) -> Key:
-    """Return the key with those sizes open in which earlier calls differ, if two of these had traces of their own."""
+    """Return the key with those sizes open in which it differs from earlier keys.
+
+    Return the key itself if fewer than `EXACT_TRACES` of `keys` differ in sizes only, or if the result is among
+    `failed_keys`.
+    """
     result, joined_count = key, 0
     for other in keys:
         if other == key or not _differ_in_leaves_only(other, key):
             continue
-        leaves = [_join_leaf_keys(*pair) for pair in zip(result.leaves, other.leaves, strict=True)]
+        leaves = list(map(_join_leaf_keys, result.leaves, other.leaves))
         if all(leaf is not None and _has_rank(leaf) for leaf in leaves):
             result, joined_count = replace(result, leaves=tuple(leaves)), joined_count + 1
     return result if joined_count >= EXACT_TRACES and result not in failed_keys else key

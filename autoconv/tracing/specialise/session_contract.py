@@ -22,7 +22,7 @@ from autoconv.tracing.key.signature import Signature
 if TYPE_CHECKING:
     from autoconv.graph.graph import Graph, Value
 
-_Evaluate = Callable[["Value"], Any]
+_Evaluate = Callable[["Value"], Any]  # see `make_evaluator`
 
 
 class SessionContract(Contract):
@@ -33,7 +33,8 @@ class SessionContract(Contract):
 
     def __init__(self, trace: Trace, call: Call, on_create: Callable[[Any], None]) -> None:
         self.call = call
-        self.guards = Guards(runs_plain=self.runs_plain, input_keys=frozenset(s.key for s in call.all_locations))
+        input_keys = frozenset(location.key for location in call.all_locations)
+        self.guards = Guards(runs_plain=self.runs_plain, input_keys=input_keys)
         self._on_create = on_create
         self._evaluate: _Evaluate | None = make_evaluator(trace, call, current_region())
 
@@ -45,7 +46,7 @@ class SessionContract(Contract):
         """Prepare the arguments and the outside values, before the converted code runs."""
 
     def is_raised_by_graph(self, error: BaseException) -> bool:
-        """Return whether this error, which ended the converted code, is raised by the graph; else tracing raises it."""
+        """Return whether the graph raises this error, which ended the converted code, on each call."""
         return False
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Callable[..., Any]) -> NoReturn:
@@ -69,7 +70,8 @@ class SessionContract(Contract):
         """Raise for an optimised graph whose effects cannot be undone where they have to be."""
 
     def restore_outside_objects(self, trace: Trace) -> None:
-        """Undo the trace's changes of outside objects: after its end, and in a child that was forked meanwhile."""
+        """Undo the trace's changes of outside objects: after its end, and in a child process forked during the trace.
+        """
         restore_special_methods(trace)
 
     def close(self, trace: Trace) -> None:

@@ -1,9 +1,10 @@
 """Measured choice, per kind of call, between running a graph and running plain Python.
 
-Under `compile` both give the same results, so the quicker one may run. The first calls of each kind are timed, each
-in one of the two forms. Then the choice is fixed, and no later call of that kind reads a clock. A kind consists of
-the types of the arguments and the magnitudes of their sizes. Native code reads the `Gate`: the number of calls until
-the next examined one, and their form. Examinations become rarer while they find the expected kind.
+Under `compile` both forms, graph and plain Python, give the same results, so the quicker one may run. The first calls
+of each kind are timed, each in one form. Then the choice is fixed, and no later call of that kind reads a clock. A kind
+consists of the types of the arguments and the magnitudes of their sizes. Only some calls are examined, which finds
+their kind; the others run in the form of the latest examined call. Examinations become rarer while they find the
+expected kind.
 """
 
 from __future__ import annotations
@@ -24,25 +25,29 @@ from autoconv.tracing.specialise.plain_presumption import SHORT, PlainPresumptio
 
 GRAPH, PLAIN = "graph", "plain"
 RERUNS = "many calls of the graph failed and ran again as plain Python"
-FOREVER = 2**62  # calls without examination
+FOREVER = 2**62  # a number of calls that is never reached
 
 _MAX_KINDS = 64  # kinds of calls whose timings are kept
 _MAX_EXAMINED_CALLS = 24  # calls of one kind without a choice, some of which trace or raise
-_TIMED_PAIRS = 4  # timed calls of each form, after which a small difference decides
-_CLEAR_RATIO, _LARGE_RATIO = 2.0, 8.0  # times as slow: such differences decide after fewer
-_UNEVEN_RATIO = 4.0  # factor between samples of one form above which means decide, over twice as many samples
+_TIMED_PAIRS = 4  # timed calls of each form, after which any difference decides
+_CLEAR_RATIO, _LARGE_RATIO = 2.0, 8.0  # ratios of the two forms' times that decide after fewer timed calls
+_UNEVEN_RATIO = 4.0  # ratio of the times of one form, above which means of twice as many timed calls decide
 _MIN_RERUNS = 8  # calls of one kind that ran again as plain Python, before their share is examined
 _RERUN_SHARE = 4  # one rerun in this number of calls of the function is too many
-_COSTLY_SECONDS = 0.05  # seconds of a sample that is not repeated where the forms are far apart
+_COSTLY_SECONDS = 0.05  # seconds of a timed call that is not repeated if the two forms are far apart
 _MIN_RATIO, _NOISE_SECONDS = 1.1, 0.3e-6  # factor and seconds by which a graph has to be slower before it is abandoned
 _MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations
-_LENGTHS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
+_SIZED_TYPES = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 clock = time.perf_counter
 
 
 class Gate:
-    """The number of calls that pass without examination, and their form. Native code counts it down; see `dispatch`."""
+    """The number of calls that run without examination, and their form; native code counts it down.
+
+    `cell` holds this number, 1 if the form is plain Python, 1 if NumPy's error state is checked, and the largest number
+    of positional arguments (see backends/llvm/runtime/call_dispatch.py).
+    """
 
     __slots__ = ("cell",)
 
@@ -61,7 +66,7 @@ class Gate:
         return bool(self.cell[1])
 
     def set_variable_check(self, is_enabled: bool) -> None:
-        """Make native code skip graphs while NumPy's context variable is not its default; see `float_errors`."""
+        """Make native code skip graphs while NumPy's error state is not the default (see `numpy_error_state`)."""
         self.cell[2] = is_enabled
 
     def open(self, call_count: int, form: str) -> None:
@@ -70,11 +75,11 @@ class Gate:
 
 
 class Timing:
-    """Samples of the two forms for calls of one kind, and the choice once it is made.
+    """Times of the two forms for calls of one kind, and the choice: "" before it is made.
 
     Two calls of one form are followed by two of the other, so that alternating arguments are timed in both. The
-    shortest samples are compared, because the others were interrupted. If samples are uneven, calls take different
-    paths through the function, and means are compared.
+    shortest times are compared, because the others may have been interrupted. If times of one form are far apart, calls
+    take different paths through the function, and means are compared.
     """
 
     __slots__ = (
@@ -84,8 +89,8 @@ class Timing:
 
     def __init__(self) -> None:
         self.choice = ""
-        self.has_trace = False  # whether a sample of the graph ran a trace, and did not only search for one
-        self._warm_traces: set[int] = set()  # the traces that ran once
+        self.has_trace = False  # whether a call timed as a graph ran a trace, and did not only search for one
+        self._warm_traces: set[int] = set()  # numbers of the traces that ran once
         self._graph_times: list[float] = []  # seconds
         self._plain_times: list[float] = []
         self._form = GRAPH
@@ -121,7 +126,7 @@ class Timing:
         graph_seconds, plain_seconds = self._call_seconds()
         ratio = max(graph_seconds / plain_seconds, plain_seconds / graph_seconds)
         is_costly = ratio > _LARGE_RATIO and max(graph_seconds, plain_seconds) > _COSTLY_SECONDS
-        # One sample may be cold or interrupted.
+        # A single timed call may have been interrupted, or may have filled caches.
         pair_count = 1 if is_costly else 2 if ratio > _CLEAR_RATIO else _TIMED_PAIRS
         if self._is_uneven and sum(self._graph_times) + sum(self._plain_times) < _COSTLY_SECONDS:
             pair_count = 2 * _TIMED_PAIRS
@@ -143,7 +148,7 @@ class Timing:
 
     @property
     def _is_uneven(self) -> bool:
-        """Return whether samples of one form are far apart, and reach those of the other form."""
+        """True if times of one form are far apart, and the ranges of the two forms overlap."""
         shortest_graph, longest_graph = min(self._graph_times), max(self._graph_times)
         shortest_plain, longest_plain = min(self._plain_times), max(self._plain_times)
         is_wide = longest_graph > _UNEVEN_RATIO * shortest_graph or longest_plain > _UNEVEN_RATIO * shortest_plain
@@ -157,16 +162,20 @@ class Timing:
 
     @property
     def is_measured(self) -> bool:
-        """Return whether both forms were timed."""
+        """True if both forms were timed."""
         return bool(self._graph_times and self._plain_times)
 
     @property
     def plain_seconds(self) -> float:
-        """Return the seconds of a plain call."""
+        """The seconds of the shortest plain call."""
         return min(self._plain_times)
 
     def may_be_presumed(self, seconds: float) -> bool:
-        """Return whether the kind is new, or its graph far slower than plain calls of other kinds, of `seconds`."""
+        """Return whether calls of the kind may be presumed to be faster as plain Python.
+
+        Its form is not chosen, and it has no calls, or its graph takes far longer than `seconds`, the time of plain
+        calls of other kinds.
+        """
         if self.choice or not self._examined_calls:
             return not self.choice
         return bool(self._graph_times) and 0.0 < seconds * _LARGE_RATIO < min(self._graph_times)
@@ -194,6 +203,7 @@ class Tiers:
         self.presumption = PlainPresumption()
 
     def timing(self, kind: Any) -> Timing:
+        """Return the timing of a kind, which is created at its first call."""
         result = self._timings.get(kind)
         if result is None:
             result = self._timings[kind] = Timing()
@@ -210,7 +220,7 @@ class Tiers:
         start = clock()
         try:
             return function(*args, **kwargs)
-        finally:  # an error ends most calls of some functions
+        finally:  # calls that raise are timed as well
             timing.record_time(PLAIN, clock() - start)
             self._sampling_threads.discard(thread)
 
@@ -227,6 +237,7 @@ def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _kind(value: Any) -> Any:
+    """Return a bool or None itself, or the type of a value, with a magnitude: every second or fourth power of two."""
     type_ = type(value)
     if type_ is float:
         return float
@@ -236,7 +247,7 @@ def _kind(value: Any) -> Any:
         return int, value.bit_length() >> 2
     if issubclass(type_, np.ndarray):  # `isinstance` reads `__class__`, which may run code of the program
         return type_, value.ndim, value.size.bit_length() >> 1
-    if type_ in _LENGTHS:
+    if type_ in _SIZED_TYPES:
         return type_, len(value).bit_length() >> 1
     return type_
 
@@ -250,7 +261,7 @@ def _exact_kind(value: Any) -> Any:
     type_ = type(value)
     if issubclass(type_, np.ndarray):
         return type_, value.dtype, value.shape
-    return (type_, len(value)) if type_ in _LENGTHS else _kind(value)
+    return (type_, len(value)) if type_ in _SIZED_TYPES else _kind(value)
 
 
 def kind_text(kind: Any) -> str:
@@ -272,10 +283,11 @@ def _part_text(part: Any) -> str:
 
 
 def may_sample(seconds: float, graph: Graph, kernels: Iterable[str]) -> bool:
-    """Return whether one plain call is affordable, given the seconds of a graph's call.
+    """Return whether a plain call may be timed, where a call of the graph took `seconds`.
 
     Loops over single numbers may run a hundred times as long in Python. A graph whose native code has such loops is
-    certainly quicker, so a long call is not run in Python just to measure it.
+    certainly quicker, so a long call is not run in Python just to measure it. `kernels` are the names of the ops that
+    run by kernels.
     """
     return seconds < SHORT or not _has_scalar_loops(graph, frozenset(kernels))
 

@@ -54,7 +54,7 @@ LOCK = new_lock(order=TRACE)
 
 
 def _prepare_backend_once() -> None:
-    """Prepare the backend once: a function that no earlier process converted has no cached native code either."""
+    """Start the backend's helper process at the first conversion in a trace: native code will not be cached either."""
     if current_region() is not None:
         get_backend().prepare_in_background()
         if _prepare_backend_once in BEFORE_CONVERSION:
@@ -84,7 +84,10 @@ class Traceable:
 
 
 def trace_function(subject: Traceable, call: Call, on_create: Callable[[Any], None] | None = None) -> TraceResult:
-    """Trace a function for a call. `on_create` is called for variables that it creates; without it, they are listed."""
+    """Trace a function for a call.
+
+    `on_create` is called for each variable that it creates; by default, it lists them.
+    """
     return TraceSession(subject, call, on_create).run()
 
 
@@ -108,7 +111,8 @@ class TraceSession:
         self.guards = self.contract.guards
 
     def run(self) -> TraceResult:
-        """Make the trace; raises the function's errors, with the user's lines, and AbandonTrace if it cannot go on."""
+        """Make the trace; raises the function's errors, and AbandonTrace if the trace has to be restarted or given up.
+        """
         undo, state = functools.partial(self.contract.restore_outside_objects, self.trace), recording_state()
         with undo_in_children(undo):
             try:
@@ -141,10 +145,10 @@ class TraceSession:
     def _note_float_errors(self) -> contextlib.AbstractContextManager[None]:
         """Record whether NumPy would warn about a computation on constants, if the contract is Python's."""
 
-        def note() -> None:
+        def record_warning() -> None:
             self.trace.warns_of_constants = True
 
-        return report_constant_errors(note) if self.subject.contract.runs_plain else contextlib.nullcontext()
+        return report_constant_errors(record_warning) if self.subject.contract.runs_plain else contextlib.nullcontext()
 
     def _prepare(self) -> None:
         """Make the arguments: placeholders for the leaves, in structures like the caller's."""
@@ -152,22 +156,22 @@ class TraceSession:
         self._leaves = make_placeholders(self.trace, call, leaf_names(call, self.subject.signature.specs))
         with recording(self.trace.root):
             self._arguments = rebuild_arguments(self.trace, call, self._leaves)
-        self._copies = list(self._arguments.values())
-        register_rebuilt(self.trace.root, self._rebuilt_structures(self._copies))
-        self._flattened_before = [flatten(copy, is_leaf) for copy in self._copies]
-        self._key_orders = list(map(self._dict_orders, self._copies))
+        self._rebuilt_arguments = list(self._arguments.values())
+        register_rebuilt(self.trace.root, self._rebuilt_structures(self._rebuilt_arguments))
+        self._flattened_before = [flatten(argument, is_leaf) for argument in self._rebuilt_arguments]
+        self._key_orders = list(map(self._dict_orders, self._rebuilt_arguments))
 
-    def _rebuilt_structures(self, copies: list[Any]) -> list[Any]:
-        """Return the structures in arguments whose changes are not recorded."""
-        parts = find_structures_to_flatten(copies, self.subject.signature.is_leaf, False)
+    def _rebuilt_structures(self, arguments: list[Any]) -> list[Any]:
+        """Return the structures in rebuilt arguments, except containers whose changes the trace records."""
+        parts = find_structures_to_flatten(arguments, self.subject.signature.is_leaf, is_under_compile=False)
         return [part for part in parts if type(part) not in PLAIN_OF]
 
-    def _dict_orders(self, copy: Any) -> list[list[Any]]:
+    def _dict_orders(self, argument: Any) -> list[list[Any]]:
         """Return the keys of each rebuilt dict in an argument, in order: templates do not include the order."""
-        return [list(part) for part in self._rebuilt_structures([copy]) if isinstance(part, dict)]
+        return [list(part) for part in self._rebuilt_structures([argument]) if isinstance(part, dict)]
 
     def _run_converted(self) -> Any:
-        """Run the converted code, and return its result; None where the graph raises in place of a result."""
+        """Run the converted code, and return its result; None if the graph raises on every call."""
         function, root = self.subject.function, self.trace.root
         self.guards.on_class_read = functools.partial(convert_members, root)
         target = convert_decorated(function, root) if self.subject.converts else function
@@ -177,7 +181,7 @@ class TraceSession:
         result = None
         try:
             result = invoke(target, self.subject.signature, self._arguments)
-        except Suspended as signal:  # the code that follows is not reached
+        except Suspended as signal:  # the graph raises or loops for ever here, so the rest of the code is not reached
             signal.mark_caught()
         except BaseException as error:
             refusal = self.trace.refusal
@@ -202,25 +206,26 @@ class TraceSession:
             expect_class_in_graph(root, kind, names)
 
     def _make_outputs(self, result: Any) -> Layout:
-        """Make the result, and the writes of the code, outputs of the graph."""
+        """Turn the result into outputs of the graph and record the code's writes; return the layout of the outputs."""
         self._check_not_modified()
-        self.contract.after_run(result, self._copies)
+        self.contract.after_run(result, self._rebuilt_arguments)
         layout, self.trace.root.graph.outputs = make_outputs(result, self.trace, self.subject.function)
         self.contract.after_outputs()
         return layout
 
     def _check_not_modified(self) -> None:
+        """Raise the contract's error if the code changed structures of arguments that are not written containers."""
         is_leaf = self.subject.signature.is_leaf
         modified_names = []
-        for (name, _), copy, (leaves, template), orders in zip(
-            self.call.key.templates, self._copies, self._flattened_before, self._key_orders, strict=True
+        for (name, _), argument, (leaves, template), orders in zip(
+            self.call.key.templates, self._rebuilt_arguments, self._flattened_before, self._key_orders, strict=True
         ):
-            leaves_after, template_after = flatten(copy, is_leaf)
+            leaves_after, template_after = flatten(argument, is_leaf)
             if name in self.call.key.written_arguments:
                 continue
             pairs = zip(leaves_after, leaves, strict=True)
             has_changed = template_after != template or any(a is not b for a, b in pairs)
-            if has_changed or self._dict_orders(copy) != orders:
+            if has_changed or self._dict_orders(argument) != orders:
                 modified_names.append(name)
         if modified_names:
             self.contract.refuse_modified(modified_names, self.subject.signature, self.subject.function)
@@ -233,12 +238,12 @@ class TraceSession:
             refuse_escapes(trace.root.graph, trace.function_constants)
         check_outside_writes(trace)
         self.guards.take_fingerprints()
-        self.contract.check_recorded(self._copies)
+        self.contract.check_recorded(self._rebuilt_arguments)
 
     def _lift_outside_arrays(self) -> None:
-        """Make inputs of the outside arrays that the code read, and release the data of the recording."""
+        """Turn the outside arrays that the code read into inputs; release the data of the recording."""
         trace, guards = self.trace, self.guards
-        self._captures = [obj for obj, _ in trace.captures.values()]
+        self._captures = [captured for captured, _ in trace.captures.values()]
         self._captures += lift_captured_arrays(trace.root.graph, trace.constant_sources or (), guards.arrays)
         self._outside_values = self.contract.outside_values()
         guards.arrays.clear()

@@ -44,7 +44,7 @@ class TraceFeedback:
     def __init__(self, signature: Signature, explanation: Explanation) -> None:
         self._signature = signature
         self._explanation = explanation
-        self._keyed_by_value: frozenset[int] = frozenset()  # positions of leaves that are part of the key by value
+        self._keyed_by_value: frozenset[int] = frozenset()  # positions of leaves whose values are part of the key
         self._object_arguments: frozenset[str] = frozenset()  # arguments that stay one leaf: traced code changes them
         self._arguments_with_container_leaves: frozenset[str] = frozenset()  # traced code changes their containers
         self._facts: frozenset[tuple[str, Any]] = frozenset()
@@ -54,7 +54,7 @@ class TraceFeedback:
         self._opaque_locations: set[Any] = set()  # keys of locations whose lists and dicts are objects of the graph
         self._locations: BoundedDict[Key, list[Location]] = BoundedDict(MAX_KEYS)
         self.value_specialisation = ValueSpecialisation()
-        # Locations made inputs because they change; False after a failed trace.
+        # Keys of locations that became inputs because they change; False if the trace with them failed.
         self._changing_locations: dict[Any, bool] = {}
 
     def bind(self, args: Any, kwargs: Any) -> Call:
@@ -90,7 +90,7 @@ class TraceFeedback:
     # ---- changes after an abandoned trace
 
     def specialise(self, call: Call, positions: frozenset[int]) -> None:
-        """Make leaves part of the key by value, because Python needs their values while tracing."""
+        """Make the values of leaves part of the key, because Python code needs them while tracing."""
         self._keyed_by_value |= positions
         aliases: dict[int, int] = {}
         leaves = tuple(
@@ -139,7 +139,10 @@ class TraceFeedback:
         self._rebind(call)
 
     def try_opaque_containers(self, call: Call) -> bool:
-        """After a failed trace, return whether to pass flattened containers of outer names as objects; rebind if so."""
+        """After a failed trace, pass flattened containers of outer names as objects.
+
+        Bind the call again and return true; return false if there are no such containers.
+        """
         if not call.containers:
             return False
         self._opaque_locations |= {location.key for location in call.containers.values()}
@@ -147,7 +150,10 @@ class TraceFeedback:
         return True
 
     def try_arrays_as_objects(self, call: Call, reason: str, place: Any) -> bool:
-        """After arrays could not be traced as memory, return whether to pass them as objects, and rebind if so."""
+        """After arrays could not be traced as memory, pass them as objects.
+
+        Bind the call again and return true; return false if there are no arrays, or they were objects already.
+        """
         has_arrays = any(isinstance(key, ArrayKey) for key in call.key.leaves)
         if not has_arrays or call.key in self._keys_of_object_calls:
             return False
@@ -159,9 +165,9 @@ class TraceFeedback:
     # ---- values that change between calls
 
     def promote_changing_values(self, call: Call, traces: Sequence[ConcreteFunction]) -> bool:
-        """Make outer arrays and numbers inputs if only their changes invalidate earlier traces; return whether it did.
+        """Turn outer arrays and numbers into inputs if their changes alone invalidate earlier traces.
 
-        An array becomes an input at its second value, a number at its third.
+        Return whether there are new inputs. An array becomes an input at its second value, a number at its third.
         """
         if not traces or len(call.all_locations) >= _MAX_LOCATIONS:
             return False
@@ -181,7 +187,7 @@ class TraceFeedback:
         return True
 
     def undo_promotion(self, call: Call) -> bool:
-        """After a failed trace, undo promoted inputs, or numbers made constants because they stay the same, and rebind.
+        """After a failed trace, bind the call again without promoted inputs and without constants for repeated numbers.
 
         Return whether there were any.
         """
@@ -197,7 +203,7 @@ class TraceFeedback:
         return True
 
     def _add_inputs(self, call: Call, locations: Sequence[Location]) -> bool:
-        """Add inputs and bind the call again; return whether any is new: others are items of containers among them."""
+        """Add inputs and bind the call again; return whether any of them is new."""
         base_key = self._bind_arguments(call.args, call.kwargs).key
         known_locations = self._locations.setdefault(base_key, [])
         known_keys = {location.key for location in known_locations}
@@ -209,19 +215,19 @@ class TraceFeedback:
     # ---- sizes
 
     def observe_call(self, concrete: ConcreteFunction, leaves: Sequence[Any]) -> bool:
-        """Record a call; return whether the next one must be recorded as well, as its numbers may stay the same."""
+        """Record a call; return whether further calls must be recorded (see `ValueSpecialisation.observe_call`)."""
         return self._signature.contract.runs_plain and self.value_specialisation.observe_call(concrete, leaves)
 
     def open_key(self, key: Key, keys: Iterable[Key]) -> Key:
         """Return the key with open sizes, if earlier calls had other sizes and no trace with that key failed."""
         return open_key(key, keys, self._failed_open_keys)
 
-    def fall_back_to_exact_sizes(self, call: Call, exact: Key, reason: str) -> bool:
+    def fall_back_to_exact_sizes(self, call: Call, exact_key: Key, reason: str) -> bool:
         """Return whether the failed trace had open sizes; if so, the call gets a trace for its exact sizes."""
-        if call.key == exact:
+        if call.key == exact_key:
             return False
         self._failed_open_keys.add(call.key)
         log("retraces", f"{self._signature.name}: each shape has its own trace: {reason}")
         self._explanation.closed_sizes.append(reason)
-        call.key = exact
+        call.key = exact_key
         return True

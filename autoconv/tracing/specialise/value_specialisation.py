@@ -1,8 +1,8 @@
 """Specialisation by Python numbers that decide sizes and stay the same from call to call.
 
-If a program makes arrays of `n` numbers, or slices the first `k`, a graph for all `n` runs the following ops by
-kernels. After a few calls with the same `n`, a second trace is made for that value, so its sizes are known. Calls with
-other values use the first trace as before.
+If a program creates arrays of `n` numbers, or slices the first `n`, a graph for all `n` runs some ops by kernels, as
+their sizes are unknown. After a few calls with the same `n`, a second trace is made for that value, so its sizes are
+known. Calls with other values use the first trace as before.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 
 _MIN_EQUAL_CALLS = 6  # calls with the same numbers, before they get a trace of their own
 _SLICING_OPS = frozenset({"get_item", "array_view"})  # ops whose first input is sliced, by the bounds in the others
-_OPS_OF_SIZES = frozenset({"range", "array_new"})  # ops whose inputs are all sizes; the first of others is no size
+_OPS_OF_SIZES = frozenset({"range", "array_new"})  # ops whose inputs are all sizes; the first input of others is none
 
 
 @dataclass(slots=True)
 class _Observation:
-    """State of one trace: positions of the leaves that decide sizes, their values, and the calls with equal ones."""
+    """The numbers that decide sizes in calls of one trace: positions among the leaves, values, calls with equal values.
+    """
 
     positions: tuple[int, ...]
     values: tuple[Any, ...] = ()
@@ -40,13 +41,15 @@ class _Observation:
 
 
 class ValueSpecialisation:
-    """Observations of the Python numbers that decide open sizes of a function's traces: whether they stay the same."""
+    """Observations whether the Python numbers that decide open sizes of a function's traces stay the same."""
 
     def __init__(self) -> None:
         self._observations: BoundedDict[Key, _Observation] = BoundedDict(MAX_KEYS)
 
     def observe_call(self, concrete: ConcreteFunction, leaves: Sequence[Any]) -> bool:
-        """Record a call; return whether the next one must be recorded as well, as its numbers may stay the same."""
+        """Record a call of a trace; return whether its numbers have stayed the same, so that calls are recorded
+        further.
+        """
         observation = self._observations.get(concrete.key)
         if observation is None:
             positions = find_deciding_leaves(concrete) if concrete.fallback_kernel_calls else ()
@@ -62,7 +65,7 @@ class ValueSpecialisation:
         return True
 
     def specialise_call(self, call: Call) -> None:
-        """Make numbers that stayed the same part of the call's key."""
+        """Make numbers that stayed the same for `_MIN_EQUAL_CALLS` calls part of the call's key."""
         observation = self._observations.get(call.key)
         if observation is None or observation.equal_calls < _MIN_EQUAL_CALLS or observation.has_failed:
             return
@@ -77,7 +80,8 @@ class ValueSpecialisation:
         call.general_key, call.key = call.key, replace(call.key, leaves=tuple(leaf_keys))
 
     def generalise_call(self, call: Call) -> bool:
-        """Return whether the failed trace was for constant numbers; if so, the call gets the trace for all numbers."""
+        """After a failed trace for constant numbers, give the call the key for all numbers; return whether it was one.
+        """
         if call.general_key is None:
             return False
         self._observations[call.general_key] = _Observation((), is_over=True, has_failed=True)
@@ -90,7 +94,8 @@ def _select(leaves: Sequence[Any], positions: Iterable[int]) -> Iterable[Any]:
 
 
 def find_deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
-    """Return the positions of Python numbers among a trace's leaves that alone decide an open size of its graph."""
+    """Return the positions of those Python numbers among a trace's leaves that decide an open size of its graph alone.
+    """
     key, graph = concrete.key, concrete.optimised
     argument_leaf_count = sum(1 if template is None else template.leaf_count for _, template in key.templates)
     leaves_by_value: _LeavesByValue = {}
@@ -108,9 +113,10 @@ _LeavesByValue = dict[Value, frozenset[int]]
 
 
 def _collect_deciding_leaves(graph: Graph, leaves_by_value: _LeavesByValue, deciding_positions: set[int]) -> None:
-    """Add the leaves that decide sizes in a graph (forward dataflow).
+    """Add the positions of the leaves that decide sizes in a graph, by a forward analysis.
 
-    `leaves_by_value` maps each value computed from Python-number arguments alone to the positions of those.
+    `leaves_by_value` maps each value that is computed from arguments that are Python numbers alone to the positions of
+    these arguments.
     """
     for node in graph.nodes:
         _visit_regions(node, leaves_by_value, deciding_positions)
@@ -125,7 +131,7 @@ def _collect_deciding_leaves(graph: Graph, leaves_by_value: _LeavesByValue, deci
 
 
 def _visit_regions(node: Node, leaves_by_value: _LeavesByValue, deciding_positions: set[int]) -> None:
-    """Follow the regions of a node, whose last parameters are its captures."""
+    """Continue the analysis in the regions of a node, whose last parameters are its captures."""
     for region in node.regions:
         parameter_count = len(region.parameters)
         state_count, selector_count = state_size(node), int(node.op.traits.selects)
@@ -150,7 +156,7 @@ def find_size_operands(node: Node) -> list[Value]:
 
 
 def has_unknown_size(value: Value) -> bool:
-    """Return whether some size is unknown (None) in the graph; open sizes of arguments are symbols."""
+    """Return whether a size of the value is unknown (None); sizes of arguments that are open are symbols instead."""
     return isinstance(value.type, (TensorType, ArrayType)) and None in (value.type.shape or ())
 
 

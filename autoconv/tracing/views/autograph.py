@@ -16,7 +16,9 @@ from autoconv.runtime.recording.tracebacks import present_errors
 
 @present_errors
 def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None) -> str:
-    """Return the converted source of a function, named `tf__NAME`; raises ConversionError where there is no source.
+    """Return the converted source of a function, as a function named `tf__NAME`.
+
+    Raises ConversionError for a function without source. The other parameters are accepted and ignored.
 
     >>> def both(a, b):
     ...     return a and b
@@ -35,7 +37,7 @@ def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_opt
 def to_graph(
     entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None
 ) -> Callable[..., Any]:
-    """Return the converted function: under trace it builds a graph of its tensor operations, otherwise it computes.
+    """Return the converted function: inside a trace it records its operations, elsewhere it computes at once.
 
     >>> def clip(x):
     ...     return x if x > 0 else 0.0
@@ -54,7 +56,7 @@ def to_graph(
 
 
 def trace(*args: Any) -> None:
-    """Print the arguments when it runs: while tracing, or eagerly.
+    """Print the arguments once at each execution of the Python code: while tracing, or eagerly.
 
     >>> autoconv.autograph.trace("x", 1)
     x 1
@@ -63,7 +65,7 @@ def trace(*args: Any) -> None:
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Set the verbosity of conversion: 0 nothing, 3 the converted code.
+    """Set what conversion prints: 0 nothing, 3 the converted code; with `alsologtostdout` to the standard output.
 
     >>> autoconv.autograph.set_verbosity(0)
     """
@@ -72,6 +74,7 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 
 
 def _python_function(entity: Any) -> types.FunctionType:
+    """Return the function of a function or method; raises ConversionError for other objects."""
     if getattr(entity, "__autoconv_function__", False):
         raise ConversionError(
             f"converting {entity!r}: ValueError: Cannot apply autograph to a function that doesn't expose a __code__ "

@@ -14,11 +14,11 @@ from autoconv.tracing.views.html import function_html
 
 _MAX_ROWS = 256  # traces, and calls that ran as plain Python
 _MAX_SHOWN_OPS = 8  # ops of one trace that run by kernels
-_MAX_MEASUREMENTS = 8  # latest choices of a form, with their times
+_MAX_MEASUREMENTS = 8  # latest choices between graph and plain Python that are shown
 
 
 class Row:
-    """A trace and the reason for it; it lives as long as the cache keeps the trace."""
+    """A numbered row of the explanation: a trace, by a weak reference, and the reason for it."""
 
     __slots__ = ("_concrete", "number", "reason")
 
@@ -28,7 +28,7 @@ class Row:
         self._concrete = weakref.ref(concrete)
 
     def concrete(self) -> Any:
-        """Return the trace, or None if it was dropped."""
+        """Return the trace, or None if the cache has dropped it."""
         return self._concrete()
 
     def lines(self) -> list[str]:
@@ -44,18 +44,22 @@ class Row:
 
 
 def _kernel_lines(calls: Sequence[tuple[str, Any]]) -> list[str]:
-    """Return a line that counts the ops without a native form, with their source lines; no line if there are none."""
+    """Return a line that counts the ops that run by kernels, with their source lines; no line if there are none.
+
+    `calls` has the name and the span of each op.
+    """
     if not calls:
         return []
     counts = Counter(
         (name, "" if span is None else f"{os.path.basename(span.file)}:{span.line}") for name, span in calls
     )
-    shown_kernels = [
-        name + (f" ({place})" if place else "") + (f" x{count}" if count > 1 else "")
-        for (name, place), count in list(counts.items())[:_MAX_SHOWN_OPS]
+    op_texts = [
+        name + (f" ({source_line})" if source_line else "") + (f" x{count}" if count > 1 else "")
+        for (name, source_line), count in list(counts.items())[:_MAX_SHOWN_OPS]
     ]
-    remaining_text = [f"and {len(counts) - _MAX_SHOWN_OPS} more"] if len(counts) > _MAX_SHOWN_OPS else []
-    return [f"     {len(calls)} by kernels: {', '.join([*shown_kernels, *remaining_text])}"]
+    if len(counts) > _MAX_SHOWN_OPS:
+        op_texts.append(f"and {len(counts) - _MAX_SHOWN_OPS} more")
+    return [f"     {len(calls)} by kernels: {', '.join(op_texts)}"]
 
 
 class Reasons:
@@ -65,7 +69,7 @@ class Reasons:
         self._counts: dict[str, tuple[str, int]] = {}  # key -> (text first seen, calls)
 
     def append(self, reason: str) -> None:
-        # Reasons of one call differ in its numbers alone.
+        # Reasons with this prefix count as equal if they differ in numbers only.
         key = _DIGITS.sub("", reason) if reason.startswith(_ONE_CALL_PREFIX) else reason
         shown_reason, count = self._counts.pop(key, (reason, 0))
         self._counts[key] = shown_reason, count + 1
@@ -85,7 +89,7 @@ class Reasons:
                 yield f"{reason} ({count} times)"
 
 
-_ONE_CALL_PREFIX = "one call: "
+_ONE_CALL_PREFIX = "one call: "  # begins a reason that holds for a single call, such as a value in it
 _DIGITS = re.compile(r"\d+")
 
 
@@ -93,16 +97,17 @@ _DIGITS = re.compile(r"\d+")
 class Explanation:
     """The history of a function's traces, as shown by `explain`.
 
-    Reasons are: for calls that ran as `plain` Python, for `arrays_as_objects`, and for `closed_sizes`, where each shape
-    has its own trace. `times` are the measurements that chose between the graph and plain Python.
+    `plain` has the reasons why calls ran as plain Python, `arrays_as_objects` why arrays were passed as Python objects,
+    and `closed_sizes` why each shape has its own trace. `times` are the measurements that chose between the graph and
+    plain Python.
     """
 
     name: str
-    count: int = 0
+    count: int = 0  # traces so far, dropped ones included
     rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_MAX_ROWS))
     plain: Reasons = field(default_factory=Reasons)
     arrays_as_objects: Reasons = field(default_factory=Reasons)
-    faults: Counter[str] = field(default_factory=Counter)  # internal errors of this package, by message and place
+    faults: Counter[str] = field(default_factory=Counter)  # internal errors of this package, by text
     closed_sizes: Reasons = field(default_factory=Reasons)
     times: deque[str] = field(default_factory=lambda: deque(maxlen=_MAX_MEASUREMENTS))
 
@@ -112,9 +117,9 @@ class Explanation:
         self.rows.append(row)
 
     def record_times(self, kind: str, times: str, is_plain: bool) -> None:
-        """Record the form in which calls of a kind run from now on, and the times that decided it."""
-        form = "plain Python, which is quicker" if is_plain else "the graph"
-        self.times.append(f"{kind} runs {form}: {times}")
+        """Record whether calls of a kind run as plain Python from now on, and the `times` that decided it."""
+        choice = "plain Python, which is quicker" if is_plain else "the graph"
+        self.times.append(f"{kind} runs {choice}: {times}")
 
     def record_presumption(self, kind: str) -> None:
         """Record that calls of a kind run as plain Python for now, because a trace may take longer than it saves."""
@@ -143,13 +148,14 @@ class Explanation:
         return function_html(f"{title}: {self.count} trace{'s' if self.count != 1 else ''}", rows, self.plain)
 
     def text(self) -> str:
+        """Return the explanation as text."""
         lines = [f"{self.name}: {self.count} trace{'s' if self.count != 1 else ''}"]
         if self.count > len(self.rows):
             lines.append(f"  … the first {self.count - len(self.rows)} are not kept")
         lines += [line for row in self.rows for line in row.lines()]
         by_operation = "arrays as Python objects, one NumPy operation at a time"
         lines += [f"  {by_operation}: {reason}" for reason in self.arrays_as_objects]
-        lines += [f"  each shape has its own trace: {closing_reason}" for closing_reason in self.closed_sizes]
+        lines += [f"  each shape has its own trace: {reason}" for reason in self.closed_sizes]
         lines += [f"  plain Python: {reason}" for reason in self.plain]
         lines += [f"  measured: {reason}" for reason in self.times]
         counts = {reason: f" ({count} times)" if count > 1 else "" for reason, count in self.faults.items()}

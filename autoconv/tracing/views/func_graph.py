@@ -13,12 +13,12 @@ from autoconv.hooks import Hook
 from autoconv.runtime.recording.tracebacks import present_errors
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-STABLEHLO_HOOK = Hook("autoconv.stablehlo")  # writes a graph; loaded at the first use
+STABLEHLO_HOOK = Hook("autoconv.stablehlo")  # `autoconv.stablehlo` sets its writer here; imported at the first use
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A node of a graph, parameters (`Placeholder`) included."""
+    """A node or parameter of a graph in TensorFlow's form; the type of a parameter is "Placeholder"."""
 
     node_def: NodeDef
     graph: FuncGraph
@@ -66,13 +66,13 @@ class Operation:
 
 
 class GraphMember:
-    """A function that a graph can have as a member. Here graphs hold the functions that they call, by themselves."""
+    """A function that a program may add to a graph. No graph needs it: its nodes refer to the functions they call."""
 
     def add_to_graph(self, g: object = None, overwrite: bool = False) -> None:
-        """Make the function known to a graph, which needs nothing here."""
+        """Do nothing: graphs refer to the functions that they call."""
 
     def add_gradient_functions_to_graph(self, g: object = None) -> None:
-        """Make the function's gradients known to a graph, which needs nothing here."""
+        """Do nothing, as `add_to_graph`."""
 
     @property
     def inference_fn(self) -> AtomicFunction:
@@ -117,7 +117,7 @@ class AtomicFunction:
 
 
 class FuncGraph:
-    """The recorded graph of a trace. `captures` are pairs of a captured object and its placeholder."""
+    """The recorded graph of a trace in TensorFlow's form; `captures` are pairs (captured object, placeholder)."""
 
     def __init__(self, graph: Graph, captured: Sequence[Any], variables: Sequence[Any] = ()) -> None:
         self.recorded = graph
@@ -155,7 +155,7 @@ class FuncGraph:
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes as this package's own data (see `recorded`)."""
+        """The nodes of `recorded`, in this package's form."""
         return self.recorded.nodes
 
     def walk(self) -> Iterator[Node]:
@@ -163,7 +163,7 @@ class FuncGraph:
         return self.recorded.walk()
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
-        """Return the graph as a GraphDef: a protocol buffer if TensorBoard is installed, else the same attributes."""
+        """Return the graph as a GraphDef: TensorBoard's protocol buffer, or without TensorBoard a plain substitute."""
         return self.recorded.as_graph_def()
 
     def to_stablehlo(self, capacity: int = 64) -> str:
@@ -182,14 +182,14 @@ class FuncGraph:
         return operations + [Operation(definition, self, node.results, node.inputs) for definition, node in nodes]
 
     def get_operation_by_name(self, name: str) -> Operation:
-        """Return the operation of that name; raises KeyError."""
+        """Return the operation of that name; raises KeyError if there is none."""
         for operation in self.get_operations():
             if operation.name == name:
                 return operation
         raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
 
     def get_tensor_by_name(self, name: str) -> Any:
-        """Return the tensor `operation:index`; raises KeyError."""
+        """Return the tensor named "OPERATION:INDEX"; raises KeyError if there is none."""
         operation, _, index = name.partition(":")
         outputs = self.get_operation_by_name(operation).outputs
         if not index.isdigit() or int(index) >= len(outputs):
@@ -201,5 +201,5 @@ class FuncGraph:
 
 
 def _tensor(value: Value) -> Any:
-    """Wrap a tensor value; return resources and other values as they are."""
+    """Return a tensor value as a symbolic tensor; return resources and other values as they are."""
     return SymbolicTensor(value) if hasattr(value.type, "dtype") else value

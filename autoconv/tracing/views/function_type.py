@@ -42,7 +42,7 @@ class Parameter:
 
     @property
     def spec(self) -> Any:
-        """The structure with the spec of each tensor and composite tensor, and plain values as they are."""
+        """The argument with specs in place of tensors and composite tensors, and Python values as they are."""
         specs = (_spec(leaf, name) for leaf, name in zip(self.leaves, self.names, strict=True))
         leaves, template = collapse_composites(self.template, specs)
         return pack(template, leaves)
@@ -54,7 +54,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class FunctionType:
-    """The types of a trace's arguments, result and captures. `str` formats them on one line, `block` line by line."""
+    """The types of a trace's arguments, result and captures. `str()` gives one line, `block` a line for each."""
 
     parameters: tuple[Parameter, ...]
     output: Layout
@@ -78,13 +78,13 @@ class FunctionType:
     def block(self) -> str:
         """Return the text with a line for each parameter and capture."""
         inputs = [f"  {p.name} ({p.kind}): {p}" for p in self.parameters] or ["  None"]
-        captures = [f"  {id(c)}: {_capture_text(c)}" for c in self.captures] or ["  None"]
+        captures = [f"  {id(capture)}: {_capture_text(capture)}" for capture in self.captures] or ["  None"]
         output = f"  {_layout_text(self.output)}"
         return "\n".join(["Input Parameters:", *inputs, "Output Type:", output, "Captures:", *captures])
 
     @property
     def specs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The positional and the keyword arguments, with TensorSpecs for tensors."""
+        """The positional and the keyword arguments, with TensorSpecs in place of tensors; without outer names."""
         parameters = [p for p in self.parameters if p.kind != "OUTER"]
         return tuple(p.spec for p in parameters if not p.is_by_keyword), {
             p.name: p.spec for p in parameters if p.is_by_keyword
@@ -92,7 +92,11 @@ class FunctionType:
 
 
 def _kind_name(signature: Signature, name: str) -> str:
-    """Return the kind of a parameter. Names of arguments that `*args` collects begin with that of `args`."""
+    """Return the name of the kind of a parameter.
+
+    An argument that `*args` collects has a name such as "args_0" and counts as positional-only; one that `**kwargs`
+    collects counts as keyword-only.
+    """
     parameters = signature.python_signature.parameters
     if name in parameters and parameters[name].kind not in _VARIADIC_KINDS:
         return parameters[name].kind.name
@@ -124,7 +128,7 @@ def _container_text(kind: Any, keys: Sequence[Any] | None, parts: list[str]) -> 
 
 
 def _layout_text(layout: Layout) -> str:
-    """Format the type of a result with that layout, as a TensorSpec is formatted."""
+    """Return the type of a result with that layout as text; types of tensors are written as TensorSpecs."""
     if isinstance(layout, Leaf):
         return repr(TensorSpec.from_type(layout.type)) if isinstance(layout.type, TensorType) else str(layout.type)
     if isinstance(layout, Parts):
@@ -132,7 +136,7 @@ def _layout_text(layout: Layout) -> str:
     if isinstance(layout, Instance) and layout.keys == (HEAP,):
         return _layout_text(layout.parts[0])
     if isinstance(layout, Instance):
-        entries = [f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True)]
+        entries = [f"{name}: {_layout_text(part)}" for name, part in zip(layout.keys, layout.parts, strict=True)]
         return f"{layout.kind.__name__}[{', '.join(entries)}]"
     if isinstance(layout, RunTimeList):
         return f"List[{_layout_text(layout.element)}, ...]"

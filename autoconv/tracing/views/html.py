@@ -10,10 +10,9 @@ from autoconv.graph.picture import graph_html
 
 
 def function_html(title: str, rows: Iterable[tuple[int, str, Any]], plain_reasons: Iterable[str]) -> str:
-    """Return a table of traces.
+    """Return an HTML table of traces, with a list of `plain_reasons`: why calls ran as plain Python.
 
-    `rows` are (number, reason, concrete function or None for one that was dropped) of each trace. `plain_reasons` are
-    why calls ran as plain Python.
+    Each of `rows` is (number, reason, concrete function), with None for a trace that the cache has dropped.
     """
     body = "".join(_row(*row) for row in rows)
     head = "".join(f"<th>{name}</th>" for name in ("", "signature", "why", "nodes", "by kernels", "took"))

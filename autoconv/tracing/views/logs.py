@@ -13,7 +13,7 @@ from autoconv.runtime.support.spans import current_place
 
 
 class log_trace:
-    """Log the trace that the block makes."""
+    """Context manager that logs the trace which the block makes: `name` is the function's, `number` the trace's."""
 
     def __init__(self, name: str, number: int, reason: str) -> None:
         self.description = f"{name}: trace {number}, {reason}"
@@ -25,9 +25,9 @@ class log_trace:
     def __exit__(self, exception_class: object, *_: object) -> None:
         if is_logged("retraces"):
             place = current_place()
-            called = f", called at {place}" if place is not None else ""
+            call_text = f", called at {place}" if place is not None else ""
             outcome = "failed after" if exception_class else "took"
-            log("retraces", f"{self.description}{called}; it {outcome} {_elapsed_text(self.start)}")
+            log("retraces", f"{self.description}{call_text}; it {outcome} {_elapsed_text(self.start)}")
 
 
 def log_graphs(name: str, recorded: Graph, finished: Graph) -> None:
@@ -37,29 +37,33 @@ def log_graphs(name: str, recorded: Graph, finished: Graph) -> None:
 
 
 def make_optimisation_logger(name: str) -> Callable[[str, Graph], None] | None:
-    """Return a callback that logs the result of each optimisation of a trace; None if that is not enabled."""
+    """Return a callback that logs each optimisation of a trace: its name and the number of nodes after it.
+
+    Return None if passes are not logged.
+    """
     if not is_logged("passes"):
         return None
     previous_time = time.perf_counter()
 
     def log_stage(stage: str, graph: Graph) -> None:
         nonlocal previous_time
-        nodes = sum(1 for _ in graph.walk())
-        took = "" if stage == "before" else f", {_elapsed_text(previous_time)}"
-        log("passes", f"{name}: {'recorded' if stage == 'before' else stage}: {nodes} nodes{took}")
+        node_count = sum(1 for _ in graph.walk())
+        time_text = "" if stage == "before" else f", {_elapsed_text(previous_time)}"
+        log("passes", f"{name}: {'recorded' if stage == 'before' else stage}: {node_count} nodes{time_text}")
         previous_time = time.perf_counter()
 
     return log_stage
 
 
 def watch_conversion() -> None:
-    """Log the passes of conversion, too, from now on."""
+    """Log the passes of conversions from now on."""
     from autoconv import passes  # lazily, because it imports gast
 
     passes.WATCHERS.append(lambda file, name, seconds: log("passes", f"{file}: {name}: {seconds * 1e3:.1f} ms"))
 
 
 def _elapsed_text(start: float) -> str:
+    """Return the time since `start`, a value of `time.perf_counter()`."""
     return f"{(time.perf_counter() - start) * 1e3:.1f} ms"
 
 

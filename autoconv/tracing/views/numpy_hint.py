@@ -1,4 +1,4 @@
-"""Hint for errors of NumPy code that was traced under `function`, which passes it tensors."""
+"""Hint for errors of code written for NumPy that is traced under `function`, where arrays become tensors."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def point_to_compile(error: BaseException, args: tuple[Any, ...], kwargs: dict[s
     """Add a note that recommends `compile` to a trace's error, if it is about tensors and the call passed arrays."""
     text = str(error)
     if isinstance(error, (OpError, IndexError)):
-        return  # about values: NumPy raises such errors, too
-    if not isinstance(error, _TENSOR_ERRORS) and "ensor" not in text and "autoconv." not in text:
+        return  # an error about values, which NumPy raises as well
+    is_about_tensors = isinstance(error, _TENSOR_ERRORS) or "ensor" in text or "autoconv." in text
+    if not is_about_tensors:
         return  # the program's own error
     if BY_COMPILE in text or _NOTE in getattr(error, "__notes__", ()):
         return

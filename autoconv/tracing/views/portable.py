@@ -1,4 +1,4 @@
-"""Graphs for other runtimes: prepared for their writers, and written."""
+"""Preparation of recorded graphs for other runtimes, and their text as StableHLO."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static
 
 
 def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
-    """Return a graph without calls of other graphs, with as many known sizes as possible and the checks of its errors.
+    """Return an optimised graph for a writer: without calls of other graphs, with as many known sizes as possible.
 
-    `types` are narrower types of the parameters. Sizes that stay open are symbols, so that equal ones are recognised.
+    Nodes that may raise stay. `types` are narrower types of the parameters. Sizes that stay open are symbols, by which
+    equal sizes are recognised.
     """
     requested_types = types if types is not None else [value.type for value in graph.parameters]
     types = [_with_symbols(type_, i) for i, type_ in enumerate(requested_types)]
@@ -25,7 +26,7 @@ def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
 
 
 def _narrow(graph: Graph, types: Sequence[Type]) -> Graph:
-    """Give the parameters these types: exact sizes if all are known, else symbols."""
+    """Return the graph with parameters of these types, or the graph itself if an op refuses them."""
     try:
         return specialise(graph, types) if all(map(is_static, types)) else generalise(graph, types)[0]
     except CannotSpecialise:
@@ -42,7 +43,10 @@ def _with_symbols(type_: Type, position: int) -> Type:
 
 
 def as_stablehlo(graph: Graph, capacity: int = 64, types: Sequence[Type] | None = None) -> Module:
-    """Return a recorded graph as a StableHLO module, with parameters of these types."""
+    """Return a recorded graph as a StableHLO module, with parameters of these types.
+
+    `capacity` is the number of items that lists of unknown length can hold.
+    """
     return to_stablehlo(prepare(graph, types), capacity)
 
 

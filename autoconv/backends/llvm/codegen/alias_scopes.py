@@ -1,6 +1,6 @@
-"""Alias scopes: metadata that tells LLVM which loads and stores access different arrays.
+"""Alias scopes: LLVM metadata that marks loads and stores of different arrays as disjoint.
 
-An element that a loop reads then stays in a register while the loop stores to other arrays.
+LLVM then keeps an element that a loop reads in a register while the loop stores to other arrays.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ _ARRAY_LIMIT = 24  # graphs with more base arrays get no scopes, as the metadata
 class AliasScopes:
     """The scopes of a graph's arrays, one for each base array.
 
-    An access is in the scopes of all arrays that its view may belong to, and excludes the other scopes. It has no
-    metadata where the array is unknown.
+    The metadata of an access names the scopes of all base arrays that its view may belong to, and excludes the other
+    scopes. An access to an unknown array has none.
     """
 
     def __init__(self, module: ModuleText, overlaps: Overlaps) -> None:
@@ -24,7 +24,7 @@ class AliasScopes:
         self._overlaps = overlaps
         self._scopes: dict[Value, str] | None = None
         self._metadata: dict[frozenset[Value], str] = {}
-        self.access_group = ""  # the group of the innermost loop if its iterations are independent, else empty
+        self.access_group = ""  # access group of the innermost loop if its iterations are independent, else ""
 
     def metadata_of(self, array: Value) -> str:
         """Return the metadata of a load or store of elements of an array in memory."""

@@ -33,6 +33,7 @@ SIZE_CLASSES.update(dict.fromkeys(_SIZE_OPS, "sizes"))
 
 
 def _define_size(region: LoweringContext, symbol: ComputedSize, value: Position) -> None:
+    """Copy a size to the register of its symbol, and add it to the sizes that functions take as parameters."""
     register, module = register_of(symbol), region.body.module
     region.out.line(f"{register} = add i64 {value}, 0")
     module.sizes = (*module.sizes, register)
@@ -40,7 +41,7 @@ def _define_size(region: LoweringContext, symbol: ComputedSize, value: Position)
 
 @lowering("sizes_of")
 def _write_sizes_of(region: LoweringContext, node: Node) -> None:
-    """Load the sizes of an array. An array that is not C-contiguous is copied; a C library has no such arrays."""
+    """Load the sizes of an array. An array that is not C-contiguous is copied; in a C library, all are C-contiguous."""
     out, body, (x,), (result,) = region.out, region.body, node.inputs, node.results
     is_last_use = region.remaining_uses[x] == 1
     array = body.own_reference(region.take_reference(x, is_last_use))
@@ -98,13 +99,13 @@ def _write_slice_sizes(region: LoweringContext, node: Node) -> None:
     parts: list[Any] = [write_integer(region, next(operands)) if part == INPUT else part for part in spec_parts]
     size = write_dimension(region.out, node.attributes["size"])
     start, length, _ = resolve_bounds(region, node, parts, size)
-    for symbol, value in zip(node.attributes["defines"], (length, start), strict=False):  # the start if views need it
+    for symbol, value in zip(node.attributes["defines"], (length, start), strict=False):  # the start is optional
         _define_size(region, symbol, value)
 
 
 @lowering("range_size")
 def _write_range_size(region: LoweringContext, node: Node) -> None:
-    """Compute the length of a range: the distance divided by the step, rounded up; a step of 0 raises."""
+    """Compute the length of a range: the distance divided by the step, rounded up. A step of 0 raises an error."""
     b = RegisterWriter(region)
     (symbol,) = node.attributes["defines"]
     start, limit, step = (b.cast(region.number(value), int64) for value in node.inputs)
@@ -122,7 +123,7 @@ def _write_range_size(region: LoweringContext, node: Node) -> None:
 
 @lowering("reshape_sizes")
 def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
-    """Infer a size of -1 by division; the product of all sizes has to be the number of elements, `total`."""
+    """Infer a size of -1 by division; raise unless the product of all sizes is the number of elements."""
     out, operands = region.out, iter(node.inputs[1:])
     total = write_dimension(out, node.attributes["count"])
     sizes = [write_integer(region, next(operands)) if size is None else size for size in node.attributes["wanted"]]
@@ -165,9 +166,10 @@ def _write_number_sizes(region: LoweringContext, node: Node) -> None:
 
 @lowering("common_sizes")
 def _write_common_sizes(region: LoweringContext, node: Node) -> None:
-    """Check that the sizes of each group are equal; unless `is_exact` is set, a size may also be 1, to be broadcast.
+    """Raise unless the sizes of each group are equal; without `is_exact`, a size may also be 1 and is broadcast.
 
-    A size may have a factor, by which the index of a view is multiplied: a register that is 0 if the size is broadcast.
+    A member of a group is (size, factor or None). The factor is a symbol by which the index of a view is multiplied; it
+    becomes 0 if the size is broadcast, else 1.
     """
     out, is_wrong = region.out, "false"
     defined_sizes, is_exact = node.attributes["defines"], node.attributes["is_exact"]
@@ -192,7 +194,7 @@ def _write_common_sizes(region: LoweringContext, node: Node) -> None:
 
 @lowering("some_elements")
 def _write_some_elements(region: LoweringContext, node: Node) -> None:
-    """Check that none of the sizes is 0."""
+    """Raise if one of the sizes is 0."""
     out, is_empty = region.out, "false"
     for size in node.attributes["reads"]:
         is_empty = out.or_(is_empty, out.icmp("eq", write_dimension(out, size), 0))
@@ -203,12 +205,14 @@ def _write_some_elements(region: LoweringContext, node: Node) -> None:
 
 
 def _stretched_map(node: Node) -> IndexMap:
+    """Return the index map of a broadcast view: each index is multiplied by a factor, which is 0 or 1."""
     factors = node.attributes["reads"]
     index: list[Dimension] = [times(i, factor) for i, factor in zip(variables(len(factors)), factors, strict=True)]
     return IndexMap(tuple(index))
 
 
 def _resized_map(node: Node) -> IndexMap:
+    """Return the identity: only the sizes in the type change."""
     return IndexMap(variables(len(node.results[0].shape or ())))  # type: ignore[arg-type]
 
 

@@ -22,13 +22,15 @@ from autoconv.graph.types import Type
 class Launches(Protocol):
     """A collection of calls from independent plan items, which run concurrently later.
 
-    Of each plan item one call is collected; `has_call` is true after that of the current item.
+    One call is collected from each plan item; `has_call` is true once the current item has its call. With
+    `is_single_threaded`, BLAS and LAPACK use no threads of their own in these calls.
     """
 
     has_call: bool
     is_single_threaded: bool
 
-    def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str: ...
+    def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str:
+        """Collect a call; return the i1 that it returns, or "" without `returns_flag`."""
 
 
 class ValueContext(Protocol):
@@ -44,7 +46,7 @@ class ValueContext(Protocol):
         """Return a value that is held as a Python object."""
 
     def native(self, value: Value) -> Native:
-        """Return a value in its representation, whatever that is."""
+        """Return a value in its representation."""
 
     def element(self, value: Value, index: Index) -> Element:
         """Load the element at `index` of a value, through views."""
@@ -62,12 +64,13 @@ class ValueContext(Protocol):
         """Allocate an array whose elements are not set."""
 
     def raise_if(self, node: Node, condition: str) -> None:
-        """Call the kernel of `node`, which raises, if the i1 `condition` holds."""
+        """Call the kernel of `node`, which raises its error, if the i1 `condition` holds."""
 
     def raise_and_exit_if(self, node: Node, condition: str) -> None:
-        """Call the kernel of `node`, which raises, if the i1 `condition` holds, and leave the function there.
+        """Call the kernel of `node`, which raises its error, and leave the function, if the i1 `condition` holds.
 
-        No path joins again, so LLVM may keep numbers in registers that were loaded before the check.
+        The path of the error does not return to the code that follows, so LLVM may keep numbers in registers that were
+        loaded before the check.
         """
 
     def box(self, element: Element) -> Object:
@@ -81,22 +84,22 @@ class LoweringContext(ValueContext, Protocol):
     call_sites: tuple[Node, ...]  # call sites around the region; errors report their spans
     checked_positions: dict[Node, list[Any]]  # checked positions of indexed views
     launches: Launches | None
-    remaining_uses: Any  # remaining uses of each value, a Counter
+    remaining_uses: Any  # a Counter: the number of uses of each value that are not written yet
 
     def memory_owner(self, value: Value) -> Object:
         """Return the object that owns the memory of an array or of a view."""
 
     def is_view(self, value: Value) -> bool:
-        """Return whether a value exists only as an index map into its source."""
+        """Return whether a value exists only as an index map into another value."""
 
     def is_lent(self, value: Value) -> bool:
-        """Return whether readers of a value read the array in memory from which the value was loaded."""
+        """Return whether a value is lent: its readers read the array in memory from which it was loaded."""
 
     def lent_array(self, value: Value) -> Memory:
         """Return the array in memory from which a lent value was loaded."""
 
     def patches(self, node: Node) -> Patches | None:
-        """Return the patch matrix that a product reads in place of its left operand."""
+        """Return the patch matrix that a product reads in place of its left operand; None if it reads the operand."""
 
     def take_reference(self, value: Value, is_last_use: bool) -> str:
         """Return an owned reference to an object; at its last use, this is the reference of the value's slot."""
@@ -119,7 +122,7 @@ class LoweringContext(ValueContext, Protocol):
         """Write a graph as the body of a native function of its own."""
 
     def results(self) -> list[Native]:
-        """Return the outputs of the region, with new references to objects."""
+        """Return the outputs of the region; objects among them have new references."""
 
     def check_positions(self, node: Node) -> None:
         """Check the dynamic indices of a view once, and normalise them to count from the start."""
@@ -131,16 +134,16 @@ class LoweringContext(ValueContext, Protocol):
         """Define the results of a node of the class "kernel": a constant, a placeholder, or a call of the kernel."""
 
     def call_kernel(self, node: Node, is_rare: bool = False) -> list[Native]:
-        """Call the Python kernel of a node; `is_rare`: on a cold path, where native code cannot continue."""
+        """Call the Python kernel of a node and return its results; `is_rare`: on a path that is seldom taken."""
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *numbers: Element) -> list[Native]:
         """Call a Python function with the operands of a node and further numbers; return the node's results."""
 
     def call_kernel_if(self, node: Node, condition: str) -> None:
-        """Replace the results of a node by its kernel's where the i1 `condition` holds."""
+        """Replace the results of a node by those of its kernel, if the i1 `condition` holds."""
 
     def loop_arguments(self, item: Any, writer: Any) -> tuple[dict[Value, str], list[str]]:
-        """Allocate the results of an item's loops; return the cells of scalar results, and the loops' arguments."""
+        """Allocate the results of a plan item's loops; return the cells of scalar results, and the loops' arguments."""
 
     def launch(self, function: str, arguments: Sequence[str], returns_flag: bool = True) -> str:
         """Call a long-running native function, or collect the call; return its i1, if it returns one."""

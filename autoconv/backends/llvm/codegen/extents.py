@@ -26,5 +26,6 @@ def write_extent(region: LoweringContext, node: Node) -> None:
         region.body.record_range(size, (SMALLEST_OPEN_SIZE, SIZES[1]))
     extent = b.cast(size, result.dtype)
     if extent.ir != size.ir:
-        region.body.record_upper_bound(extent, size, 0)  # a size that does not fit into the dtype becomes smaller
+        # A size that does not fit into the dtype wraps to a smaller one.
+        region.body.record_upper_bound(extent, size, 0)
     region.set(result, extent)

@@ -31,6 +31,7 @@ from autoconv.ops.analysis.content_ranges import content_ranges
 from autoconv.ops.analysis.integer_ranges import integer_ranges
 
 _SPARE_LIMIT = 8  # spare arrays of one type that are kept for reuse
+_POLL_INTERVAL, _SHORT_POLL_INTERVAL = 1 << 16, 1 << 8  # calls of `poll` between two checks; powers of two
 
 
 def _has_loops(graph: Graph) -> bool:
@@ -38,6 +39,7 @@ def _has_loops(graph: Graph) -> bool:
 
 
 def _known_ranges(graph: Graph, overlaps: Overlaps) -> dict[Value, Range]:
+    """Return the ranges of integers by an analysis of the whole graph, which only loops need."""
     if not _has_loops(graph):
         return {}  # lowerings derive all ranges while they write
     ranges = integer_ranges(graph)
@@ -73,23 +75,23 @@ class Body:
         self.stack_buffers = StackBuffers(out)
         self.objects = objects
         self.failure_label = "failed"
-        self.loop_depth = 0  # depth of the loops around the current position
+        self.loop_depth = 0  # number of loops around the position that is written
         self.is_serial = False  # True in an innermost loop that LLVM does not vectorise
-        # In recursive functions the registers of state and depth; outside of them the address of the state, from the
-        # first recursive call on (see control/recursion.py).
+        # For recursion (see control/recursion.py): the registers of state and depth inside of recursive functions, and
+        # the address of the state elsewhere, from the first recursive call on.
         self.recursion: tuple[str, str] | None = None
         self.recursion_state: str | None = None
-        self.settled_cells: dict[str, str] = {}  # by register, the cell of a settled object (see write_barrier.py)
-        self._poll_counter: str | None = None
-        self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
+        self.settled_cells: dict[str, str] = {}  # register of a settled object -> its cell (see write_barrier.py)
+        self._poll_counter: str | None = None  # the address of the counter of polls
+        self.ranges: dict[str, tuple[int, int]] = {}  # register of an integer -> (least, greatest)
         # Dimensions that registers hold: open sizes, and what the program computes from them.
         symbols = module.open_sizes.symbols if module.open_sizes is not None else ()
         self.dimensions: dict[str, Dimension] = {register_of(symbol): symbol for symbol in symbols}
-        self.upper_bounds: dict[str, dict[str, int]] = {}  # a register is at most another register plus an offset
-        self.offsets: dict[str, tuple[str, int]] = {}  # a register is another register plus a constant
-        # Indices that the current region has checked, counted from the start, by the registers of index and size.
+        self.upper_bounds: dict[str, dict[str, int]] = {}  # register r -> {s: c}, with r <= s + c for each register s
+        self.offsets: dict[str, tuple[str, int]] = {}  # register r -> (s, c), with r = s + c
+        # (register of an index, register of a size) -> the index counted from the start, which is checked.
         self.normalised_positions: ChainMap[tuple[str, str], str] = ChainMap()
-        # Slices by the registers of their parts and a size: start, length and step (see memory/slice_bounds.py).
+        # Registers of a slice's parts and of a size -> start, length and step (see memory/slice_bounds.py).
         self.slice_bounds: ChainMap[tuple[str, ...], tuple[Position, Position, Position]] = ChainMap()
         self.overlaps = Overlaps(graph, arguments_are_disjoint)
         self.value_ranges = _known_ranges(graph, self.overlaps)
@@ -99,7 +101,7 @@ class Body:
         self.fresh_values = fresh_objects(graph)
         types = (value.type for node in graph.walk() for value in node.results)
         self._spare_counts = Counter(_spare_key(type_) for type_ in types if is_dense(type_))
-        self._spares: dict[Any, tuple[str, int]] = {}  # first slot and number of slots
+        self._spares: dict[Any, tuple[str, int]] = {}  # `_spare_key` -> (first slot, number of slots) of spare arrays
         # For each enclosing loop: the objects that it captures, and slots of loop-invariant values made of them.
         self._invariants: list[tuple[frozenset[str], dict[Any, str]]] = []
 
@@ -115,7 +117,7 @@ class Body:
         self.out.call("release", slot)
 
     def release_or_keep(self, slot: str | None, type_: Type) -> None:
-        """Release a value of that type after its last use, or keep it as a spare array."""
+        """Release the array in a slot, whose type is `type_`, or in a loop keep it as a spare array."""
         spares = self._spare_slots(type_)
         if spares is None:
             self.release(slot)
@@ -123,13 +125,15 @@ class Body:
             self.out.call("keep_spare", slot, spares[0], spares[1])
 
     def begin_loop(self, captures: Iterable[Native]) -> None:
+        """Enter a loop with these captures, until `end_loop`."""
         self.loop_depth += 1
         self._invariants.append((frozenset(capture.ir for capture in captures if isinstance(capture, Object)), {}))
 
     def loop_invariant_slot(self, source: Object, purpose: Any) -> str | None:
-        """Return a slot, initially null, for a loop-invariant value of a `purpose` that is made of `source`.
+        """Return a slot for a loop-invariant value that is derived from `source`; `purpose` distinguishes such values.
 
-        The first iteration fills it. The result is None unless the innermost loop captures `source`.
+        The slot is null before the first iteration, whose code fills it. Return None unless the innermost loop captures
+        `source`.
         """
         captured_registers, slots = self._invariants[-1] if self._invariants else (frozenset(), {})
         if source.ir not in captured_registers:
@@ -151,7 +155,7 @@ class Body:
         return self.own_reference(array)
 
     def _allocate(self, type_: Type) -> str:
-        """Return a new array, with pooled memory if that is large, or NULL."""
+        """Return a new array, or NULL if there is no memory; memory of large arrays comes from the pool."""
         out, shape, dtype = self.out, sizes(type_), type_.dtype  # type: ignore[union-attr]
         if not is_known(shape):
             return self._allocate_open(dtype, shape)
@@ -266,21 +270,23 @@ class Body:
         new_count = out.op("add", old_count, increment)
         out.store("i64", new_count, cell)
         changed_bits = out.op("xor", old_count, new_count)
-        self._poll_if(out.icmp("ugt", changed_bits, 65535))  # the count has passed a multiple of 65,536
+        # The count has passed a multiple of the interval.
+        self._poll_if(out.icmp("ugt", changed_bits, _POLL_INTERVAL - 1))
 
     def share_poll_counter(self, cell: str) -> None:
         """Count calls of `poll` in a given cell, which all activations of the function share."""
         self._poll_counter = cell
 
     def poll(self, often: bool) -> None:
-        """Check for an interrupt and let other threads run, once in 65,536 calls.
+        """Count a call; once in `_POLL_INTERVAL` calls, check for an interrupt and let other threads run.
 
-        With `often`, for loops with long iterations, do so once in 256 calls.
+        With `often`, for loops with long iterations, do so once in `_SHORT_POLL_INTERVAL` calls.
         """
         out, cell = self.out, self._poll_cell()
         count = out.op("add", out.load("i64", cell), 1)
         out.store("i64", count, cell)
-        is_due = out.icmp("eq", out.op("and", count, 255 if often else 65535), 0)
+        interval = _SHORT_POLL_INTERVAL if often else _POLL_INTERVAL
+        is_due = out.icmp("eq", out.op("and", count, interval - 1), 0)
         self._poll_if(is_due)
 
     def _poll_cell(self) -> str:

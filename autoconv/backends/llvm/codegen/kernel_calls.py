@@ -79,13 +79,14 @@ class KernelCalls:
             self.set(result, Object(self.body.objects.reference(value)(self.out)))
 
     def call_kernel(self, node: Node, is_rare: bool = False) -> list[Native]:
-        """Call the op's kernel as a Python function; `is_rare`: only in the cases that native code does not handle."""
+        """Call the op's kernel and return its results; `is_rare`: the call handles cases that native code does not."""
         return self.call_function(node, self.body.objects.kernel(node, self.call_sites, is_rare, self._values.get))
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *numbers: Element) -> list[Native]:
         """Call a Python function that takes the node's inputs, then `numbers`, and returns the node's results.
 
-        In a C library the call records an error code in place of the function, without arguments.
+        `function` writes code that loads the function, and returns its register. In a C library there is no function:
+        the call records an error code.
         """
         out, body = self.out, self.body
         if not body.objects.has_python:
@@ -98,7 +99,8 @@ class KernelCalls:
         for i, value in enumerate(node.inputs):
             native = self._values.get(value)
             if self._plan.classes.get(node) == "sizes" and i in node.op.traits.shape_only:
-                native = self._broadcast_zeros(value)  # the array may not exist yet, or no longer
+                # The kernel reads only the shape, and the array may not exist now.
+                native = self._broadcast_zeros(value)
             elif native is None:  # a view, which exists only as an index map: the kernel needs an array
                 native = self._shape_placeholder(value)
             if isinstance(native, Memory):
@@ -108,7 +110,7 @@ class KernelCalls:
             elif isinstance(native, Element):
                 native = self.box(native)
                 box_slots.append(native.slot or "")
-            elif native.original_type is not None:  # the same memory under another shape
+            elif native.original_type is not None:  # the object has another shape than the value
                 native = self._reshape(native, value.type)
                 box_slots.append(native.slot or "")
             cell = out.gep("ptr", arguments, i)
@@ -124,9 +126,9 @@ class KernelCalls:
         return self._unpack(node, result)
 
     def _shape_placeholder(self, value: Value) -> Object:
-        """Return an array of a view's shape for a kernel that is about to raise, for which only the shape matters.
+        """Return an array with the shape of a view, for a kernel that is about to raise and reads only shapes.
 
-        For a contiguous view the array has the view's elements, for others zeros.
+        The array of a contiguous view has its elements; other arrays have zeros.
         """
         base = base_of(value, self._plan.views)
         if base in self._values and is_dense(base.type) and base not in self._plan.lent:
@@ -176,7 +178,7 @@ class KernelCalls:
         return self.body.own_reference(result)
 
     def _unpack(self, node: Node, result: str) -> list[Native]:
-        """Unpack the results of a kernel, which are in a tuple unless there is exactly one."""
+        """Return the results of a kernel in their representations; several results are in a tuple."""
         out, body = self.out, self.body
         owned_result = body.own_reference(result)
         natives: list[Native] = []
@@ -192,7 +194,7 @@ class KernelCalls:
         return natives
 
     def _check_sizes(self, value: Value, object_: Object) -> None:
-        """Check that a kernel's result has the shape of its type, with the open dimensions of the arguments."""
+        """Write a check that a kernel's result has the shape of its type, whose open sizes are known at run time."""
         out, body, shape = self.out, self.body, sizes(value.type)
         dtype = value.dtype
         array_class, descriptor = (body.objects.reference(item)(out) for item in (np.ndarray, dtype.numpy))
@@ -201,6 +203,7 @@ class KernelCalls:
             body.call_python(_raise_size_mismatch, object_.ir)
 
     def _as_native(self, value: Value, object_: Object) -> Native:
+        """Return an object, a kernel's result, in the representation of `value`."""
         if is_memory(value.type):
             return ndarray_memory(self, object_, value.type)  # type: ignore[arg-type]
         if is_open(value.type) and self.body.objects.has_python:

@@ -1,7 +1,4 @@
-"""The table of Python objects and kernels that native code refers to by position.
-
-Kernels add source spans to their errors.
-"""
+"""The table of Python objects, kernels included, that native code refers to by position."""
 
 from __future__ import annotations
 
@@ -17,28 +14,28 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.graph.graph import Node, Span, Value
 
-Reference = Callable[[FunctionText], str]
+Reference = Callable[[FunctionText], str]  # writes code that loads an object, and returns its register
 Operands = Callable[[Value], Any]  # returns the representation of a node's input, or None
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A memory address, as an entry of the table of objects."""
+    """A memory address that is an entry of the table, in place of an object's address."""
 
     value: int
 
 
 class ObjectTable:
-    """The objects that a native function refers to, in the order of its table `@objects`.
+    """The objects that the native code of a module refers to, in the order of its table `@objects`.
 
-    The loader fills the table.
+    The loader fills the table with addresses. `kernels` lists the nodes that run by kernels: (op name, span).
     """
 
     has_python = True  # whether the code runs in a Python process
 
     def __init__(self, module: ModuleText, compile_region: Compile) -> None:
         self.items: list[Any] = []
-        self.kernels: list[tuple[str, Span | None]] = []  # nodes that run by kernels: op name and span
+        self.kernels: list[tuple[str, Span | None]] = []
         self._positions: dict[int, int] = {}
         self._module = module
         self._compile_region = compile_region
@@ -72,8 +69,8 @@ class ObjectTable:
     ) -> Reference:
         """Return a reference to a function that runs a node's kernel, and adds the spans of enclosing calls to errors.
 
-        `is_rare`: the kernel runs only in exceptional cases, and is not listed in `kernels`. `operands` gives the
-        representations of the inputs, for subclasses without kernels.
+        `is_rare`: the kernel runs only in exceptional cases, and is not listed in `kernels`. `operands` returns the
+        representation of an input, for subclasses that have no kernels.
         """
         if not is_rare:
             self.kernels.append((node.op.name, node.span))
@@ -92,7 +89,7 @@ class ObjectTable:
         return self.reference(call)
 
     def constant_object(self, node: Node) -> Reference | None:
-        """Return a reference to the result of a node if the code holds it as a constant object; else None."""
+        """Return a reference to the result of a node if it is a constant object of the code, else None."""
         return None
 
     def matching_clause(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
@@ -125,7 +122,10 @@ class ObjectTable:
         return self.reference(call)
 
     def call_locator(self, node: Node, enclosing_calls: Sequence[Node]) -> Reference:
-        """Like `locator`, for an error raised in the callee of a call: adds the span of the call itself as well."""
+        """Return a reference to a function that reraises an error of the callee with the spans of the call `node`.
+
+        The spans of the enclosing calls are added as well.
+        """
         spans = [call_site.span for call_site in (node, *enclosing_calls)]
 
         def reraise(error: BaseException) -> None:
@@ -141,7 +141,7 @@ class ObjectTable:
 
         def reraise(error: BaseException) -> None:
             if isinstance(error, Exception):
-                is_reraised = "_autoconv_spans" in error.__dict__  # by a handler: its own span is already in it
+                is_reraised = "_autoconv_spans" in error.__dict__  # a handler reraised it: it has its own span
                 _add_spans(error, spans[1:] if is_reraised else spans)
             raise error
 
@@ -165,7 +165,7 @@ def _results_converter(results: Sequence[Value]) -> Callable[[Any], Any]:
 def _result_converter(value: Value) -> Callable[[Any], Any]:
     type_: Any = value.type
     if value.node is not None and value.node.op.name == "numpy_read_only":
-        return lambda result: result  # passed out unchanged
+        return lambda result: result
     if is_scalar(type_):
         dtype = type_.dtype.numpy
         return lambda result: _check_shape(np.asarray(result, dtype), ())

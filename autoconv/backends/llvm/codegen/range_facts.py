@@ -1,4 +1,4 @@
-"""Range-based lowering of integers: unchecked code if a result cannot overflow, and upper bounds of results."""
+"""Lowering of integers by known ranges: code without overflow checks, and upper bounds of results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.graph.python_operators import BINARY
 def compute_unchecked(
     b: ElementWriter, node: Node, operands: Sequence[Element], ranges: Sequence[Range]
 ) -> Element | None:
-    """Return the result of an op that, by its range, cannot raise; None if there is no shorter code for it."""
+    """Write the code of an op whose range excludes errors; return the result, or None if there is no shorter code."""
     name = node.op.name
     if any(x.dtype is not int64 for x in operands):
         return None
@@ -74,6 +74,6 @@ def _record_offset(body: Body, element: Element, base: Element, range_: Range) -
         body.offsets[element.ir] = base.ir, range_[0]
 
 
-# By the op on tensors, the op on Python numbers, whose names this module uses.
+# Op on tensors -> op on Python numbers with the same result, whose name the functions above use.
 _NUMBER_OPS = {operator.tensor_op: operator.number_op for operator in BINARY if operator.number_op is not None}
 _LLVM_OPERATORS = {"python_add": "add", "python_subtract": "sub", "python_multiply": "mul"}

@@ -1,8 +1,8 @@
 """Lower a graph, with its regions, to the body of one native function.
 
 Numbers are in registers. Dense arrays and all other values are Python objects. A slot owns the reference to each object
-that a region makes, and releases it after the last use, unless that use takes over the reference. On failure, all slots
-are released and the function returns NULL.
+that a region creates. The reference is released after the last use, unless that use takes it over. On failure, all
+slots are released and the function returns NULL.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Region(KernelCalls):
                         self._release_if_unused(value)
 
     def _read_values(self, item: Item) -> list[Value]:
-        """Return the values that an item uses; where a whole operand is a view, these are its sources."""
+        """Return the values that an item uses; for an operand that is a view, the values that it is a view of."""
         if item.members:
             return [value for member in item.members for value in self._read_values(member)]
         node = item.nodes[0]
@@ -102,7 +102,7 @@ class Region(KernelCalls):
         return result
 
     def data(self, value: Value) -> str:
-        """Return the address of the first element of an array, or of a contiguous view in its source."""
+        """Return the address of the first element of an array or a contiguous view."""
         if value in self._plan.views:
             value = base_of(value, self._plan.views)
         if value in self._plan.views and value.node is not None:
@@ -161,7 +161,7 @@ class Region(KernelCalls):
         return object_.ir
 
     def results(self) -> list[Native]:
-        """Return the outputs: numbers, and owned references to objects, without slots."""
+        """Return the outputs: numbers, and objects with new references that no slot owns."""
         results: list[Native] = []
         for value in self.graph.outputs:
             native = self._values[value]
@@ -185,7 +185,7 @@ class Region(KernelCalls):
             self.body.record_range(native, self.body.value_ranges[value])
         if isinstance(native, Memory) and native.owner.slot is not None:
             is_new = value.node is not None and value.node.op.name in ("array_new", "array_of")
-            type_ = array_view.as_tensor_type(value.type) if is_new else value.type  # freed tensors are kept for reuse
+            type_ = array_view.as_tensor_type(value.type) if is_new else value.type  # the key of spare arrays
             self._memory_slots.append((native.owner.slot, type_))
 
     def native(self, value: Value) -> Native:
@@ -194,7 +194,7 @@ class Region(KernelCalls):
     def write_nested(
         self, graph: Graph, arguments: Sequence[Native], enclosing_calls: tuple[Node, ...] | None = None
     ) -> list[Native]:
-        """Write a region of a node and return its results."""
+        """Write a region of a node at the current position, and return its results."""
         calls = self.call_sites if enclosing_calls is None else enclosing_calls
         return write_region(self.body, graph, arguments, calls).results()
 
@@ -279,7 +279,7 @@ class Region(KernelCalls):
             self.set(value, load(b, value.dtype, cell, 0))
 
     def launch(self, function: str, arguments: Sequence[str], returns_flag: bool = True) -> str:
-        """Call a long-running function, or add the item's first call to the concurrent ones; return its i1, if any."""
+        """Call a long-running function, or collect the item's first call in `launches`; return its i1, or ""."""
         if self.launches is not None and not self.launches.has_call:
             return self.launches.add(function, arguments, returns_flag)
         text = f"@{function}({', '.join(arguments)})"
@@ -319,7 +319,9 @@ class Region(KernelCalls):
         return cells, [*arguments, *(f"i64 {size}" for size in writer.sizes)]
 
     def call_kernel_if(self, node: Node, condition: str) -> None:
-        """Call the op's kernel if the i1 `condition` holds; it raises, or its results replace those of native code."""
+        """Call the op's kernel if the i1 `condition` holds; the kernel raises, or its results replace those of native
+        code.
+        """
         out, native_results = self.out, [self.object(value) for value in node.results]
         native_block = out.block
         with out.unlikely(condition):

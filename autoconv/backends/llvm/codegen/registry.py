@@ -1,4 +1,4 @@
-"""Registry of lowerings: functions that write the native code of a node, by lowering class and by op.
+"""Registry of lowerings: functions that write the native code of a node, by the node's lowering class or by its op.
 
 A decorator registers each lowering where it is defined, with a predicate for its nodes; `lowerings.py` imports the
 modules. Regions find lowerings only through this registry.
@@ -53,7 +53,7 @@ def native_lowering(
 
 
 def _classify_native(node: Node, fits: Fits, fits_open: Fits | None) -> str | None:
-    """Return the lowering class of a node; None if its open sizes leave it to the general rules."""
+    """Return the lowering class of a node; None for a node with open sizes that general rules classify."""
     predicate = fits_open if uses_open_sizes(node) else fits
     if predicate is None:
         return None
@@ -78,7 +78,7 @@ def memory_lowering(
 ) -> Callable[[Lowering], Lowering]:  # fmt: skip
     """Register a lowering of ops on arrays in memory.
 
-    Unless `is_represented_only` is False, the values of a node must all have a native representation.
+    With `is_represented_only`, nodes fit only if all of their values have a native representation.
     """
 
     def fits_and_is_represented(node: Node) -> bool:

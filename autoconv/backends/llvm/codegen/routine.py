@@ -15,7 +15,7 @@ from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import choose_loop_split
 from autoconv.graph.graph import Value
 
-# Parameters of the body of a split routine: number of the part, first iteration, and the one after the last.
+# The last parameters of the body of a split routine: number of the part, first iteration, iteration after the last.
 PART_PARAMETERS = ("i64 %part", "i64 %first", "i64 %last")
 
 
@@ -62,11 +62,11 @@ def split_routine(
     region: LoweringContext, parameters: Sequence[str], body: Routine, size: Position | Sequence[Position],
     work: int, shape: Sequence[Position] = (),
 ) -> str:  # fmt: skip
-    """Write a function of `parameters` that runs `body` for the iterations from 0 to `size`; return its name.
+    """Write a function of `parameters` that runs `body` for all iterations; return its name.
 
-    Several threads share the iterations if the `work`, in units of 0.05 ns, is large enough. Several sizes stand for
-    their product. For an open size, the work is that of one element of `shape`, or of one iteration if that is empty.
-    The body runs the iterations from `%first` to `%last`.
+    `size` is the number of iterations, or several sizes whose product it is. The body runs the iterations from `%first`
+    to `%last`. Several threads share the iterations if the `work`, in units of 0.05 ns, is large enough. For an open
+    size, the work is that of one element of `shape`, or of one iteration if `shape` is empty.
     """
     name = body.finish("ret i1 false")
     routine = Routine(region, parameters)
@@ -82,5 +82,5 @@ def split_routine(
 
 
 def call(region: LoweringContext, name: str, *arguments: Any) -> None:
-    """Launch a routine without a result."""
+    """Call a routine without a result, perhaps concurrently with those of other plan items."""
     region.launch(name, arguments, returns_flag=False)

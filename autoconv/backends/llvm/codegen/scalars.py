@@ -1,4 +1,5 @@
-"""Lower nodes without a loop: numbers in registers, single complex numbers, and views, which are only index maps."""
+"""Lower nodes without a loop: numbers in registers, single complex numbers, and views, which have no code of their own.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import Dimension, Symbol, TensorType
 from autoconv.ops.analysis.value_range import cast_range, is_within_int64, result_range
 
-# By op, the operation of LLVM's arithmetic with an overflow bit.
+# Op -> LLVM's operation that also returns an overflow bit.
 _OPERATION_WITH_OVERFLOW = {
     operator.tensor_op: operator.name for operator in BINARY if operator.name in ("add", "sub", "mul")
 }
@@ -33,7 +34,7 @@ _SAFE_ADDEND = (1 << 40) - 1  # sums of fewer than four million numbers of at mo
 
 @class_lowering("scalar")
 def write_scalar(region: LoweringContext, node: Node) -> None:
-    """Lower a node by the op's element rule; in the rule's exceptional cases, a cold path calls the kernel."""
+    """Lower a node by the op's element rule; in the exceptional cases of the rule, the op's kernel runs."""
     out, operands = region.out, [region.number(value) for value in node.inputs]
     range_ = _range_of(region, node, operands)
     dimension = _dimension_of(region, node, operands)
@@ -88,7 +89,8 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
 def _dimension_of(region: LoweringContext, node: Node, operands: Sequence[Element]) -> Dimension:
     """Return the sum or difference of dimensions that a node computes; None for other nodes.
 
-    If a type has this dimension, the number is in its register, so that it bounds indices of arrays of the type.
+    If the type of an array has this dimension, the node's number is the register of that size. So comparisons with the
+    number prove that indices are in range.
     """
     if node.op.name not in ("python_add", "python_subtract") or any(x.dtype is not int64 for x in operands):
         return None
@@ -100,7 +102,7 @@ def _dimension_of(region: LoweringContext, node: Node, operands: Sequence[Elemen
 
 
 def compute_number(b: RegisterWriter, node: Node, operands: Sequence[Element], ranges: Sequence[Range]) -> Element:
-    """Return an integer of an op that cannot raise for operands of these ranges."""
+    """Write the code of an op that cannot raise for operands of these ranges; return the result."""
     range_ = result_range(node.op.name, ranges)
     is_known = range_ is not None and is_within_int64(range_)
     unchecked_element = compute_unchecked(b, node, operands, ranges) if is_known else None
@@ -152,8 +154,8 @@ def _write_overflow_warning(
 ) -> None:
     """Report the overflow of a number of NumPy's own integer types, for which NumPy warns.
 
-    A sum of 64 bits that a loop carries has to stay a reduction that vectorises. There, addends that are so large that
-    the sum might overflow are reported instead.
+    A sum of 64 bits that a loop carries has to stay a reduction that LLVM vectorises. For such a sum, a warning is
+    reported if an addend is so large that the sum might overflow.
     """
     (result,), name = node.results, node.op.name
     type_ = result.type
@@ -189,7 +191,10 @@ def _is_sure_to_fit(region: LoweringContext, name: str, operands: Sequence[Eleme
 
 
 def _wrapped_sign(name: str, x: Element, y: Element, element: Element, signs: Sequence[int]) -> Element:
-    """Return a number that is negative if a signed sum or difference overflowed; known signs save instructions."""
+    """Return a number that is negative if a signed sum or difference overflowed.
+
+    `signs` are those of x and y (see `_known_sign`); known signs save instructions.
+    """
     sign_x, sign_y = signs
     if name == "add":
         if sign_x and not sign_y:
@@ -259,13 +264,13 @@ def write_pair(region: LoweringContext, node: Node) -> None:
 
 @class_lowering("view")
 def write_view(region: LoweringContext, node: Node) -> None:
-    """Check the dynamic indices of a view; its readers compute the positions of elements."""
+    """Check the dynamic indices of a view; its readers compute the positions of elements themselves."""
     region.check_positions(node)
 
 
 @class_lowering("alias")
 def write_alias(region: LoweringContext, node: Node) -> None:
-    """Reuse an object under another type; its consumers read the elements only."""
+    """Represent the result by the operand's object, whose shape is another one; its readers use the elements only."""
     (result,), source = node.results, node.inputs[0]
     object_ = region.object(source)
     owned_source = region.body.own_reference(region.take_reference(source, region.remaining_uses[source] == 1))

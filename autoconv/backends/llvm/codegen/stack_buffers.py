@@ -1,4 +1,4 @@
-"""Stack allocation of small arrays that only loops read, and that need no Python object."""
+"""Stack allocation of small arrays that only loops read, so that they need no Python object."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StackBuffers:
         return buffer
 
     def release(self, buffer: str) -> None:
-        """Keep a buffer for reuse; do nothing if it has been released before."""
+        """Make a buffer available for reuse; do nothing if it has been released before."""
         size = self._used_sizes.pop(buffer, None)
         if size is not None:
             self._free_buffers.setdefault(size, []).append(buffer)

@@ -14,7 +14,7 @@ from autoconv.graph.types import Type
 
 @dataclass(slots=True)
 class Object:
-    """A Python object: the register with its address, and the slot that owns a reference; None if it is borrowed.
+    """A Python object: `ir` is the register with its address, `slot` the one that owns a reference; None if borrowed.
 
     A small array without a Python object has only `memory`, the address of its elements.
     """
@@ -27,7 +27,7 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """An array in memory. `pointer` is the address of the first element, `strides` are in bytes.
+    """A mutable array: `pointer` is the address of the first element, `strides` are in bytes.
 
     `is_whole` is an i1 that is true if this is the array `owner` itself rather than a view of it.
     """
@@ -41,9 +41,9 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """Storage of a Memory across blocks: a slot for the owner, and allocas for the rest.
+    """Cells on the stack that carry a Memory from block to block: a slot for the owner, and allocas for the rest.
 
-    `sizes_and_strides` are the allocas of those that are not constant.
+    `sizes_and_strides` are the allocas of the sizes and strides that are not constant.
     """
 
     owner: str
@@ -52,7 +52,7 @@ class StoredMemory:
     sizes_and_strides: tuple[str, ...]
 
 
-Native = Element | Object | Memory
+Native = Element | Object | Memory  # the representation of a value
 
 
 class ElementReader(Protocol):
@@ -68,7 +68,7 @@ class ElementReader(Protocol):
 class RegisterWriter(ElementWriter):
     """A writer of element rules outside of loops, where they may call the C library.
 
-    `fail` writes what happens if the i1 that it gets is true, the exceptional case of a rule.
+    `fail(condition)` writes the code for the exceptional case of a rule, in which the bool `condition` is true.
     """
 
     in_loop = False

@@ -1,4 +1,4 @@
-"""Decide, by the forms of arguments and results, whether native code can accept a user's call directly."""
+"""Decision, by the forms of arguments and results, whether a native entry can take a user's call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autoconv.graph.types import TensorType, Type
 
 
 def is_eligible(graph: Graph, form: CallForm) -> bool:
-    """Return whether native code can unwrap the arguments and build the results of calls of this form."""
+    """Return whether a native entry can unwrap the arguments and build the results of calls of this form."""
     parameters = zip(form.parameters, graph.parameters, strict=True)
     for parameter, value in parameters:
         if isinstance(parameter, (Captured, ListParameter, InstanceParameter)):
@@ -37,7 +37,7 @@ def _is_complex_number(value: Value) -> bool:
 
 
 def is_data(value: Value) -> bool:
-    """Return whether native code unwraps the value: a number, a dense array, or memory."""
+    """Return whether the value is a number, a dense array or a mutable array, which a native entry unwraps."""
     return is_scalar(value.type) or is_dense(value.type) or is_memory(value.type)
 
 

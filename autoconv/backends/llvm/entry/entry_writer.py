@@ -1,4 +1,4 @@
-"""Native code that checks and unwraps the arguments of a call, and calls the graph."""
+"""Native code that checks and unwraps the arguments of a call, and calls the graph's function."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ from autoconv.graph.graph import Graph, Value
 
 
 class EntryWriter:
-    """A writer of the function of an entry, with checks in the order in which its methods are called.
+    """A writer of the function of an entry; its methods write checks and steps in the order of their calls.
 
-    A check that fails branches to the exit that refuses the call.
+    A check that fails branches to the exit that refuses the call: the entry returns NotImplemented. `parameter_count`
+    is the number of arguments; the last of them may be omitted and then have `defaults`.
     """
 
     def __init__(
@@ -49,9 +50,9 @@ class EntryWriter:
         self._graph = graph
         self._module = module
         self._objects = objects
-        self._memories: list[tuple[str, Any]] = []  # arrays in memory and their types
-        self.copies: list[str] = []  # slots of copies of arguments that are not C-contiguous
-        self._saved_slots: list[str] = []  # slots of copies of arrays that are restored where the graph fails
+        self._memories: list[tuple[str, Any]] = []  # mutable arrays among the arguments, and their types
+        self.copies: list[str] = []  # slots of C-contiguous copies or views of arguments
+        self._saved_slots: list[str] = []  # slots of copies of arrays that are restored if the graph fails
         self._restore_arguments: tuple[str, str, int] | None = None  # arguments of `restore_arrays`
         parameters = ("ptr %self", "ptr %arguments", "i64 %count")
         self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
@@ -72,7 +73,7 @@ class EntryWriter:
         return self.out.load(ir_type, address)
 
     def load_argument(self, position: int) -> str:
-        """Return an argument of the call, or its default where the call omits it."""
+        """Return an argument of the call, or its default if the call omits it."""
         if position < self._required_count:
             return self._load_field("%arguments", 8 * position, "ptr")
         out, default = self.out, self._objects.reference(self._defaults[position - self._required_count])
@@ -90,7 +91,7 @@ class EntryWriter:
         self._check(self.out.icmp("eq", busy, 0))
 
     def check_guards(self, form: CallForm) -> None:
-        """Check that the trace's guards hold: cells, globals and parts of objects have not changed."""
+        """Check the trace's guards: cells, globals and fields of objects still hold the same objects."""
         guards_by_namespace: dict[int, list[GlobalGuard]] = {}
         for guard in form.guards:
             if isinstance(guard, GlobalGuard):
@@ -106,7 +107,7 @@ class EntryWriter:
     def _check_names(self, guards: Sequence[GlobalGuard]) -> None:
         """Check that names of one namespace are bound to the same objects.
 
-        They are looked up again only after a change of the namespace: a variable of the module holds the version at the
+        They are looked up only after a change of the namespace: a global variable holds the version of the dict at the
         last successful check.
         """
         namespace = self._objects.reference(guards[0].namespace)(self.out)
@@ -130,7 +131,7 @@ class EntryWriter:
             self._check(self.out.is_same(current_value, expected_value))
 
     def _check_parts(self, guard: Guard) -> None:
-        """Check the parts of a guarded object."""
+        """Check the fields of a guarded object."""
         if guard.fields:
             object_ = self._objects.reference(guard.value)(self.out)
             for offset, expected_object in guard.fields:
@@ -148,7 +149,10 @@ class EntryWriter:
     # ---- arguments
 
     def move_donated(self, position: int, form: CallForm, to_graph: bool) -> None:
-        """Move the array out of a donated tensor; the graph gets its reference, or the reference is released."""
+        """Move the array out of a donated tensor, in which the donation mark replaces it.
+
+        With `to_graph`, the graph gets the reference to the array; otherwise it is released.
+        """
         out, donation = self.out, self._objects.reference(form.donation)(self.out)
         slot = out.gep("i8", self.load_argument(position), form.array_slot)
         out.call("retain", donation)
@@ -157,7 +161,7 @@ class EntryWriter:
         out.store("ptr", donation, slot)
 
     def unwrap_tensor(self, tensor: str, form: CallForm, is_weak: bool) -> str:
-        """Return the array of a tensor."""
+        """Check that an object is a tensor, and weak if `is_weak`; return its array."""
         tensor_class = self._objects.reference(form.tensor_class)(self.out)
         self._check(self.out.is_same(self._load_field(tensor, abi.TYPE_OFFSET, "ptr"), tensor_class))
         expected = self._objects.reference(is_weak)(self.out)
@@ -165,7 +169,7 @@ class EntryWriter:
         return self._load_field(tensor, form.array_slot, "ptr")
 
     def check_array(self, array: str, value: Value) -> str:
-        """Check that an object is a plain ndarray of the value's type, and return it."""
+        """Check that an object is a C-contiguous ndarray of the value's type, and return it."""
         type_: Any = value.type
         shape = sizes(type_)
         if is_open(type_):
@@ -180,7 +184,7 @@ class EntryWriter:
     def copy_unless_row_major(self, array: str, value: Value, is_column_major: bool) -> str:
         """Return a C-contiguous array for the graph: the argument itself, or a copy.
 
-        With `is_column_major`, it is the transposed view of an array in Fortran order; the entry refuses other arrays.
+        With `is_column_major`, return the transposed view of an array in Fortran order, and refuse other arrays.
         """
         out = self.out
         array_class, descriptor = (self._objects.reference(item)(out) for item in (np.ndarray, value.dtype.numpy))
@@ -219,7 +223,7 @@ class EntryWriter:
         return array
 
     def check_list(self, list_: str, parameter: ListParameter) -> str:
-        """Check by the classes of its first items that an object is a list as the parameter states, and return it."""
+        """Check by the class of the first item, at each depth, that an object is such a list; return it."""
         out, length_product, item = self.out, "1", list_
         for _ in range(parameter.list_depth):
             item_class = self._load_field(item, abi.TYPE_OFFSET, "ptr")
@@ -240,7 +244,7 @@ class EntryWriter:
         return instance
 
     def check_disjoint(self) -> None:
-        """Check that arrays in memory do not overlap, unless their types allow it.
+        """Check that mutable arrays do not overlap, unless their types allow it.
 
         An array counts as the whole range from its first to its last byte, so the check may refuse disjoint arrays.
         """
@@ -259,14 +263,15 @@ class EntryWriter:
                 self._check(self.out.or_(is_before, is_after))
 
     def graph_argument(self, array: str, value: Value) -> str:
-        """Return the argument of the graph: a number, loaded from its array, or the array itself."""
+        """Return the argument of the graph's function: a number, loaded from its array, or the array itself."""
         if not is_scalar(value.type):
             return array
         element = load(ElementWriter(self.out), value.dtype, self._load_field(array, abi.DATA, "ptr"), 0)
         return element.ir
 
     def unwrap_number(self, object_: str, value: Value) -> str | tuple[str, str]:
-        """Unwrap an object whose class is exactly bool, int or float, or both parts of a complex number."""
+        """Return the number of an object whose class is exactly bool, int or float, or both parts of a complex number.
+        """
         dtype = value.dtype
         if dtype.is_complex:
             complex_class = self._objects.reference(complex)(self.out)
@@ -276,7 +281,7 @@ class EntryWriter:
         return self._unwrap_number(object_, bool if dtype.is_bool else int if dtype.is_integer else float)
 
     def unwrap_scalar(self, object_: str, value: Value) -> str:
-        """Unwrap a NumPy scalar of exactly the value's dtype; an array of rank 0 is refused."""
+        """Return the number of a NumPy scalar of exactly the value's dtype; an array of rank 0 is refused."""
         dtype = value.dtype
         scalar_class = self._objects.reference(dtype.numpy.type)(self.out)
         self._check(self.out.is_same(self._load_field(object_, abi.TYPE_OFFSET, "ptr"), scalar_class))
@@ -290,7 +295,7 @@ class EntryWriter:
         return array, self.result_writer.hold(array)
 
     def save_arrays(self, natives: Sequence[str], form: CallForm) -> None:
-        """Copy the arrays that have to be restored if the graph fails."""
+        """Copy the arrays that have to be restored if the graph fails; `natives` are the arguments of its function."""
         arrays = [natives[i] for i in sorted(form.saved)]
         if not arrays:
             return
@@ -304,7 +309,7 @@ class EntryWriter:
         self._restore_arguments = self._objects.reference(form.restore)(out), arguments, 1 + 2 * len(arrays)
 
     def check_constant(self, object_: str, constant: Any) -> None:
-        """Check that an argument equals the constant for which the graph was made."""
+        """Check that an argument equals the constant for which the graph was traced."""
         if type(constant) not in (int, float):
             self._check(self.out.is_same(object_, self._objects.reference(constant)(self.out)))
             return
@@ -315,6 +320,7 @@ class EntryWriter:
         self._check(self.out.icmp("eq", actual, expected))
 
     def _unwrap_number(self, object_: str, class_: type) -> str:
+        """Return the number of an object whose class is exactly `class_`: bool, int or float."""
         out = self.out
         expected = self._objects.reference(class_)(out)
         self._check(self.out.is_same(self._load_field(object_, abi.TYPE_OFFSET, "ptr"), expected))
@@ -332,9 +338,10 @@ class EntryWriter:
     def call_graph(
         self, natives: Sequence[str], temporary_slots: Sequence[str] = (), transposed: Collection[int] = ()
     ) -> list[Element | Object]:
-        """Call the graph, release temporary objects in slots, and transpose some outputs in place; return the outputs.
+        """Call the graph's function, and return its outputs.
 
-        `transposed` are the positions of the outputs to transpose.
+        Objects in `temporary_slots` are released after the call. The outputs at the positions `transposed` are
+        transposed in place.
         """
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")

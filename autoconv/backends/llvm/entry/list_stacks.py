@@ -1,6 +1,6 @@
 """Conversions of stacks from and to the caller's lists (see analysis/list_stacks.py).
 
-A list argument becomes a header that points to the elements of the caller's list. They are only read, since a push
+A list argument becomes a header that points to the elements of the caller's list. These are never written, since a push
 allocates a new buffer.
 """
 
@@ -20,14 +20,14 @@ from autoconv.ops.values.packed_list import PackedList, rows_of
 
 
 def write_stack_of_list(body: Body, argument: str, value: Value) -> Object:
-    """Convert a list to a stack, which a new slot owns."""
+    """Write the conversion of a list to a stack; return the stack, which a new slot owns."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape = element.dtype.numpy, sizes(element)
     return body.own_reference(body.call_python(lambda list_: _borrowed_stack(list_, dtype, shape), argument))
 
 
 def write_list_of_stack(body: Body, stack: Object, value: Value) -> Object:
-    """Convert a stack to a list; the reference to the stack is released."""
+    """Write the conversion of a stack to a list; the reference to the stack is released."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape, weak = element.dtype.numpy, sizes(element), element.weak
     reference = body.own_reference(stack.ir)
@@ -44,7 +44,7 @@ class _BorrowedStack(np.ndarray):
 
 def _borrowed_stack(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
     rows = rows_of(list_, dtype, shape)
-    # Length, capacity and address; the capacity of 0 makes a push allocate a buffer.
+    # Length, capacity, address of the elements, padding. The capacity of 0 makes a push allocate a buffer.
     header = np.array([len(rows), 0, rows.ctypes.data, 0], np.int64).view(_BorrowedStack)
     header.rows = rows
     return header

@@ -23,7 +23,7 @@ from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import complex128
 
-# C API functions, with their parameters, by container class: constructors of a size, and setters of an item.
+# Container class -> (C API function, types of its parameters): constructors, which take a size, and setters of an item.
 _CONSTRUCTORS: dict[type, tuple[str, str]] = {
     tuple: ("PyTuple_New", "i64"),
     list: ("PyList_New", "i64"),
@@ -62,12 +62,15 @@ class ResultWriter:
         self.write_failure_exit()
 
     def return_form(self, outputs: Sequence[Element | Object], form: CallForm, allocated: Sequence[bool]) -> None:
-        """Write the return of the result that the form describes; `allocated` flags outputs of new memory."""
+        """Write the return of the result that the form describes.
+
+        `allocated` has true for each output whose memory is allocated by the graph.
+        """
         kinds = output_kinds(form.result)
         self._form = form
         self._outputs: list[Element | Object] = []
         slots = [self.hold(native.ir) if isinstance(native, Object) else "" for native in outputs]
-        replacements: list[tuple[str, str]] = []  # arrays that may have other owners, and their replacements
+        replacements: list[tuple[str, str]] = []  # (array that may have other owners, its replacement)
         for i, (native, is_allocated) in enumerate(zip(outputs, allocated, strict=True)):
             needs_owner = kinds.get(i) in ("array", "tensor") and not (form.outputs_may_share_memory or is_allocated)
             if isinstance(native, Object) and needs_owner:
@@ -96,7 +99,7 @@ class ResultWriter:
     # ---- owned references
 
     def check_not_null(self, object_: str) -> str:
-        """Return an object, after a branch that leaves the function if it is NULL."""
+        """Write a branch that leaves the function if an object is NULL; return the object."""
         if self._failure_label is None:
             self._failure_label = self._out.label("missing")
         self._out.leave_if(self._out.is_null(object_), self._failure_label)
@@ -148,10 +151,9 @@ class ResultWriter:
         return out.phi(*ends)
 
     def _write_owned_array(self, array: str, replacements: Sequence[tuple[str, str]]) -> str:
-        """Return the array, or a copy if it has other owners: the caller, or the code whose constant it is.
+        """Return the array, or a copy if the caller or the code also refers to it; NULL after an error.
 
-        `replacements` are pairs (array, its replacement): an identical array gets the same replacement. The result is
-        NULL after an error.
+        `replacements` are pairs (other array, its replacement): if an array is the same one, so is its replacement.
         """
         out = self._out
         if replacements:
@@ -172,6 +174,7 @@ class ResultWriter:
         return out.phi((Operand.of(array, "ptr"), sole_block), (copy, copy_block))
 
     def _release(self, object_: str) -> None:
+        """Release a reference that no slot owns."""
         slot = self._out.alloca("ptr")
         self._out.store("ptr", object_, slot)
         self._out.call("release", slot)
@@ -220,7 +223,7 @@ class ResultWriter:
         return result
 
     def _convert_output(self, native: Element | Object, kind: str) -> str:
-        """Convert an output to a user's object of the given kind."""
+        """Convert an output to the user's object of a kind: "number", "tensor", "array", "memory" or "object"."""
         out = self._out
         if kind == "number":
             return self._new_python_number(native) if isinstance(native, Element) else self._new_complex(native)
@@ -242,6 +245,7 @@ class ResultWriter:
         return out.call_c("PyArray_Scalar", "ptr", "ptr, ptr, ptr", cell, descriptor, NULL)
 
     def _as_object(self, native: Element | Object) -> str:
+        """Return a new reference to an output; a number becomes an array of rank 0."""
         if isinstance(native, Element):
             return self.box(native)
         self._out.call("retain", native.ir)

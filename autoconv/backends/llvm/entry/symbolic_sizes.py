@@ -1,4 +1,4 @@
-"""Open dimensions at the entry of a graph, which are loaded from arguments, checked, or derived from others."""
+"""Open dimensions at the entry of a graph: loaded from arguments and checked, or derived from other dimensions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from autoconv.graph.types import Symbol
 
 
 class ArgumentDimensions:
-    """Load each open dimension into its register; `check(test)` refuses the call unless the test holds."""
+    """A writer of the code that loads each open dimension into its register.
+
+    `check(test)` writes a check that refuses the call unless the i1 `test` holds.
+    """
 
     def __init__(
         self, open_sizes: OpenSizes, out: FunctionText, objects: ObjectTable, check: Callable[[str], None]
@@ -31,7 +34,7 @@ class ArgumentDimensions:
         self._out = out
         self._objects = objects
         self._check = check
-        self._bound_sizes: set[str] = set()
+        self._bound_sizes: set[str] = set()  # registers that are loaded
 
     def bind_array(self, argument: str, type_: Any) -> None:
         """Check that an object is a plain ndarray of a type, and load its open dimensions.
@@ -53,7 +56,7 @@ class ArgumentDimensions:
         """Load and check the open dimensions of an argument of an ArrayType, whose other properties were checked."""
         if any(isinstance(size, Symbol) for size in type_.shape):
             address = self._out.gep("i8", argument, abi.DIMENSIONS)
-            # 0 for an unknown size, which is skipped as a constant is.
+            # An unknown size is 0 here, because `_bind` skips constants.
             sizes = [register_of(size) if isinstance(size, Symbol) else size or 0 for size in type_.shape]
             self._bind(self._out.load("ptr", address), sizes)
 
@@ -72,7 +75,7 @@ class ArgumentDimensions:
             self._check(self._out.icmp("sge", size, SMALLEST_OPEN_SIZE))
 
     def compute_derived(self) -> None:
-        """Compute derived dimensions, after those of all arguments are bound, and check all ranges."""
+        """Compute derived dimensions, after those of all arguments are loaded, and check all ranges."""
         for symbol in self._open_sizes.symbols:
             if register_of(symbol) not in self._bound_sizes:
                 define_dimension(self._out, symbol)

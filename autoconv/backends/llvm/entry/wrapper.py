@@ -1,7 +1,7 @@
 """Entry points: METH_FASTCALL functions that check and unwrap arguments, call the graph, and wrap its results.
 
-`autoconv_run` takes and returns arrays. `autoconv_call` accepts a user's call, which a CallForm describes. Both return
-NotImplemented for arguments of another form, before any side effect.
+`autoconv_run` takes and returns arrays. `autoconv_call` takes a user's call in the form that a CallForm describes. Both
+return NotImplemented for arguments that do not fit, before any side effect.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
-# Lowering classes whose nodes become separate functions, and classes whose inline code takes little time.
+# Lowering classes whose nodes become functions of their own, and classes whose inline code takes little time.
 _FUNCTION_CLASSES, _INLINE_CLASSES = {"element", "reduce", "matmul", "join"}, {"scalar", "view", "kernel"}
 
 
 def write_graph(graph: Graph, module: ModuleText, objects: ObjectTable, donated: Collection[int] = ()) -> None:
     """Write `i1 @graph(parameters, ptr %results)`, which returns true if it succeeded.
 
-    Numbers are passed by value, objects by address. A result has eight bytes: a number, or a new reference. The
-    function owns the references of the parameters at the positions `donated`.
+    Numbers are passed by value, objects by address. Each result takes eight bytes at `%results`: a number, or a new
+    reference. The function owns the references of the parameters at the positions `donated`.
     """
     registers = [f"%p{i}" for i in range(len(graph.parameters))]
     pairs = zip(graph.parameters, registers, strict=True)
@@ -61,7 +61,7 @@ def write_graph(graph: Graph, module: ModuleText, objects: ObjectTable, donated:
     for i in donated:
         arguments[i] = body.own_reference(registers[i])
     if donated:
-        body.begin_loop(())  # arrays are kept for reuse, as in a loop
+        body.begin_loop(())  # as in a loop, dead arrays become spare arrays: donated memory is reused
     for i, value in enumerate(graph.parameters):
         if value in body.stacks:
             arguments[i] = write_stack_of_list(body, registers[i], value)
@@ -185,7 +185,7 @@ def _unwrap_argument(
 
 
 def _is_matrix(form: CallForm, graph: Graph, i: int) -> bool:
-    """Return whether a parameter is an array of two or more dimensions in row-major order."""
+    """Return whether a parameter is an array of two or more dimensions that the graph takes in row-major order."""
     type_ = graph.parameters[i].type
     return form.parameters[i] == "array" and is_dense(type_) and len(sizes(type_)) > 1
 

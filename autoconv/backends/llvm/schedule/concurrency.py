@@ -1,8 +1,8 @@
 """Group independent plan items to run concurrently, one thread each.
 
-The items are not split among threads themselves: LAPACK decompositions, sorts of long rows, and products and loops that
-are too short to be split but long enough to wake a thread. Each item is the same function as without a group, so
-results are equal to the last bit. Nodes with effects are excluded.
+Members of groups are heavy items: those that one thread runs, and that are long enough to wake another one. They are
+LAPACK decompositions, sorts of long rows, and products and loops that are too short to be split. Each item is the same
+function as without a group, so results are equal to the last bit. Nodes with effects are excluded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ def group_concurrent_items(plan: Plan, items: Sequence[Item]) -> list[Item]:
 
 
 def _group_items(plan: Plan, items: Sequence[Item], work_by_heavy_item: dict[Item, int]) -> list[Item]:
-    """Order the items, repeatedly: those that need no heavy item, then a group of independent heavy items."""
+    """Return an order of the items: in turns those that depend on no remaining heavy item, and a group of heavy items.
+
+    The items of a group are independent of each other.
+    """
     bit_of = {item: 1 << i for i, item in enumerate(plan.all_items)}
     order: list[Item] = []
     remaining_items, has_groups = list(items), False

@@ -37,7 +37,10 @@ class Patches:
 
 
 def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Collection[Value]) -> Patches | None:
-    """Return the patches of a product's left-hand side; None if it has another form, or other readers."""
+    """Return the patch matrix of a product's left operand; None if it has another form, or other readers.
+
+    `readers` are the nodes that read each value, `outputs` those of the graph.
+    """
     x = node.inputs[0]
     join = x.node
     if join is None or join.op.name != "concat" or node.attributes.get("transpose_a") or x is node.inputs[1]:
@@ -59,8 +62,8 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
             stretches.append((slice_.offset, slice_.count))
     if first_slice is None or len(stretches) > _STRETCH_LIMIT:
         return None
-    inner_slices = [v for v in join.inputs if v is not first_slice.base and v not in outputs]
-    slice_nodes = [v.node for v in inner_slices if set(readers[v]) == {join}]
+    inner_slices = [value for value in join.inputs if value is not first_slice.base and value not in outputs]
+    slice_nodes = [value.node for value in inner_slices if set(readers[value]) == {join}]
     nodes = frozenset([join, *(slice_node for slice_node in slice_nodes if slice_node is not None)])
     rows = tuple(zip(dimensions(x)[:-1], first_slice.steps[:-1], strict=True))
     return Patches(first_slice.base, rows, tuple(stretches), nodes)
@@ -68,16 +71,16 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
 
 @dataclass(frozen=True)
 class _Slice:
-    """The elements of a constant slice, as positions in its base."""
+    """A constant slice of `base`: the offset of its first element, and its steps, all in elements of the base."""
 
     base: Value
     offset: Dimension
-    steps: tuple[Dimension, ...]  # in elements, by dimension
-    count: int  # contiguous elements
+    steps: tuple[Dimension, ...]  # by dimension
+    count: int  # size of the last dimension, whose elements are contiguous
 
 
 def _constant_slice(value: Value) -> _Slice | None:
-    """Return the offset and steps of a constant slice; None if its last dimension is not contiguous."""
+    """Return a value as a constant slice; None if it is none, or its last dimension is not contiguous."""
     node = value.node
     if node is None or node.op.name != "get_item" or len(node.inputs) != 1 or not is_dense(node.inputs[0].type):
         return None
@@ -99,7 +102,7 @@ def _constant_slice(value: Value) -> _Slice | None:
 
 
 def _start_and_step(size: Dimension, entry: Slice) -> tuple[Dimension, int]:
-    """Return the start and step of a slice of a dimension; for an open dimension the slice lies within it."""
+    """Return the start and step of a slice of a dimension; a slice of an open dimension has to be within it."""
     if isinstance(size, int):
         bounds = range(*slice(*entry.parts).indices(size))
         return bounds.start, bounds.step

@@ -1,4 +1,7 @@
-"""Split innermost loops where a rotated or padded array begins or ends, so that each piece vectorises."""
+"""Split innermost loops where a piece of a rotated or padded array begins, so that each part vectorises.
+
+Within a piece, consecutive indices of the result are consecutive indices of the source.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,17 @@ from autoconv.backends.llvm.schedule.plan import Plan
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
 
-LOOP_COUNTER = Symbol("%count")  # of the loop that is split
+LOOP_COUNTER = Symbol("%count")  # stands for the counter of the loop that is split
 VECTOR_BYTES = 64  # bytes of the longest supported vectors
-_OVERLAP_LIMIT = 1024  # longest range for which the remainder after the last full vector takes noticeable time
+_OVERLAP_LIMIT = 1024  # longest range whose remainder, after full vectors, takes a noticeable share of the time
 _PIECE_LIMIT = 6  # most pieces of a loop, each of which is written separately
 
 
 def split_iterations(size: int, cuts: Callable[[int, int], set[int]]) -> list[tuple[int, int]]:
-    """Split the iterations up to `size` into ranges within which the loop reads from the same pieces of arrays.
+    """Return ranges of the iterations up to `size` within which the loop reads from the same pieces of arrays.
 
-    `cuts(low, high)` returns the iterations in between at which a piece begins. The loop stays whole if there are too
-    many ranges.
+    `cuts(low, high)` returns the iterations between these at which a piece begins. The result is a single range if
+    there would be too many.
     """
     ranges, worklist = [], [(0, size)]
     while worklist:
@@ -55,7 +58,7 @@ def split_by_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int
 def cut_iterations(
     plan: Plan, nodes: Sequence[Node], index: Point, counter_range: CounterRange, in_memory: Container[Value]
 ) -> set[int]:
-    """Return the iterations within the range at which a piece of an array that the nodes read at `index` begins.
+    """Return the iterations in the counter's range at which a piece begins of an array that the nodes read at `index`.
 
     `in_memory` are the values that the loops read from memory.
     """
@@ -67,7 +70,7 @@ def record_pieces(
     plan: Plan, nodes: Sequence[Node], index: Point, counter_range: CounterRange | OpenCounterRange,
     in_memory: Container[Value],
 ) -> None:
-    """Apply the index maps of all values that the nodes read at `index`; the range records where pieces begin."""
+    """Apply the index maps of all values that the nodes read at `index`; `counter_range` records where pieces begin."""
     visitor = _ReadVisitor(plan, counter_range, in_memory)
     for node in nodes:
         lowering_class = plan.classes[node]
@@ -81,7 +84,7 @@ def record_pieces(
 
 
 def loop_size(plan: Plan, nodes: Sequence[Node], shape: Sequence[Position], depth: int) -> Dimension:
-    """Return the dimension that bounds the loop of that depth over the nodes; None if it is not known."""
+    """Return the dimension that bounds the loop at depth `depth` over the nodes; None if it is not known."""
     for node in nodes:
         value = node.inputs[0] if plan.classes[node] in ("place", "reduce") else node.results[0]
         if plan.classes[node] != "scatter" and is_dense(value.type) and sizes(value.type) == tuple(shape):
@@ -90,7 +93,7 @@ def loop_size(plan: Plan, nodes: Sequence[Node], shape: Sequence[Position], dept
 
 
 class _ReadVisitor:
-    """A visitor of the elements from which one element is computed, with their indices as data."""
+    """A visitor of all elements from which one element is computed, each as (value, index)."""
 
     def __init__(self, plan: Plan, counter_range: CounterRange | OpenCounterRange, in_memory: Container[Value]) -> None:
         self.plan = plan

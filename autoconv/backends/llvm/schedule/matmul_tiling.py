@@ -22,7 +22,7 @@ def tiled_product(node: Node, patches: Patches | None = None) -> Product | None:
 
 
 def can_read_patches(node: Node, patches: Patches) -> bool:
-    """Return whether tiles compute the product without materialising its left-hand side.
+    """Return whether tiles can read the patches of a product's left operand in place.
 
     The number of patches may be open.
     """
@@ -40,8 +40,9 @@ def can_read_patches(node: Node, patches: Patches) -> bool:
 class Product:
     """The matrix product of a node: x, `rows` by `inner`, times y, `inner` by `columns`.
 
-    Both may be transposed in memory. The rows of stacked matrices count as rows of a single matrix; if `is_batched`,
-    the matrices are separate products.
+    Both may be transposed in memory. If x is a stack of matrices, their rows count as rows of a single matrix; if
+    `is_batched`, this is the product of each pair of matrices. `work` is the number of multiplications, 0 if a size is
+    open. A line of patches are the patches along the innermost dimension.
     """
 
     def __init__(self, node: Node, patches: Patches | None = None, is_batched: bool = False) -> None:
@@ -59,11 +60,11 @@ class Product:
         self.inner = sizes(x.type)[-2 if self.is_x_transposed else -1]
         self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[-1]
         sides = self.rows, self.columns, self.inner
-        self.work = math.prod(sides) if is_known(sides) else 0  # 0 also for open sizes
+        self.work = math.prod(sides) if is_known(sides) else 0
         self.is_empty = 0 in (*sizes(x.type), *sizes(y.type))
 
     def suits_tiles(self) -> bool:
-        """Return whether tiles are fast: y fits in the cache, and a transposition of y is cheap beside the product.
+        """Return whether tiles are fast: y fits in the cache, and a transposition of y costs little beside the product.
 
         A symbolic number of rows is assumed to be large, a symbolic inner dimension to be small. Strides have to be
         constants.
@@ -77,8 +78,9 @@ class Product:
 
 
 MIN_TILED_COLUMNS = 4  # fewest columns of a result that tiles compute
-PART_WORK = 500_000  # multiplications in one part of a product
-# Steps of a partial sum, which is then added to the total, so that rounding errors grow with the number of chunks.
+PART_WORK = 500_000  # least multiplications in one part of a product
+# Steps of a partial sum, a chunk, which is then added to the total: rounding errors grow with the number of chunks
+# only.
 CHUNK_STEPS = 256
 
 
@@ -98,7 +100,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Tiling:
-    """The tiles of `height` rows by `width` vectors of `lanes` numbers that a result of `rows` by `columns` has."""
+    """Tiles of a result of `rows` by `columns`: each has `height` rows by `width` vectors of `lanes` numbers."""
 
     rows: Position
     columns: int
@@ -114,11 +116,11 @@ class Tiling:
 
 
 def choose_tiling(rows: Position, columns: int, dtype: DType, registers: Registers, block_height: int = 0) -> Tiling:
-    """Choose tiles that need few loads for many products.
+    """Choose tiles with few loads for each multiplication.
 
-    With 32 registers, a tile has 12 rows by 2 vectors, or fewer rows by more vectors, so that enough sums are in
-    flight. If `block_height` is not 0, the height divides it. For a symbolic number of rows, tiles are a little lower,
-    so that fewer rows are computed twice.
+    With 32 registers, a tile has 12 rows by 2 vectors, or fewer rows by more vectors, so that there are enough
+    independent sums. If `block_height` is not 0, the height divides it. For a symbolic number of rows, tiles are a
+    little lower, so that fewer rows are computed twice.
     """
     lanes = registers.size // dtype.size
     accumulators = (3 * registers.count) // 4  # accumulator registers
@@ -132,6 +134,6 @@ def choose_tiling(rows: Position, columns: int, dtype: DType, registers: Registe
         height = next((h for h in range(max_height, max_height // 2, -1) if rows % h == 0), max_height)
     vectors = -(-columns // lanes)
     width = max(1, min(accumulators // height, 8, vectors))
-    # A narrower width that divides the columns, with enough sums in flight, saves the code of an edge tile.
+    # A narrower width that divides the columns, with enough independent sums, saves the code of an edge tile.
     width = next((w for w in range(width, 0, -1) if vectors % w == 0 and 3 * w * height >= 2 * accumulators), width)
     return Tiling(rows, columns, lanes, height, width)

@@ -1,6 +1,6 @@
 """Choice of the loops that threads share, and of their parts.
 
-The parts do not depend on the number of threads, so results are equal to the last bit.
+The parts do not depend on the number of threads, so neither do the results, to the last bit.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
 
 PART_LIMIT = 32  # most parts of a loop
-LEAST_WORK, LEAST_PART_WORK = 1_000_000, 200_000  # of a loop that is split, and of a part, in units of 0.05 ns
-LEAST_INNER_STEPS = 128  # fewest iterations of an inner loop in a part, which repeats that loop
+# Least work, in units of 0.05 ns, of a loop that is split, and of one of its parts.
+LEAST_WORK, LEAST_PART_WORK = 1_000_000, 200_000
+LEAST_INNER_STEPS = 128  # fewest iterations of an inner loop in a part, if that loop is split and not the outermost one
 
 
 @dataclass(frozen=True)
 class Split:
     """A split of the loop over `dimension`, or of a flat loop if that is None, into parts of `step` iterations.
 
-    The loop has `size` iterations. Without a `step`, the step is computed at run time, so that the parts are those of
-    constant sizes:
+    The loop has `size` iterations. If `step` is None, it is computed at run time, by the rules for constant sizes, from
+    these fields:
 
-    shape            trip counts of all loops; their product is the size, if that is 0
+    shape            trip counts of all loops; if `size` is 0, their product is the size
     iteration_work   work of one iteration
-    step_multiple    divisor of the step
+    step_multiple    number that divides the step
     least_part_work  least work of a part
     least_work       least work of a loop that is split
     part_limit       largest number of parts
@@ -60,7 +61,8 @@ class Split:
 
 
 def choose_split(plan: Plan, item: Item, is_flat: bool) -> Split | None:
-    """Return how an item's loops are split; None if they are too short, or if parts would write the same elements."""
+    """Return how an item's loops are split; None if they are too short, or if all parts would write the same elements.
+    """
     shape, work = item.shape or (), iteration_work(item)
     if not current_target().has_pool:
         return None
@@ -90,14 +92,15 @@ def work_of(plan: Plan, item: Item) -> int:
 
 
 def iteration_work(item: Item) -> int:
+    """Estimate the work of one iteration of the item's loops, in units of 0.05 ns."""
     return sum(cost(node) for node in item.nodes) + MEMORY_COST * (len(item.reads) + len(item.stored))
 
 
 def choose_loop_split(size: Position, work: int, shape: Sequence[Position] = ()) -> Split | None:
-    """Return how a loop up to `size` without loop-carried values is split.
+    """Return how a loop of `size` independent iterations is split; None if one thread runs it.
 
-    `work` is an estimate for the whole loop; for symbolic sizes, it is that of one element of `shape`, or of one
-    iteration.
+    `work` is an estimate for the whole loop, in units of 0.05 ns. For symbolic sizes, it is that of one element of
+    `shape`, or of one iteration if `shape` is empty.
     """
     if isinstance(size, int) and is_known(shape):
         return _split_known_size(None, size, work, 1) if current_target().has_pool else None
@@ -113,7 +116,7 @@ def _split_known_size(dimension: int | None, size: int, work: int, step_multiple
 
 
 def independent_dimensions(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
-    """Yield the dimensions whose iterations write different elements, or are all reduced to a single one."""
+    """Iterate over the dimensions whose iterations write different elements, or are all reduced to a single element."""
     reductions = [node for node in item.nodes if plan.classes[node] == "reduce"]
     scatters = [one_to_one_dimensions(node) for node in item.nodes if plan.classes[node] == "scatter"]
     for dimension, size in enumerate(shape[: item.depth] if item.phases else shape):
@@ -126,5 +129,6 @@ def independent_dimensions(plan: Plan, item: Item, shape: Sequence[int]) -> Iter
 
 
 def _is_full_reduction(node: Node, shape: Sequence[int]) -> bool:
+    """Return whether a reduction covers all loops that have more than one iteration."""
     depth = register_depth(node, shape)
     return depth is not None and all(size == 1 for size in shape[:depth])

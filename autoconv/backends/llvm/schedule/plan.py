@@ -1,8 +1,8 @@
 """Fuse nodes into loop nests, and order all items.
 
 Elementwise nodes over one shape join the loop of their producers, as do the reductions that read them. Views (slices,
-transposes, broadcasts) have no loops, since their consumers compute the index in the source. Two loops are merged only
-if no dependence path leads from one to the other through another item. Nodes with effects keep their program order.
+transposes, broadcasts) have no loops: their readers compute the index in the source. Two loops are merged only if no
+path of dependences leads from one to the other through another item. Nodes with effects keep their program order.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from autoconv.ops.analysis.reads import read_inputs
 WHOLE_OPERAND_CLASSES = frozenset(
     {"memory", "object", "kernel", "pair", "control", "matmul", "update", "search", "alias", "whole"}
 )
-# Lowering classes that depend only on the inputs whose elements they read.
+# Lowering classes whose nodes depend only on the inputs whose elements they read.
 _SELECTIVE_CLASSES = frozenset(
     {"element", "reduce", "scatter", "view", "copy", "place", "pick", "extent", "sizes"}
 )
-# Lowering classes that read only elements, contiguous in memory, so that the object may have another shape.
+# Lowering classes whose nodes read contiguous elements only, so that the operand's object may have another shape.
 _CONTIGUOUS_CLASSES = frozenset(
     {"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias", "whole"}
 )
@@ -53,11 +53,11 @@ class Item:
     shape: tuple[int, ...] | None = None
     number: int = -1  # index among the plan's `all_items`; -1 for an item of runs
     earlier_bits: int = 0  # bit set of the items that must run earlier
-    dependences: set[int] = field(default_factory=set)
-    reads: list[Value] = field(default_factory=list)
-    stored: list[Value] = field(default_factory=list)
-    # For row chains (see row_chains.py): the phases of each row in order, the nodes that are computed once a row from
-    # its reductions, and the number of leading dimensions that index rows.
+    dependences: set[int] = field(default_factory=set)  # numbers of the items that must run earlier, direct ones only
+    reads: list[Value] = field(default_factory=list)  # values from outside of the item
+    stored: list[Value] = field(default_factory=list)  # results that are needed after the item
+    # For row chains (see row_chains.py): the phases of each row in order, the nodes that are computed once for each row
+    # from its reductions, and the number of leading dimensions that index rows.
     phases: list[list[Node]] = field(default_factory=list)
     row_nodes: list[Node] = field(default_factory=list)
     depth: int = 0
@@ -73,7 +73,8 @@ class Item:
 class Plan:
     """A schedule of a graph: `items` in execution order.
 
-    `classes` are the lowering classes of the nodes, and `views` the values that exist only as index maps.
+    `classes` are the lowering classes of the nodes, and `views` the values that exist only as index maps. `lent` are
+    loaded values whose readers read the array in memory itself.
     """
 
     def __init__(self, graph: Graph, classes: LoweringClasses) -> None:
@@ -92,8 +93,8 @@ class Plan:
         self.all_items: list[Item] = []
         self._item_number_of: dict[Node, int] = {}
         self._last_effect: int | None = None
-        self._awaited_bits = 0  # bit set of the items after which another item must run
-        self._definers = {size: node for node in graph.nodes for size in defined_sizes(node)}  # of computed sizes
+        self._awaited_bits = 0  # bit set of the items that other items must follow
+        self._definers = {size: node for node in graph.nodes for size in defined_sizes(node)}  # computed size -> node
         for position, node in enumerate(graph.nodes):
             if node in self.classes:
                 self._schedule_node(node, position)
@@ -107,7 +108,7 @@ class Plan:
         return result
 
     def _choose_patches(self) -> None:
-        """Remove the nodes that extract patches if a matrix product reads the patches in place."""
+        """Find the products that read patches in place, and remove the nodes that would build the patch matrices."""
         outputs = set(self.graph.outputs)
         for node in self.graph.nodes:
             patches = patches_of(node, self._consumers, outputs) if self.classes[node] == "matmul" else None
@@ -132,9 +133,9 @@ class Plan:
     # ---- views
 
     def _choose_views(self) -> None:
-        """Choose the views that remain index maps: those whose consumers do not need contiguous elements."""
+        """Choose the views that remain index maps: those whose readers do not need contiguous elements."""
         outputs = set(self.graph.outputs)
-        self._in_memory: set[Value] = set()  # views that are read in the memory of their source
+        self._in_memory: set[Value] = set()  # views whose readers read the contiguous memory of the source
         for node in reversed(self.graph.nodes):
             if self.classes.get(node) != "view":
                 continue
@@ -153,10 +154,7 @@ class Plan:
                     self._in_memory.add(result)
 
     def _is_alias(self, node: Node, readers: Sequence[Node], is_read_through: bool) -> bool:
-        """Return whether to lower a view to an alias: the same memory with another shape.
-
-        An alias is cheaper than the computation of each element's index in the source.
-        """
+        """Return whether to lower a view to an alias, the same memory with another shape, which is quicker to read."""
         if not node.op.traits.same_order or not is_dense(node.inputs[0].type):
             return False
         source_sizes, result_sizes = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
@@ -211,11 +209,11 @@ class Plan:
         predecessors, candidates = self._dependences(node, lowering_class)
         if node.effects is not Effects.PURE and self._last_effect is not None:
             predecessors |= {self.resolve_number(self._last_effect)} - candidates
-        if node.effects.must_run:  # it may write memory that earlier readers read in place
+        if node.effects.must_run:  # the node may write memory that readers of lent values read
             predecessors |= {self.resolve_number(i) for i in self._lent_reader_numbers} - candidates
         if has_loops:
             shape = _loop_shape(node, lowering_class)
-            # A scatter raises before its loop, so that it may join one.
+            # A scatter raises before its loop, so it may join a loop.
             may_join = not node.effects or lowering_class == "scatter"
             number = self._choose_loop(shape, predecessors, candidates) if may_join else None
             if number is None:
@@ -243,7 +241,7 @@ class Plan:
         return number
 
     def _dependences(self, node: Node, lowering_class: str) -> tuple[set[int], set[int]]:
-        """Return the numbers of the items that have to finish before a node, and of those whose loop it could join."""
+        """Return the numbers of the items that a node has to follow, and of those whose loops it could join."""
         predecessors: set[int] = set()
         candidates: set[int] = set()
         has_shape = lowering_class in ("element", "reduce", "place", "scatter")
@@ -270,17 +268,17 @@ class Plan:
         return predecessors, candidates - predecessors
 
     def bases(self, value: Value) -> Iterator[tuple[Value, bool]]:
-        """Yield the values that a reader of `value` reads, each with whether it is read at the same index."""
+        """Iterate over the values that a reader of `value` reads, as (value, true if it is read at the same index)."""
         if value not in self.views:
             yield value, True
             return
         assert value.node is not None
-        yield value, False  # for the checks of its positions, which are in the item of the view
+        yield value, False  # the item of the view checks its positions before
         for operand in read_inputs(value.node):
             yield from ((base, False) for base, _ in self.bases(operand))
 
     def _choose_loop(self, shape: tuple[int, ...], predecessors: set[int], candidates: set[int]) -> int | None:
-        """Return the first compatible loop, which the node joins, after merging the other compatible loops into it."""
+        """Return the number of the first loop that a node can join, or None; other such loops are merged into it."""
         chosen_number: int | None = None
         for number in sorted(candidates):
             bit = 1 << number
@@ -309,7 +307,7 @@ class Plan:
         self._add_dependences(target_number, predecessors - {target_number})
 
     def _add_dependences(self, number: int, predecessors: set[int]) -> None:
-        """Record that an item runs after its predecessors, and keep `earlier_bits` transitively closed."""
+        """Record that an item runs after its predecessors; keep `earlier_bits` transitively closed."""
         dependent = self.all_items[number]
         added_bits = 0
         for predecessor in predecessors:
@@ -322,13 +320,14 @@ class Plan:
                 other.earlier_bits |= dependent.earlier_bits
 
     def _dependents(self, number: int) -> list[Item]:
-        """Return the items that run after an item: none after a new one."""
+        """Return the items that have to run after an item."""
         items = self.all_items if self._awaited_bits >> number & 1 else ()
         return [other for other in items if other.earlier_bits >> number & 1]
 
     # ---- reads and stores of each item
 
     def find_reads_and_stores(self) -> None:
+        """Set `reads` and `stored` of all items."""
         outputs = set(self.graph.outputs)
         for item in self.all_items:
             results = {value for node in item.nodes for value in node.results}
@@ -351,12 +350,12 @@ class Plan:
         return sum(base is value for node in item.nodes for x in self.inputs(node) for base, _ in self.bases(x))
 
     def readers(self, value: Value) -> Iterator[Node]:
-        """Yield the nodes that read the value, directly or through views."""
+        """Iterate over the nodes that read the value, directly or through views."""
         readers = self.readers_and_views(value)
         yield from (reader for reader in readers if not (reader.results and reader.results[0] in self.views))
 
     def readers_and_views(self, value: Value) -> Iterator[Node]:
-        """Yield the nodes that read the value, including views, and those that read it through views."""
+        """Iterate over the nodes that read the value, including views, and those that read it through views."""
         for reader in self._consumers.get(value, ()):
             yield reader
             if reader.results and reader.results[0] in self.views:
@@ -373,6 +372,7 @@ class Plan:
         return False
 
     def execution_order(self) -> list[Item]:
+        """Return the items in an order that respects dependences, and otherwise the order of the program."""
         items = [(i, item) for i, item in enumerate(self.all_items) if item.nodes]
         unmet_dependences = {i: {self.resolve_number(d) for d in item.dependences} - {i} for i, item in items}
         followers: dict[int, list[int]] = {}

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from autoconv.backends.llvm.analysis.classify import reduced_axes
 from autoconv.graph.graph import Node
 
-BLOCK_ELEMENTS = 4096  # elements whose partial sum is accumulated before it is added to the total
+BLOCK_ELEMENTS = 4096  # elements of a partial sum of floats, which is then added to the total
 
 
 def register_depth(node: Node, shape: Sequence[int]) -> int | None:
-    """Return the depth from which all loops are reduced; None unless the reduced loops are the innermost ones."""
+    """Return the depth from which on all loops are reduced; None unless the reduced loops are the innermost ones."""
     axes = reduced_axes(node)
     looped_dimensions = [d for d in range(len(shape)) if shape[d] != 1]
     depth = min((d for d in looped_dimensions if d in axes), default=len(shape))

@@ -2,8 +2,8 @@
 
 In `tanh(x @ w + b)`, each iteration of the loop after the product reads only one row of the product. If one thread runs
 both for a block of rows, the block is still in the caches, and threads synchronise once instead of after each step.
-Values that depend on several rows (the right-hand side of a product, a sum over rows) are computed before or
-afterwards. Independent runs and products execute concurrently.
+Items that share blocks of rows are a run. Values that depend on several rows (the right operand of a product, a sum
+over rows) are computed before or after it. Independent runs and products execute concurrently.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items in an equivalent order; items that share blocks of rows become members of one item."""
 
     def first_run(items: list[Item]) -> _Split[Item] | None:
-        runs: dict[int, _RunPartition] = {}  # by number of rows
+        runs: dict[int, _RunPartition] = {}  # number of rows -> run
         for item in items:
             product = product_of(plan, item)
             if product is None or product.rows < _LEAST_ROWS:
@@ -54,24 +54,29 @@ _Split = tuple[list[_Entry], Item, list[_Entry]]  # what precedes a new item, th
 def _split_repeatedly(
     entries: list[_Entry], split: Callable[[list[_Entry]], _Split[_Entry] | None]
 ) -> list[_Entry | Item]:
-    """Split entries, then what precedes and follows the new item, until `split` returns None; return all in order."""
+    """Split the entries by `split`, and then the entries before and after the new item in the same way.
+
+    Return all entries and new items in order.
+    """
     result: list[_Entry | Item] = []
     pending: list[list[_Entry] | Item] = [entries]
     while pending:
-        part = pending.pop()
-        found = None if isinstance(part, Item) else split(part)
-        if isinstance(part, Item):
-            result.append(part)
-        elif found is None:
-            result += part
+        entries_or_item = pending.pop()
+        if isinstance(entries_or_item, Item):
+            result.append(entries_or_item)
+            continue
+        new_split = split(entries_or_item)
+        if new_split is None:
+            result += entries_or_item
         else:
-            before, item, after = found
+            before, item, after = new_split
             pending += [after, item, before]
     return result
 
 
 class _JoinCandidate(NamedTuple):
-    """An item with its runs, the bit set of its numbers, and that of the items that must run before it."""
+    """An item with its runs: `bits` is the bit set of its members' numbers, `earlier_bits` that of the items before it.
+    """
 
     item: Item
     runs: list[list[Item]]
@@ -96,8 +101,8 @@ def join_independent_runs(plan: Plan, items: Sequence[Item]) -> list[Item]:
 
 
 def _first_join(candidates: list[_JoinCandidate]) -> _Split[_JoinCandidate] | None:
-    """Join the first candidate that has runs with those that are independent of it."""
-    starts = []  # positions of candidates with runs that some later candidate may not depend on
+    """Join the first candidate that can be joined with the later candidates that are independent of it."""
+    starts = []  # positions of candidates with runs on which a later candidate does not depend
     common_bits = -1  # the items on which all later candidates with runs depend
     for i, candidate in reversed(list(enumerate(candidates))):
         if candidate.runs:
@@ -124,6 +129,7 @@ def _first_join(candidates: list[_JoinCandidate]) -> _Split[_JoinCandidate] | No
 
 
 def _runs_of_item(plan: Plan, item: Item) -> list[list[Item]]:
+    """Return the runs of an item; a product by tiles is a run by itself."""
     if item.runs:
         return item.runs
     return [[item]] if product_of(plan, item) is not None else []
@@ -136,7 +142,7 @@ def _item_of_runs(runs: list[list[Item]]) -> Item:
 
 
 def product_of(plan: Plan, item: Item) -> Product | None:
-    """Return the matrix product of an item, if that is lowered to tiles, else None."""
+    """Return the matrix product of an item if tiles compute it, else None."""
     (node, *others) = item.nodes
     return None if others or plan.classes[node] != "matmul" else tiled_product(node, plan.patches.get(node))
 
@@ -144,7 +150,7 @@ def product_of(plan: Plan, item: Item) -> Product | None:
 def is_flat(plan: Plan, item: Item) -> bool:
     """Return whether an item's loops can be one flat loop, whose counter is the offset in all arrays.
 
-    That holds if all arrays have the loop's shape, and reductions cover all dimensions.
+    They can if all arrays have the loop's shape, and reductions cover all dimensions.
     """
     shape = item.shape
     for node in item.nodes:
@@ -167,7 +173,7 @@ def is_flat(plan: Plan, item: Item) -> bool:
 
 
 class _RunPartition:
-    """A partition of items into members of a run, items that may precede it, and items that have to follow it."""
+    """A partition of items into the members of a run, items that run before it, and items that run after it."""
 
     def __init__(self, plan: Plan, rows: int, items: Iterable[Item]) -> None:
         self.plan = plan
@@ -194,12 +200,13 @@ class _RunPartition:
             self.before.append(item)
 
     def _is_view(self, item: Item) -> bool:
-        """Return whether the item is a view whose positions are not computed by members."""
+        """Return whether the item is a view whose positions no member computes."""
         (node, *others) = item.nodes
         is_view = not others and node.results and node.results[0] in self.plan.views
         return bool(is_view) and not any(map(self._reads_results, node.inputs[1:]))
 
     def _can_join(self, item: Item) -> bool:
+        """Return whether an item may become a member: each of its rows depends on one row of the members' results."""
         product = product_of(self.plan, item)
         if product is None:
             return item.shape is not None and self._loops_stay_in_rows(item, item.shape)
@@ -214,10 +221,12 @@ class _RunPartition:
         return any(base in self._results for base, _ in self.plan.bases(value))
 
     def _has_rows(self, value: Value) -> bool:
+        """Return whether a value has as many rows as the run, by its first dimension or by all but the last."""
         shape = sizes(value.type)
         return shape[0] == self.rows or math.prod(shape[:-1]) == self.rows
 
     def _loops_stay_in_rows(self, item: Item, shape: tuple[int, ...]) -> bool:
+        """Return whether each row of an item's loops reads only that row of the members' results."""
         plan = self.plan
         if not is_known(shape):
             return False

@@ -1,7 +1,7 @@
-"""Fuse loops that consume each other's row reductions into row chains, such as a softmax.
+"""Fuse loops that read each other's row reductions into row chains, such as a softmax.
 
-Before: a reduction along the last axis, and elementwise loops over its result. After: one item that runs all its phases
-for a row before the next row, so that the row stays in the cache.
+Before: a reduction along the last axes, and loops over elements that read its result. After: one item whose phases,
+the former loops, all run for one row before the next row, so that the row stays in the cache.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import register_depth
 from autoconv.graph.graph import Node, Value
 
-_ROW_BYTES_LIMIT = 1 << 15  # most bytes of a row of values that are kept for later phases
+_ROW_BYTES_LIMIT = 1 << 15  # most bytes of a row of values that are saved for later phases
 
 
 def fuse_row_chains(plan: Plan) -> None:
@@ -35,14 +35,15 @@ def _is_loop(plan: Plan, item: Item) -> bool:
 
 
 class _Chain:
-    """An item with the classification of its dependences, which decides whether it becomes a phase."""
+    """The attempt to make an item a phase of an earlier item, by a classification of the items that it depends on."""
 
     def __init__(self, plan: Plan, number: int) -> None:
         self.plan = plan
         self.number = number
         self.item = plan.all_items[number]
         self.shape = self.item.shape or ()
-        # Numbers of items: loops of the same shape, items that are computed from each row's sums, views, and others.
+        # Numbers of the items on which this one depends: loops of the same shape, items that compute a number for each
+        # row from its reductions, views, and others.
         self.loops: set[int] = set()
         self.row_items: set[int] = set()
         self.views: set[int] = set()
@@ -74,9 +75,9 @@ class _Chain:
             self.plan.merge_items(target_number, number)
 
     def _has_early_positions(self, target_number: int) -> bool:
-        """Return whether the positions of gathers are computed before all phases, which read by them.
+        """Return whether the positions of gathers, by which phases read, are computed before the loops to be merged.
 
-        With gathers, row items that do not read the loops to be merged run before these loops.
+        If there are gathers, row items that do not depend on these loops are moved to `others`: they run before.
         """
         gathers = [self.plan.all_items[number].nodes[0] for number in self.views]
         indices = [value for node in gathers if is_indexed(node) for value in positions(node)]
@@ -105,6 +106,9 @@ class _Chain:
                 self.others.add(number)
 
     def _computes_rows(self, item: Item) -> bool:
+        """Return whether an item is elementwise over a shape that broadcasts to the loop's, from the first dimension
+        on.
+        """
         shape = item.shape
         if shape is None or any(self.plan.classes[node] != "element" or node.effects for node in item.nodes):
             return False
@@ -114,7 +118,7 @@ class _Chain:
         return all(size in (1, other) for size, other in zip(padded_shape, self.shape, strict=True))
 
     def _common_depth(self, target: Item) -> int | None:
-        """Return the depth from which the reductions of both items reduce; None if it differs, or leaves no rows."""
+        """Return the depth from which on the reductions of both items reduce; None if it differs, or leaves no rows."""
         nodes = [*target.nodes, *self.item.nodes]
         depths = {register_depth(node, self.shape) for node in nodes if self.plan.classes[node] == "reduce"}
         if len(depths) != 1 or not any(self.plan.classes[node] == "reduce" for node in target.nodes):
@@ -128,7 +132,7 @@ class _Chain:
         return depth if row_bytes <= _ROW_BYTES_LIMIT else None
 
     def _is_in_order(self, target_number: int) -> bool:
-        """Return whether no other dependence of the item has to run after the loops to be merged."""
+        """Return whether none of the other items that this one depends on has to run after the loops to be merged."""
         chain_bits = 1 << target_number
         for number in (*self.row_items, *self.views):
             chain_bits |= 1 << number
@@ -137,7 +141,8 @@ class _Chain:
     # ---- elements that are read
 
     def _stays_in_rows(self, target_number: int, depth: int) -> bool:
-        """Return whether elements depend only on values of the earlier loops at the same index or of the same row."""
+        """Return whether elements depend only on elements of the earlier loops at the same index, or of the same row.
+        """
         target = self.plan.all_items[target_number]
         loop_index = tuple(0 if size == 1 else variable(d) for d, size in enumerate(self.shape))
         row_nodes = [node for number in self.row_items for node in self.plan.all_items[number].nodes]
@@ -181,7 +186,8 @@ class _Chain:
 
 
 def _row_index(value: Value, loop_index: Point, depth: int) -> Point | None:
-    """Return the index of a row's number, in terms of the outer loops; None if a value has no number for each row."""
+    """Return the index, by the counters of the outer loops, of a row's number; None if a value has no number per row.
+    """
     if not is_dense(value.type):
         return None
     shape = sizes(value.type)

@@ -1,4 +1,4 @@
-"""Choice of small arrays that are allocated on the stack."""
+"""Choice of small arrays that are allocated on the stack: only loops read them, so they need no Python object."""
 
 from __future__ import annotations
 

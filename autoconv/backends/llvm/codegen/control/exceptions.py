@@ -1,7 +1,8 @@
 """Lower `try`: any failure in the body branches to the handler, whose first argument is the exception.
 
-The handler first releases the slots of the body, as the exit of a function does. While it runs, the exception is the
-one that Python considers handled, so that exceptions raised by the handler get it as their context.
+The path to the handler first releases the slots of the body, as the exit of a function does. While the handler runs,
+the exception is Python's handled exception (`sys.exception()`), so that exceptions raised by the handler get it as
+their context.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from autoconv.graph.graph import Node
 def write_try(region: LoweringContext, node: Node) -> None:
     """Write the body, the region after its normal end, and the handler; one of the latter two yields the results."""
     out, body = region.out, region.body
-    attempt, normal, handler = node.regions
+    attempt, normal, handler = node.regions  # the body, the region after its normal end, the handler
     captures = [as_borrowed(region.native(value)) for value in node.inputs]
     result_cells = [new_cell(region, value.type) for value in node.results]
     attempt_cells = [new_cell(region, value.type) for value in attempt.outputs]
-    handled_before = out.slot()  # for the exception that Python considers handled outside of the handler
+    handled_before = out.slot()  # for the exception that is handled before the handler runs
     caught_label, unhandled_label, done_label = out.label("caught"), out.label("unhandled"), out.label("tried")
 
     outer_failure_label, body.failure_label, first_slot = body.failure_label, caught_label, out.slot_count
@@ -41,8 +42,8 @@ def write_try(region: LoweringContext, node: Node) -> None:
     if slot_count:
         out.call("release_all", f"%slot{first_slot}", slot_count)
     body.release_spares()
-    limits = body.objects.reference(LIMIT_ERRORS)(out)
-    error = out.call_c("catch_error", *FUNCTIONS["catch_error"], limits, handled_before)
+    limit_errors = body.objects.reference(LIMIT_ERRORS)(out)
+    error = out.call_c("catch_error", *FUNCTIONS["catch_error"], limit_errors, handled_before)
     body.fail_if(out.is_null(error))
     body.failure_label = unhandled_label
     natives = region.write_nested(handler, [body.own_reference(error), *captures])

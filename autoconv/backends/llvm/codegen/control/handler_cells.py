@@ -1,4 +1,5 @@
-"""Lower handler cells: structs that carry scalars to exception handlers; LLVM keeps them in registers."""
+"""Lower handler cells: structs (number, i1 "is filled") that carry scalars to handlers; LLVM keeps them in registers.
+"""
 
 from __future__ import annotations
 

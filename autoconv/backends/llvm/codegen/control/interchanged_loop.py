@@ -1,4 +1,4 @@
-"""Lower an interchanged loop: a block of elements stays in registers through all iterations, one block at a time."""
+"""Lower an interchanged loop: for each block of elements, all iterations run while the block is in registers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autoconv.graph.region_flow import state_size
 
 _BLOCK_BYTES = 256  # bytes of a block of one array: four of the longest vectors
 _CALL_WORK_LIMIT = 20_000_000  # work of one call in units of 0.05 ns, about 1 ms: a call cannot be interrupted
-_ASSUMED_TRIP_COUNT = 8  # for the decision whether several threads are worth it
+_ASSUMED_TRIP_COUNT = 8  # trip count that is assumed to decide whether several threads share the blocks
 
 
 def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
@@ -56,9 +56,10 @@ def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
 
 
 class _BlockedLoop:
-    """A native function that runs the loop, for a number of iterations, over all blocks.
+    """A native function, called `name`, that runs a number of iterations of the loop for all blocks.
 
-    Its parameters are sources, captures, targets and the trip count. A source may be the same memory as its target.
+    Its parameters are sources, captures, targets and the number of iterations. A source may be the same memory as its
+    target. `size` is the number of elements of an array.
     """
 
     def __init__(self, region: LoweringContext, node: Node) -> None:
@@ -104,7 +105,7 @@ class _BlockedLoop:
                     store(b, load(b, value.dtype, cells[i], j), f"%to{i}", plus(out, base, j))
 
     def _write_iteration(self, b: _LoopElementWriter, cells: Sequence[str], base: Any, j: Any) -> None:
-        """Write one iteration for an element: all loads precede the first store."""
+        """Write one iteration for the element `j` of a block that begins at `base`: loads precede the first store."""
         elements: dict[Value, Element] = {}
         for value, cell in zip(self._state, cells, strict=True):
             elements[value] = load(b, value.dtype, cell, j)
@@ -127,4 +128,6 @@ class _BlockedLoop:
 
 
 class _LoopElementWriter(ElementWriter):
+    """A writer of elements that are computed inside of a loop."""
+
     in_loop = True

@@ -36,7 +36,10 @@ def store_outputs(
     outputs: Sequence[Value],
     natives: Sequence[Native],
 ) -> None:
-    """Store a region's `outputs` in the cells of `results`; the cells take over the references of objects."""
+    """Store the outputs of a region, represented by `natives`, in the cells of `results`.
+
+    The cells take over the references of objects.
+    """
     for cell, value, native in zip(cells, results, natives, strict=True):
         if isinstance(cell, StoredMemory):
             assert isinstance(native, Memory)
@@ -64,9 +67,9 @@ def load_cell(region: LoweringContext, cell: str | StoredMemory, type_: Type) ->
 
 
 def convert(region: LoweringContext, native: Native, to_type: Type) -> Native:
-    """Convert a region's output to the type of the node's result, which may be less precise: a number may be boxed.
+    """Convert a region's output to the type of the node's result; a number is boxed if that is not a scalar.
 
-    The result owns its reference by a slot.
+    An object that is returned has a slot, which owns its reference.
     """
     if isinstance(native, Element):
         return native if is_scalar(to_type) else region.box(native)

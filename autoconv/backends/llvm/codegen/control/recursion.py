@@ -3,8 +3,8 @@
     define i1 @recursive_fib1(i64 %p0, i64 %depth, ptr %results, ptr %state)
 
 `%depth` is the number of Python frames that the nested calls would have. `%state` is shared by all calls in one run of
-the graph: the limit of frames, the number of polls, and the address at which the calls have to leave the thread's
-stack. A call beyond that address runs on a stack in the heap, as all functions without native code do (see
+the graph: the limit of frames, the number of polls, and the lowest address on the thread's stack that the calls may
+use. A call below that address runs on a stack in the heap, as all recursive functions without native code do (see
 backends/heap_stack.py).
 """
 
@@ -73,7 +73,7 @@ def _keeps_representations(node: Node) -> bool:
 
 
 def write_recursive_call(region: LoweringContext, node: Node) -> None:
-    """Call the node's native function, or run it on a stack in the heap where the thread's stack is used up."""
+    """Call the node's native function, or run it on a stack in the heap if the thread's stack is used up."""
     body, out = region.body, region.out
     (graph,) = node.regions
     name = _recursive_function(region, graph)
@@ -117,7 +117,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
 
 
 def _write_arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str]]:
-    """Return the arguments of the function, and the slots of temporary objects among them."""
+    """Return the arguments of a call as typed operands, and the slots of temporary objects among them."""
     arguments, box_slots = [], []
     for value in node.inputs:
         native = region.native(value)
@@ -139,6 +139,7 @@ def _load_result(out: FunctionText, results: str, position: int, value: Value) -
 
 
 def _store_results(region: LoweringContext, cells: Sequence[str], natives: Sequence[Native]) -> None:
+    """Store the results of a call in cells; objects move to the cells with their references."""
     out = region.out
     for cell, native in zip(cells, natives, strict=True):
         if isinstance(native, Element):
@@ -208,7 +209,7 @@ def _check_depth(body: Body) -> None:
 def _activation_state(body: Body) -> tuple[str, str]:
     """Return the registers with the address of the state and with the depth.
 
-    Outside of recursive functions, a first call initialises the state, on the stack of the graph's function.
+    Outside of recursive functions the depth is 0, and code is written that initialises the state before the first call.
     """
     if body.recursion is not None:
         return body.recursion
@@ -229,7 +230,7 @@ def _activation_state(body: Body) -> tuple[str, str]:
 
 
 def _write_first_limit(body: Body, limit_address: str) -> None:
-    """Store the limit of frames, or a lower bound of it, which takes less time to compute."""
+    """Store the limit of frames, or `_UNCOUNTED_FRAMES` if it is larger, because counting frames takes time."""
     out = body.out
     offset = abi.frames_left_offset()
     count_label, enough_label, done_label = out.label("count"), out.label("many"), out.label("limit")
@@ -268,12 +269,12 @@ def _field_address(out: FunctionText, state: str, offset: int) -> str:
 
 
 def _frames_left() -> int:
-    """Return how many more nested Python frames the limit allows."""
+    """Return how many more nested frames Python's recursion limit allows."""
     return sys.getrecursionlimit() - count_stack_frames(interpreter.is_own_file)
 
 
 def _stack_size() -> int:
-    """Return how many bytes of a thread's stack the calls may use.
+    """Return how many bytes of a thread's stack the recursive calls may use.
 
     On systems other than Linux, that is at most a quarter of the stack size that Python gives to new threads.
     """

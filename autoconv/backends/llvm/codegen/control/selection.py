@@ -1,10 +1,10 @@
-"""Compute both arms of a condition and select, where the arms are short and their ints may outgrow 64 bits.
+"""Compute both arms of a condition and select, if the arms are short and their ints may outgrow 64 bits.
 
     if x % 2 == 0: x = x // 2  else: x = 3 * x + 1
 
-LLVM turns arms without tests for overflow into selections, but never moves such a test. So one branch, which is always
-predicted, tests that the operands of the arms are so small that nothing overflows. Both arms are computed behind it.
-Elsewhere the arms are written once more, behind a branch for their condition.
+LLVM turns arms without tests for overflow into selections, but never moves such a test. So one branch, which the
+processor nearly always predicts, tests that the operands of the arms are so small that nothing overflows. If so, both
+arms are computed without tests, and one result is selected. Otherwise the code branches to one arm, with its tests.
 
 Only conditions that are computed from integers in registers are lowered in this way, as a selection waits for them.
 """
@@ -27,18 +27,18 @@ from autoconv.ops.analysis.induction import constant_of
 from autoconv.ops.analysis.value_range import intersection, is_within_int64, result_range
 
 _BOUND_BITS = (61, 58, 53, 47, 39, 31)  # the bounds of operands that are tried, as exponents of two
-_MOST_NODES = 4  # most nodes of an arm, without constants
-_MOST_CONDITION_NODES = 8  # most nodes that compute a condition
+_MAX_NODES = 4  # nodes of an arm, without constants
+_MAX_CONDITION_NODES = 8  # nodes that compute a condition
 
 
 def operand_bound(region: LoweringContext, node: Node) -> int:
-    """Return a bound of the operands below which both arms are computed without tests; 0 for a branch to one arm."""
+    """Return a bound of the operands for which both arms are computed without tests; 0 for a branch to one arm."""
     if len(node.regions) != 2 or not _is_bool(node.inputs[0]) or not _is_quick(node.inputs[0]):
         return 0
     if not (all(is_int64_scalar(value.type) for value in node.results) and all(map(_is_short, node.regions))):
         return 0
     if all(_ranges_of(region, node, arm, 0) is not None for arm in node.regions):
-        return 0  # without tests in any case
+        return 0  # the arms have no tests, so LLVM selects by itself
     for bound in (1 << bits for bits in _BOUND_BITS):
         if all(_ranges_of(region, node, arm, bound) is not None for arm in node.regions):
             return bound
@@ -46,7 +46,7 @@ def operand_bound(region: LoweringContext, node: Node) -> int:
 
 
 def has_large_operand(region: LoweringContext, node: Node, bound: int) -> Element:
-    """Write a test of whether an operand of the arms is not between `-bound` and `bound`; return its result."""
+    """Write a test; return an i1 that is true if an operand of the arms is not between `-bound` and `bound`."""
     b = RegisterWriter(region)
     result = b.constant(False, bool_)
     for native in {value: region.native(value) for value in node.inputs[1:]}.values():
@@ -59,10 +59,10 @@ def has_large_operand(region: LoweringContext, node: Node, bound: int) -> Elemen
 
 
 def select_results(region: LoweringContext, node: Node, bound: int) -> list[Element]:
-    """Compute both arms, for operands within the bound; return the results of the arm that is chosen."""
+    """Compute both arms for operands within the bound; return the results that the condition selects."""
     b, condition = RegisterWriter(region), region.number(node.inputs[0])
-    first, second = (_compute_arm(region, node, arm, bound) for arm in node.regions)
-    return [b.select(condition, x, y) for x, y in zip(first, second, strict=True)]
+    true_results, false_results = (_compute_arm(region, node, arm, bound) for arm in node.regions)
+    return [b.select(condition, x, y) for x, y in zip(true_results, false_results, strict=True)]
 
 
 def _compute_arm(region: LoweringContext, node: Node, arm: Graph, bound: int) -> list[Element]:
@@ -95,7 +95,7 @@ def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> d
             known_range = region.body.value_ranges.get(value) if not bound else None
             ranges[value] = known_range or region.body.range_of(native)
             if bound:
-                ranges[value] = intersection(ranges[value], (-bound, bound)) or (0, 0)  # if empty, never computed
+                ranges[value] = intersection(ranges[value], (-bound, bound)) or (0, 0)  # an empty range never occurs
     for arm_node in arm.nodes:
         result = arm_node.results[0]
         if arm_node.op.name == "constant":
@@ -113,9 +113,10 @@ def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> d
 
 
 def _is_short(arm: Graph) -> bool:
+    """Return whether an arm consists of a few nodes that compute int64 scalars in few instructions."""
     computing_nodes = [node for node in arm.nodes if node.op.name != "constant"]
     return (
-        len(computing_nodes) <= _MOST_NODES
+        len(computing_nodes) <= _MAX_NODES
         and all(_takes_few_instructions(node) for node in computing_nodes)
         and all(is_int64_scalar(value.type) for node in arm.nodes for value in node.results)
         and all(is_int64_scalar(value.type) for node in computing_nodes for value in node.inputs)
@@ -141,7 +142,7 @@ def _is_quick(condition: Value) -> bool:
             continue
         count += 1
         has_integers = all(is_int64_scalar(value.type) or _is_bool(value) for value in (*node.inputs, *node.results))
-        if count > _MOST_CONDITION_NODES or not has_integers or not _takes_few_instructions(node):
+        if count > _MAX_CONDITION_NODES or not has_integers or not _takes_few_instructions(node):
             return False
         worklist += node.inputs
     return True

@@ -1,4 +1,4 @@
-"""Lower control flow: calls are inlined, conditions and loops become branches."""
+"""Lower control flow: calls are inlined or become calls of native functions, conditions and loops become branches."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _is_last_use(region: LoweringContext, node: Node, value: Value) -> bool:
 
 
 def _owned_or_borrowed(region: LoweringContext, node: Node, inputs: Sequence[Value]) -> list[Native]:
-    """Return the inputs as arguments of a region: owned where this node is their last use, else borrowed."""
+    """Return the inputs as arguments of a region: owned if this node is their last use, else borrowed."""
     arguments: list[Native] = []
     for value in inputs:
         native = region.native(value)
@@ -70,7 +70,7 @@ def write_cond(region: LoweringContext, node: Node) -> None:
 
 
 def _write_selection(region: LoweringContext, node: Node, bound: int) -> list[Native]:
-    """Compute both arms and select, if no operand is above the bound; else branch to one arm."""
+    """Write code that computes both arms and selects, if all operands are within the bound, or branches to one arm."""
     out, b = region.out, ElementWriter(region.out)
     large_label, small_label, done_label = out.label("large"), out.label("small"), out.label("joined")
     out.branch_if(has_large_operand(region, node, bound).ir, large_label, small_label, unlikely=True)
@@ -88,6 +88,7 @@ def _write_selection(region: LoweringContext, node: Node, bound: int) -> list[Na
 
 
 def _write_arms(region: LoweringContext, node: Node) -> list[Native]:
+    """Branch to the arm that the first operand, a bool or a number, selects; return the joined results."""
     out = region.out
     index = region.number(node.inputs[0])
     cells = [new_cell(region, value.type) for value in node.results]
@@ -113,7 +114,7 @@ def _write_arms(region: LoweringContext, node: Node) -> list[Native]:
 
 @lowering("while")
 def write_while(region: LoweringContext, node: Node) -> None:
-    """Write a loop around its regions, or an interchanged loop."""
+    """Write a loop: cells hold its state, the first region is its test and the second its body."""
     if MARK in node.attributes:
         write_interchanged_loop(region, node)
         return
@@ -158,7 +159,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     outputs = region.write_nested(body, [*state, *captures])
     store_outputs(region, cells, body.parameters[:state_count], body.outputs, outputs)
     if chunk is None and not is_short:
-        region.body.poll(often=is_slow)  # after the body: LLVM moves the test of a short head there, too
+        region.body.poll(often=is_slow)  # at the end of the body, where LLVM also moves the test of a short loop
     out.branch_back(head_label, independent_loop(scopes.access_group) if is_independent else "")
     scopes.access_group = outer_group
     out.begin(done_label)
@@ -172,7 +173,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
 def _write_condition(
     region: LoweringContext, test: Graph, state: Sequence[Native], captures: Sequence[Native]
 ) -> str:
-    """Write the test of a loop; return an i1, whether the loop goes on."""
+    """Write the test of a loop; return an i1 that is true if another iteration follows."""
     (condition,) = region.write_nested(test, [*(as_borrowed(native) for native in state), *captures])
     if not isinstance(condition, Element):
         raise AssertionError("the condition of a loop has to be a number")
@@ -199,15 +200,15 @@ def _take_initial_state(region: LoweringContext, node: Node, value: Value) -> Na
     return array_view.with_new_reference(region, native) if isinstance(native, Memory) else native
 
 
-_CHUNK_LENGTH = 1 << 20  # iterations of a short loop between two polls for an interrupt
+_CHUNK_LENGTH = 1 << 20  # iterations of weight 1 between two polls for an interrupt
 _TRIP_COUNT_LIMIT = 1 << 52  # assumed bound of any loop's trip count: at 10⁹ iterations a second, 52 days
-_MAX_CHUNKED_WEIGHT = 64  # weight of an iteration up to which many share a poll
-_SHORT_TRIP_COUNT = 64  # trip count up to which the enclosing loop polls, and not the loop itself
+_MAX_CHUNKED_WEIGHT = 64  # largest weight of an iteration in a loop that polls once for many iterations
+_SHORT_TRIP_COUNT = 64  # largest trip count of a loop that does not poll, because the enclosing loop does
 
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """A run of iterations without a poll: the label of the block that begins a chunk, and the count that ends it."""
+    """A run of iterations without a poll: the label of the block that begins it, and the loop counter at its end."""
 
     head: str
     end: Element
@@ -224,7 +225,7 @@ def _begin_chunk(
 ) -> _Chunk:
     """Strip-mine a loop of short iterations into chunks, each preceded by one poll.
 
-    For the polls, an iteration counts as `weight` short ones.
+    An iteration of `weight` w takes about as long as w iterations of weight 1.
     """
     out = region.out
     b = ElementWriter(out)
@@ -258,7 +259,7 @@ def _record_counter_range(
     captures: Sequence[Native],
     in_body: bool,
 ) -> None:
-    """Record the range of the loop counter, which is below the limit in the body."""
+    """Record the range of the loop counter; with `in_body`, the counter is below the limit."""
     initial_count, count = initial_state[counter.position], state[counter.position]
     assert isinstance(initial_count, Element) and isinstance(count, Element)
     limit = _counter_limit(ElementWriter(region.out), counter, captures)
@@ -277,7 +278,7 @@ def _record_tally_ranges(
     state: Sequence[Native],
     captures: Sequence[Native],
 ) -> None:
-    """Record the ranges of tallies (see analysis/tallies.py).
+    """Record the ranges of tallies: numbers that change by bounded steps (see analysis/tallies.py).
 
     A tally that only decreases is also bounded by its initial value. The counter has its exact range already.
     """

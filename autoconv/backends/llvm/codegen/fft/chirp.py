@@ -21,12 +21,13 @@ from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import DType
 
-# The chirp, the spectrum of its conjugate, and the roots of unity of the two transforms.
+# The chirp, the spectrum of its conjugate, and the roots of unity of the forward and the inverse transform.
 TABLE_PARAMETERS = tuple(f"ptr noalias readonly {name}" for name in ("%chirp", "%kernel", "%w", "%v"))
 
 
 @functools.cache
 def _chirp(size: int, sign: int) -> np.ndarray:
+    """Return w[k] of the module's docstring for all k below `size`."""
     numbers = np.arange(size)
     real, imag = exact_roots(numbers * numbers % (2 * size), 2 * size, sign)
     return real + 1j * imag
@@ -36,7 +37,7 @@ def _chirp(size: int, sign: int) -> np.ndarray:
 def _spectrum(size: int, sign: int) -> np.ndarray:
     """Return the transform of the conjugate chirp, extended to the convolution's size.
 
-    The numbers include the scale of the inverse transform that follows the multiplication.
+    The numbers are divided by that size, the scale of the inverse transform that follows the multiplication.
     """
     convolution_size = chirp_size(size)
     chirp = _chirp(size, sign).conj()
@@ -57,7 +58,10 @@ def table_addresses(region: LoweringContext, size: int, sign: int, dtype: DType)
 def write_chirped_rows(
     region: LoweringContext, body: Routine, dtype: DType, size: int, column_count: int, scale: float
 ) -> None:
-    """Write the loop over the rows of `%x` and `%y`, along the middle axis of arrays […, size, columns]."""
+    """Write the loop from `%first` to `%last` over transforms along the middle axis of arrays […, size, columns].
+
+    `%x` is the source and `%y` the target. Each transform is of one column of one matrix.
+    """
     convolution_size, real_dtype = chirp_size(size), dtype.real_dtype
     out, b = body.out, body.b
     forward = _write_transform(region, convolution_size, real_dtype, -1)

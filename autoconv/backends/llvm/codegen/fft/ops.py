@@ -1,7 +1,8 @@
 """Lower Fourier transforms of constant sizes up to a limit; the other transforms run by their kernels.
 
-The stages and the roots of unity are constants too. Along the last dimension each row is transformed separately. Along
-another dimension, as many adjacent columns are transformed together as fit into the processor's cache.
+Because the sizes are constants, so are the stages and the roots of unity. Along the last dimension each row is
+transformed separately. Along another dimension, as many adjacent columns are transformed together as fit into the
+processor's cache: a block.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ _BLOCK_ELEMENTS = 4096  # preferred count of complex numbers in a block of colum
 _MIN_COLUMNS = 8  # fewest columns of a block
 _MAX_COLUMNS = 64  # most columns of a block
 _CHIRP_MEMORY_FACTOR = 4  # ratio of the memory of a transform by a chirp to that of a direct one
-_STAGE_COST = 6  # cost of a number in a stage, in units of 0.05 ns
+_STAGE_COST = 6  # time of one number in one stage, in units of 0.05 ns
 
 
 def _transformed_sizes(node: Node) -> list[int]:
+    """Return the sizes of the dimensions along which a node transforms."""
     shape = sizes(node.inputs[0].type)
     return [shape[axis] for axis in node.attributes.get("axes", (-1,))]
 
@@ -182,12 +184,13 @@ def _call_row_loop(
     target: str,
 ) -> None:  # fmt: skip
     """Write and call a loop over rows whose body `write(b, source, target, row)` writes."""
-    roots = source  # none are read
-    call(region, _write_row_routine(region, row_type, write), f"ptr {source}", f"ptr {target}", f"ptr {roots}")
+    unused_roots = source
+    name = _write_row_routine(region, row_type, write)
+    call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {unused_roots}")
 
 
 def _replace_if_not_finite(region: LoweringContext, node: Node, axes: Sequence[int]) -> None:
-    """Replace the result by the kernel's if the sum of a row, its first transformed number, is not finite.
+    """Replace the result by the kernel's if the first number of a transformed row, which is its sum, is not finite.
 
     In that case the order of the computation determines which elements are nan and which are infinite.
     """
@@ -219,7 +222,7 @@ def _write_row_routine(
 ) -> str:
     """Write a function with a loop over rows, whose body `write(b, source, target, row)` writes; return its name.
 
-    `row_type` has the rows and an estimate of their length; `write` defines the lengths of the rows of both.
+    The last size of `row_type` only estimates the work of a row: `write` determines the lengths of the rows.
     """
     parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
     body = PartRoutine(region, parameters)
@@ -236,13 +239,17 @@ def _load_parts(b: ElementWriter, dtype: DType, pointer: str, offset: Position) 
 
 
 def _load_root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[Element, Element]:
+    """Return the real and imaginary part of the root `k` in `%w`, a table of `size` real, then imaginary parts."""
     return load(b, dtype.real_dtype, "%w", k), load(b, dtype.real_dtype, "%w", plus(b.out, k, size))
 
 
 def _load_even_and_odd(
     b: ElementWriter, dtype: DType, source: str, offset: Position, pair_count: int, k: str
 ) -> tuple[Any, Any]:
-    """Return the sum and the difference of the number at `k` and the conjugate of the number at `pair_count - k`."""
+    """Return the sum and the difference of the number at `k` and the conjugate of the number at `pair_count - k`.
+
+    Each is (real part, imaginary part).
+    """
     out = b.out
     number = _load_parts(b, dtype, source, plus(out, offset, k))
     mirrored = _load_parts(b, dtype, source, plus(out, plus(out, offset, pair_count), times(out, k, -1)))
@@ -296,6 +303,7 @@ def _write_pairs_from_spectrum(
 def _write_axis_transform(
     region: LoweringContext, type_: Any, axis: int, source: str, target: str, is_inverse: bool, norm: str
 ) -> None:
+    """Transform complex numbers at `source` along one axis, and store the results at `target`."""
     shape, dtype = sizes(type_), type_.dtype
     size, column_count = shape[axis], math.prod(shape[axis + 1 :])
     transform = _Transform(dtype, size, 1 if is_inverse else -1, _scale(size, norm, is_inverse))

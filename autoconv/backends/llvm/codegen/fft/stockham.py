@@ -61,7 +61,10 @@ def stages(size: int, width: int, stride: int) -> list[Stage]:
 
 @functools.cache
 def roots_of_unity(size: int, sign: int, dtype: DType) -> np.ndarray:
-    """Return the roots of all stages: for each k from 1, the real parts for all p, then the imaginary parts."""
+    """Return the roots of all stages: for each k from 1, the real parts for all p, then the imaginary parts.
+
+    k and p are those of the module's docstring; `dtype` is that of the parts.
+    """
     tables: list[np.ndarray] = []
     for stage in stages(size, 1, 1):
         if stage.rows > 1:
@@ -72,7 +75,7 @@ def roots_of_unity(size: int, sign: int, dtype: DType) -> np.ndarray:
 
 @functools.cache
 def roots_in_order(size: int, sign: int, dtype: DType) -> np.ndarray:
-    """Return the first half of the powers of the root of unity: the real parts, then the imaginary parts."""
+    """Return the first half of the powers of exp(±2πi / size): the real parts, then the imaginary parts."""
     return np.concatenate(exact_roots(np.arange(max(size // 2, 1)), size, sign)).astype(dtype.numpy)
 
 
@@ -94,7 +97,10 @@ def exact_roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.
 
 
 class StageCalls:
-    """A writer of calls of all stages in sequence, between which buffers hold the parts of `count` numbers."""
+    """A writer of calls of all stages in sequence; between stages, buffers hold the parts of `count` numbers.
+
+    `dtype` is that of the parts, `sign` that of the exponents, and `scale` a factor of the results.
+    """
 
     def __init__(
         self, region: LoweringContext, out: FunctionText, all_stages: Sequence[Stage], count: int, dtype: DType,
@@ -129,7 +135,10 @@ def _write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int,
     out, b = routine.out, routine.b
 
     def write_butterfly(p: Position, q: Position | tuple[str, str]) -> None:
-        """Transform the numbers at the position `q` of the runs of adjacent numbers."""
+        """Transform the numbers at position `q` of the runs of adjacent numbers, for the p of the module's docstring.
+
+        `q` is a pair (row, column) if the target's rows are not adjacent.
+        """
         numbers = [_read(b, stage, dtype, p, q, k) for k in range(stage.radix)]
         outputs = _butterfly(b, numbers, sign)
         for k, number in enumerate(outputs):
@@ -161,6 +170,7 @@ def _write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int,
 
 
 def _read(b: ElementWriter, stage: Stage, dtype: DType, p: Position, q: Any, k: int) -> Number:
+    """Load the number `k` of a butterfly; `p` and `q` are as in `write_butterfly`."""
     row = plus(b.out, p, k * stage.rows)
     if stage.is_first:
         offset = plus(b.out, times(b.out, row, stage.stride), q)
@@ -175,7 +185,7 @@ def _read(b: ElementWriter, stage: Stage, dtype: DType, p: Position, q: Any, k: 
 
 
 def _write(b: ElementWriter, stage: Stage, number: Number, p: Position, q: Any, k: int) -> None:
-    """Store a number; `q` is a pair (row, column) if the distance of rows is larger than their width."""
+    """Store the result `k` of a butterfly; `p` and `q` are as in `write_butterfly`."""
     out = b.out
     if not stage.is_last:
         offset = plus(out, times(out, plus(out, times(out, p, stage.radix), k), stage.run), q)
@@ -205,7 +215,7 @@ def _multiply(b: ElementWriter, x: Number, root: Number) -> Number:
 
 
 def _butterfly(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
-    """Transform as many numbers as the radix of a stage."""
+    """Return the transform of as many numbers as the radix of a stage: 2, 4, 8 or an odd number."""
     if len(x) == 2:
         return [_add(*x), _subtract(*x)]
     if len(x) == 4:

@@ -22,14 +22,7 @@ from autoconv.backends.llvm.codegen.parallel.partitioned import call_open_parts,
 from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import (
-    Position,
-    block_offset,
-    element_count,
-    plus,
-    product,
-    unravel,
-)
+from autoconv.backends.llvm.ir.index_arith import Position, block_offset, element_count, plus, product, unravel
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.backends.llvm.schedule.partition import Split
@@ -40,15 +33,15 @@ from autoconv.graph.dtypes import DType, complex128, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol, TensorType
 
-Argument = Dimension | str  # a number or a character, which is passed by reference, or the register of a pointer
+Argument = Dimension | str  # a size or a character, which is passed by reference, or the register of a pointer
 
-_PART_WORK = 400_000  # least work of a part, in units of 0.05 ns
-_STACK_BYTES = 1 << 14  # most bytes of a part's workspace on its stack
-_UNTHREADED_SIZE = 2000  # elements of a matrix up to which LAPACK uses no threads of its own
+_PART_WORK = 400_000  # least work of a part for one thread, in units of 0.05 ns
+_STACK_BYTES = 1 << 14  # largest workspaces of a part on its thread's stack, in bytes
+_UNTHREADED_SIZE = 2000  # most elements of a matrix for which LAPACK uses no threads of its own
 
 
 def has_routines(*names: str) -> bool:
-    """Return whether there are routines of these names: NumPy's, or those that a C library has of its own."""
+    """Return whether LAPACK's routines of these names exist: in NumPy, or in `library/` for C libraries."""
     return not current_target().has_libraries or all(f"lapack_{name}" in abi.symbols() for name in names)
 
 
@@ -58,9 +51,10 @@ def workspace_sizes(
 ) -> tuple[int | Symbol, int | Symbol, int | Symbol]:  # fmt: skip
     """Return LAPACK's preferred workspace sizes: of numbers, of integers and, for complex routines, of real numbers.
 
-    `arguments` are the routine's arguments without workspaces; None stands for arguments that a query ignores. The
-    query stores its results in the arguments at the positions `numbers_at`, `integers_at` and `reals_at`, each followed
-    by a length. If a size is open, the code of the query is written here, and the results are symbols of its registers.
+    They come from a workspace query: a call with length -1. `arguments` are the routine's arguments; None stands for
+    those that a query ignores. At `numbers_at`, `integers_at` and `reals_at` are the workspaces, each followed by its
+    length; the query stores the sizes there. If an argument is an open size, the query is written as native code, and
+    the results are symbols of its registers.
     """
     if not current_target().has_libraries:
         size = _library_workspace(name, arguments)
@@ -85,6 +79,7 @@ def _library_workspace(name: str, arguments: Sequence[Any]) -> Dimension:
 
 @functools.cache
 def _query_workspace(name: str, *arguments: Argument | None, positions: Sequence[int | None]) -> tuple[int, int, int]:
+    """Do the query of `workspace_sizes` now; `positions` are those of the three workspaces."""
     # The numbers that a complex routine stores are pairs of doubles.
     query_results: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
     c_arguments: list[Any] = []
@@ -101,6 +96,7 @@ def _query_workspace(name: str, *arguments: Argument | None, positions: Sequence
 def _write_workspace_query(
     region: LoweringContext, name: str, arguments: Sequence[Argument | None], positions: Sequence[int | None]
 ) -> tuple[Symbol, Symbol, Symbol]:
+    """Write native code for the query of `workspace_sizes`."""
     out = region.out
     query_results = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
     for result in (query_results[0], query_results[2]):
@@ -142,19 +138,19 @@ def _call_lapack(out: FunctionText, name: str, references: Sequence[str]) -> Non
 
 
 def routine_of(dtype: DType, real: str, complex_: str = "") -> str:
-    """Return the name of the routine for the dtype, derived from the name of the routine for doubles."""
+    """Return the name of the routine for the dtype: `real`, that for doubles, or `complex_`, by default with a z."""
     return (complex_ or "z" + real[1:]) if dtype.is_complex else real
 
 
 class Batch:
-    """A native routine under construction that loops over the matrices of `node`.
+    """A native routine under construction that loops over the matrices of the operands of `node`.
 
         with batch.loop_over_matrices():
             … batch.call_lapack("getrf", n, n, a, n, pivots)
         batch.run(work of one matrix, in units of 0.05 ns)
 
     In the loop, `operands` and `results` are pointers to the current matrices, and `new_workspace` returns memory.
-    `ranks` are those of the results for a single matrix. `workspaces` are sizes that `workspace_sizes` returned.
+    `ranks` are the ranks of the results of a single matrix. `workspaces` are sizes that `workspace_sizes` returned.
     """
 
     def __init__(self, region: LoweringContext, node: Node, ranks: Sequence[int], *workspaces: Dimension) -> None:
@@ -167,7 +163,7 @@ class Batch:
         self._ranks = ranks
         operand_parameters = [f"ptr noalias readonly %x{i}" for i in range(len(node.inputs))]
         result_parameters = [f"ptr noalias %result{i}" for i in range(len(node.results))]
-        self._size_operands: list[str] = []  # open sizes, as parameters and as arguments
+        self._size_operands: list[str] = []  # open sizes as "i64 REGISTER", both parameters and arguments
         memory_parameter: list[str] = []
         if uses_open_sizes(node):
             workspace_registers = [register_of(size) for size in workspaces if isinstance(size, Symbol)]
@@ -177,7 +173,7 @@ class Batch:
         self._parameters += memory_parameter
         self.routine = PartRoutine(region, self._parameters)
         self.out, self.b = self.routine.out, self.routine.b
-        self._workspace_bytes: Dimension = 0  # of the workspaces of a part
+        self._workspace_bytes: Dimension = 0  # bytes of the workspaces of a part so far
         self._workspace_cell = self.out.alloca("ptr")
         self._info = self.out.alloca("i64", "0")
         self.operands: list[str] = []
@@ -188,7 +184,10 @@ class Batch:
         return write_dimension(self.out, size)
 
     def element_offset(self, row: Position, width: Dimension, column: Position = 0) -> Position:
-        """Return the offset of an element of a matrix whose rows (or columns, if column-major) have that width."""
+        """Return the offset of an element in a row-major matrix whose rows have `width` elements.
+
+        In a column-major matrix, `row` is the column and `width` the length of a column.
+        """
         return plus(self.out, product(self.out, row, self.size_operand(width)), column)
 
     @contextmanager
@@ -225,20 +224,20 @@ class Batch:
         return self.out.gep("i8", self.out.load("ptr", self._workspace_cell), start)
 
     def routine_of(self, real: str, complex_: str = "") -> str:
-        """Return the name of the routine for the batch's dtype, derived from the name of the routine for doubles."""
+        """Return the name of the routine for the batch's dtype (see the function `routine_of`)."""
         return routine_of(self.dtype, real, complex_)
 
     def call_lapack(self, name: str, *arguments: Argument) -> str:
-        """Call a LAPACK routine, with `info` after the arguments; return an i1 that is true if it failed."""
+        """Call a LAPACK routine, whose last argument is `info`; return an i1 that is true if it failed."""
         _call_lapack(self.out, name, [*(_pass_by_reference(self.out, argument) for argument in arguments), self._info])
         return self.out.icmp("ne", self.out.load("i64", self._info), 0)
 
     def record_failure_if(self, failure: str) -> None:
-        """Record a failure if the i1 is true: after the last matrix, the op's kernel then replaces the results."""
+        """Record a failure if the i1 `failure` holds: after the last matrix, the op's kernel replaces the results."""
         self.out.store("i8", self.out.select(failure, 1, self.out.load("i8", "%failed")), "%failed")
 
     def memory_for_copy(self, count: Dimension) -> str | None:
-        """Return memory for a copy of a matrix in LAPACK's dtype; None if the op has that dtype and needs no copy."""
+        """Return memory for a copy of a matrix in LAPACK's dtype; None if the op has that dtype."""
         return None if self.dtype is self.lapack_dtype else self.new_matrix(count)
 
     def transpose(
@@ -263,7 +262,7 @@ class Batch:
     def copy(
         self, source: str, target: str, count: Dimension, from_lapack: bool = False, conjugate: bool = False
     ) -> None:  # fmt: skip
-        """Copy numbers from the op's dtype to LAPACK's, or with `from_lapack` the other way, perhaps conjugated."""
+        """Copy numbers, or their conjugates, from the op's dtype to LAPACK's, or with `from_lapack` the other way."""
         source_dtype, target_dtype = self._conversion_dtypes(from_lapack)
         with self.out.loop("0", str(self.size_operand(count))) as i:
             element = load(self.b, source_dtype, source, i)
@@ -296,10 +295,11 @@ class Batch:
             store(self.b, self.cast(x, result_type.dtype), self.results[result_number], offset)
 
     def _conversion_dtypes(self, from_lapack: bool) -> tuple[DType, DType]:
+        """Return the dtypes of source and target."""
         return (self.lapack_dtype, self.dtype) if from_lapack else (self.dtype, self.lapack_dtype)
 
     def run(self, work: Dimension) -> None:
-        """Finish and call the routine, on several threads if the matrices take long enough, and define the results."""
+        """Finish and call the routine, perhaps on several threads, and define the results; `work` is for one matrix."""
         region, out, node = self._region, self._region.out, self._node
         count = element_count(out, self._batch_shape)
         split = self._plan_split(count, work)
@@ -331,13 +331,14 @@ class Batch:
         for value, cell in zip(node.results, scalar_cells, strict=True):
             if cell:
                 region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
-        if all(is_dense(value.type) for value in node.results):  # numbers are determinants, which do not fail
+        if all(is_dense(value.type) for value in node.results):  # scalar results are determinants, which do not fail
             region.call_kernel_if(node, out.icmp("ne", out.load("i8", failed_cell), 0))
 
     def _call_parts(
         self, body: str, arguments: Sequence[str], split: Split | None, bounds: Sequence[str], count: Position
     ) -> None:
-        """Call the routine on all matrices, in the parts of the split; `bounds` are those of a split of open size."""
+        """Call the routine on all matrices, in the parts of the split; `bounds` are registers of a split of open size.
+        """
         region = self._region
         if split is None:
             region.launch(body, [*arguments, "i64 0", "i64 0", f"i64 {count}"])

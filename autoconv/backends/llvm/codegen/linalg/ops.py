@@ -25,7 +25,7 @@ from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension
 
-# Cost of a matrix beside its arithmetic, in units of 0.05 ns, with a call of LAPACK and in registers.
+# Time of a matrix without its arithmetic, in units of 0.05 ns: with a call of LAPACK, and in registers.
 _LAPACK_CALL_COST, _REGISTER_COST = 6000, 400
 
 
@@ -88,7 +88,7 @@ def _is_small(batch: Batch, *counts: Dimension) -> bool:
 
 
 def _work_estimate(factor: int, *counts: Dimension, is_small: bool = False) -> Dimension:
-    """Return the work of a call: a base cost, and `factor` times the product of the counts."""
+    """Return the work for one matrix in units of 0.05 ns: a base cost, and `factor` times the product of the counts."""
     return plus(_REGISTER_COST if is_small else _LAPACK_CALL_COST, times(factor, product(counts)))
 
 
@@ -147,7 +147,8 @@ def _widen_real(b: ElementWriter, real: Any, dtype: DType) -> Element:
 
 
 def _sign_and_magnitude(b: ElementWriter, x: Element, is_swapped: Element) -> tuple[Element, Element]:
-    """Return the sign of a number, negated if its row was swapped, and the magnitude."""
+    """Return the sign of a number (for a complex number, of absolute value 1), negated if swapped, and the magnitude.
+    """
     if isinstance(x, Pair):
         magnitude = b.libm("hypot", x.real, x.imag)
         signed_magnitude = b.select(is_swapped, -magnitude, magnitude)
@@ -231,7 +232,7 @@ def write_triangular_solve(region: LoweringContext, node: Node) -> None:
 
 
 def _solve_in_registers(batch: Batch, adjoint: bool, right_sides: Rows) -> AbstractContextManager[None]:
-    """Solve a small system; the code inside of the context runs only if the matrix is nearly singular."""
+    """Solve a small system in registers; code that is written inside of the context runs if it is nearly singular."""
     matrix = batch.load_matrix(batch.operands[0], len(right_sides), len(right_sides))
     if adjoint:
         matrix = [list(column) for column in zip(*matrix, strict=True)]
@@ -241,7 +242,10 @@ def _solve_in_registers(batch: Batch, adjoint: bool, right_sides: Rows) -> Abstr
 
 
 def _load_column_major(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -> None:
-    """Copy a row-major square matrix, or its adjoint, to column-major order, which transposes by itself."""
+    """Copy a row-major square matrix, or its adjoint, to column-major order.
+
+    A copy of the conjugates in their order is the adjoint, because another order transposes.
+    """
     if adjoint:
         batch.copy(source, target, times(n, n), conjugate=True)
     else:

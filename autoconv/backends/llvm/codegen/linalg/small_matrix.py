@@ -1,7 +1,7 @@
-"""Decompose small matrices in registers, where a call of LAPACK would take many times as long as the arithmetic.
+"""Decompose small matrices in registers, as a call of LAPACK would take many times as long as the arithmetic.
 
-Each function also returns an i1 that is true if all numbers are finite and the matrix is far from singular. Otherwise
-LAPACK has to run, so that the error for a singular matrix does not depend on the order of roundings.
+Each function also returns an element of dtype bool, "is regular": all numbers are finite and the matrix is far from
+singular. Otherwise LAPACK has to run, so that errors for singular matrices do not depend on the order of roundings.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Rows = list[list[Element]]
 def eliminate(b: ElementWriter, matrix: Rows, right_sides: Rows) -> tuple[list[Element], Element, Rows, Element]:
     """Solve systems by Gaussian elimination with partial pivoting.
 
-    Return the diagonal, the sign of the row exchanges, the solutions for the rows `right_sides`, and whether the matrix
-    is finite and far from singular.
+    Return the diagonal, the sign of the row exchanges, the rows of the solution for the rows `right_sides`, and "is
+    regular".
     """
     n = len(matrix)
     rows = [[*row, *right_side] for row, right_side in zip(matrix, right_sides or [[]] * n, strict=True)]
@@ -47,7 +47,7 @@ def eliminate(b: ElementWriter, matrix: Rows, right_sides: Rows) -> tuple[list[E
 
 
 def cholesky(b: ElementWriter, matrix: Rows) -> tuple[Rows, Element]:
-    """Return the rows of the lower triangle, and whether the matrix is finite and far from singular."""
+    """Return the rows of the lower triangle, up to the diagonal, and "is regular"."""
     n = len(matrix)
     is_regular, threshold = _is_finite(b, matrix), _pivot_threshold(b, matrix)
     factor: Rows = []

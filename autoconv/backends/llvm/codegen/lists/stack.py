@@ -19,13 +19,13 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.values.list_value import ListValue
 
-# Offsets in the header of a buffer, which begins with the length, of the capacity and of the elements' address.
+# Offsets in bytes in the header of a buffer: of the capacity and of the elements' address; the length is at 0.
 _CAPACITY_OFFSET, _ELEMENTS_OFFSET = 8, 16
 
 
 @lowering("list_empty")
 def write_list_empty(region: LoweringContext, node: Node) -> None:
-    """Allocate a stack with the capacity that earlier stacks of its type reached; a C library has no such record."""
+    """Allocate a stack with the capacity that earlier stacks of its type reached; in a C library, with the default."""
     out, size = region.out, _element_size(region, node.results[0])
     byte_limits = stacks.INITIAL_BYTES_LIMIT, stacks.LEARNED_BYTES_LIMIT
     initial_limit, learned_limit = (_element_capacity(out, byte_limit, size) for byte_limit in byte_limits)
@@ -46,9 +46,9 @@ def write_list_empty(region: LoweringContext, node: Node) -> None:
 
 
 def _learned_capacity_variable(region: LoweringContext, list_: Value) -> str:
-    """Return the variable with the capacity that stacks of that type reached, so that the next one need not grow.
+    """Return the global variable with the capacity that the latest stack of that type reached.
 
-    The number is only a hint, which threads write without synchronisation.
+    Threads write it without synchronisation, because it is only a hint.
     """
     element: Any = list_.type.element  # type: ignore[union-attr]
     name = ".".join(map(str, ("known", element.dtype.name, *sizes(element)))).replace("%", "")
@@ -134,7 +134,7 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
 
 
 def _take_buffer(region: LoweringContext, value: Value) -> str:
-    """Take the buffer out of its slot, as each version of a stack has a single use."""
+    """Return the buffer of a stack without its slot: it moves, as each version of a stack has a single use."""
     native = region.object(value)
     assert native.slot is not None, "a stack has to be owned by its only use"
     region.out.store("ptr", "null", native.slot)
@@ -172,6 +172,7 @@ def _new_bytes(region: LoweringContext, size: str) -> Object:
 
 
 def _load_data_address(region: LoweringContext, object_: str) -> str:
+    """Return the address of the header of a buffer, an array of bytes."""
     address = region.out.gep("i8", object_, abi.DATA)
     return region.out.load("ptr", address)
 

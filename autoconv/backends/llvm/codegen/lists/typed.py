@@ -23,7 +23,8 @@ _LIST_ALIAS, _ITEM_ALIAS = ", !tbaa !5", ", !tbaa !6"  # alias classes of lists 
 
 
 class TypedList:
-    """A writer of accesses to a typed list, a bytearray whose address is the register `ir`."""
+    """A writer of accesses to a typed list: a bytearray with items of `dtype`, whose address is in the register `ir`.
+    """
 
     def __init__(self, out: FunctionText, ir: str, dtype: DType) -> None:
         self.out, self.ir, self.dtype = out, ir, dtype
@@ -36,13 +37,16 @@ class TypedList:
         self.out.store("i64", size, self._field_address(abi.BYTE_COUNT), _LIST_ALIAS)
 
     def length(self) -> str:
+        """Return the number of items."""
         shift = self.dtype.size.bit_length() - 1
         return self.out.op("lshr exact", self.size(), shift) if shift else self.size()
 
     def start(self) -> str:
+        """Return the address of the first item."""
         return self.out.load("ptr", self._field_address(abi.BYTE_START), _LIST_ALIAS)
 
     def end_of_memory(self) -> str:
+        """Return the address after the allocated memory."""
         first = self.out.load("ptr", self._field_address(abi.BYTE_MEMORY), _LIST_ALIAS)
         capacity = self.out.load("i64", self._field_address(abi.BYTE_CAPACITY), _LIST_ALIAS)
         return self.out.gep("i8", first, capacity, inbounds=False)
@@ -75,11 +79,12 @@ def dtype_of(node: Node) -> DType:
 
 
 def typed_operand(region: LoweringContext, node: Node) -> TypedList:
+    """Return the typed list that is a node's first operand."""
     return TypedList(region.out, region.object(node.inputs[0]).ir, dtype_of(node))
 
 
 def new_list(region: LoweringContext, size: str) -> Object:
-    """Allocate a list of `size` bytes, whose items are not set."""
+    """Allocate a typed list of `size` bytes, whose items are not set."""
     result = region.out.call_c("PyByteArray_FromStringAndSize", "ptr", "ptr, i64", "null", size)
     region.body.fail_if(region.out.is_null(result))
     return region.body.own_reference(result)
@@ -115,7 +120,7 @@ def _write_repeat(region: LoweringContext, node: Node) -> None:
 
 
 def _repeat_routine(region: LoweringContext, dtype: DType) -> str:
-    """Return a function that repeats items `%times` times."""
+    """Return the name of a function that stores `%size` bytes of items `%times` times at `%target`."""
     routine = Routine(region, ["ptr noalias %target", "ptr noalias %source", "i64 %size", "i64 %times"])
     out = routine.out
 
@@ -159,7 +164,7 @@ def _write_append(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     size, item_size = x.size(), x.dtype.size
     new_size = out.op("add", size, item_size)
-    # One byte more, since a bytearray ends with a zero, which other code may write.
+    # CPython keeps a zero byte after the last item.
     needed_end = out.gep("i8", x.start(), out.op("add", new_size, 1), inbounds=False)
     with out.unlikely(out.icmp("ugt", needed_end, x.end_of_memory())):
         region.body.fail_if(out.call("grow_bytes", x.ir, item_size + 1))
@@ -235,7 +240,7 @@ def _write_position(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_row")
 def _write_row(region: LoweringContext, node: Node) -> None:
-    """Return an item of a Python list of typed lists."""
+    """Load an item of a Python list of typed lists."""
     out, rows = region.out, region.object(node.inputs[0]).ir
     count, items = (
         out.load(ir_type, out.gep("i8", rows, offset), _LIST_ALIAS)

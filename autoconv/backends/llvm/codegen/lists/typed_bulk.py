@@ -44,7 +44,7 @@ def _write_change(region: LoweringContext, node: Node) -> None:
 
 
 def _sort_function(region: LoweringContext, dtype: DType) -> str:
-    """Return a function that sorts a few items by insertion, which is stable.
+    """Return the name of a function that sorts a few items by insertion, which is stable.
 
     If there are many items, or one is a nan, the function returns true and leaves the list as it is.
     """
@@ -100,11 +100,10 @@ def _write_reduce(region: LoweringContext, node: Node) -> None:
 
 
 def _is_native_reduction(node: Node) -> bool:
-    """Return whether the reduction is native. Floats are added one by one, as Python does up to version 3.11."""
+    """Return whether a reduction has native code. It adds floats one by one, as Python does up to version 3.11."""
     dtype, function = dtype_of(node), node.attributes["function"]
-    return function in ("min", "max") or (
-        function == "sum" and (not dtype.is_floating or (sys.version_info < (3, 12) and dtype.size == 8))
-    )
+    adds_as_python = not dtype.is_floating or (sys.version_info < (3, 12) and dtype.size == 8)
+    return function in ("min", "max") or (function == "sum" and adds_as_python)
 
 
 def _sum_function(region: LoweringContext, dtype: DType) -> str:
@@ -119,7 +118,7 @@ def _sum_function(region: LoweringContext, dtype: DType) -> str:
 
 
 def _fold_function(region: LoweringContext, dtype: DType, function: str) -> str:
-    """Return a function that reduces the items in order.
+    """Return the name of a function that reduces the items in order.
 
     As in Python, a comparison with a nan keeps the earlier item.
     """
@@ -155,7 +154,7 @@ def _write_find(region: LoweringContext, node: Node) -> None:
 
 
 def _search_function(region: LoweringContext, dtype: DType) -> str:
-    """Return a function that finds the first equal item, and returns the length if there is none."""
+    """Return the name of a function that returns the index of the first equal item, or the length if there is none."""
     routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
     out, b = routine.out, routine.b
     with out.loop("0", "%count") as i:
@@ -263,10 +262,10 @@ def _constant_step(node: Node) -> int | None:
 def _write_typed_list_of(region: LoweringContext, node: Node) -> None:
     """Convert a Python list to a typed list; the kernel raises if an item is of another class."""
     out, body, dtype = region.out, region.body, dtype_of(node)
-    class_ = bool if dtype.is_bool else float if dtype.is_floating else int
+    item_class = bool if dtype.is_bool else float if dtype.is_floating else int
     call_arguments = (
         region.object(node.inputs[0]).ir,
-        body.objects.reference(class_)(out),
+        body.objects.reference(item_class)(out),
         dtype.size,
         node.attributes.get("depth", 1),
     )

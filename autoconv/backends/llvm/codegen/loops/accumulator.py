@@ -1,7 +1,7 @@
 """The accumulator of a reduction: a number that elements are folded into, and that LLVM keeps in a register.
 
-Dense loops and loops over parts of arrays share it. Long sums of floats are accumulated in blocks, whose sums are added
-in float64, so that the rounding error grows only with the number of blocks.
+Reductions of whole arrays and of parts of arrays use it. Long sums of floats are accumulated in blocks, whose sums are
+added in float64, so that the rounding error grows only with the number of blocks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def neutral_literal(reduction: Reduction, dtype: DType) -> str:
 
 
 def fold(b: ElementWriter, reduction: Reduction, dtype: DType, total: str, element: Element, is_ordered: bool) -> str:
-    """Fold an element into a total; unless `is_ordered`, LLVM may add floats in another order."""
+    """Return the register of a total with an element folded in; unless `is_ordered`, LLVM may reorder float sums."""
     kind, out = reduction.kind, b.out
     if kind in ("max", "min"):
         sign = "u" if dtype.is_unsigned or dtype.is_bool else "s"
@@ -38,7 +38,10 @@ def fold(b: ElementWriter, reduction: Reduction, dtype: DType, total: str, eleme
 
 
 class Accumulator:
-    """A total of elements of one dtype; with `has_blocks`, the total of blocks, each of which `end_block` ends."""
+    """A total of elements of one dtype.
+
+    With `has_blocks`, elements are folded into the total of a block, which `end_block` adds to the total of all blocks.
+    """
 
     def __init__(self, b: ElementWriter, reduction: Reduction, dtype: DType, has_blocks: bool) -> None:
         self.b = b
@@ -65,6 +68,7 @@ class Accumulator:
             out.store("i1", FALSE, self._nan_cell)
 
     def accumulate(self, element: Element) -> None:
+        """Fold an element into the total of the block."""
         out, block_type = self.b.out, register(self.dtype)
         total = out.load(block_type, self._block_cell)
         if self._has_nan:
@@ -78,7 +82,7 @@ class Accumulator:
         out.store(block_type, total_after, self._block_cell)
 
     def fold_in(self, others: Sequence[Accumulator]) -> None:
-        """Fold the blocks of other accumulators into the block of this one, and reset the others."""
+        """Fold the block totals of other accumulators into the block total of this one, and reset the others."""
         out, b, block_type = self.b.out, self.b, register(self.dtype)
         for other in others:
             total = out.load(block_type, self._block_cell)

@@ -1,4 +1,7 @@
-"""Search for the first extreme along an axis."""
+"""Lower argmax and argmin: a search for the position of the first extreme along an axis.
+
+Elements are compared by keys: integers whose order is that of the search (see sort/float_order.py).
+"""
 
 from __future__ import annotations
 
@@ -43,9 +46,9 @@ def write_search(region: LoweringContext, node: Node) -> None:
 
 
 class _Search:
-    """A search, which the constructor writes.
+    """The writer of a search; its constructor writes the loops over the rows.
 
-    `x` has `row_count` rows, `size` steps along the axis and `column_count` columns.
+    `x` is seen as `row_count` rows of `size` steps (along the axis) of `column_count` columns.
     """
 
     def __init__(self, routine: PartRoutine, node: Node) -> None:
@@ -103,11 +106,12 @@ class _Search:
         self._store_first_position(row, load(b, self._key_dtype, cell, 0), first, piece_end(first))
 
     def _key(self, row: Position, step: Position) -> Element:
-        """Return the key of an element; zeros of both signs have the same key."""
+        """Return the key of an element; 0.0 and -0.0 have the same key."""
         element = self._load_element(row, step)
         return search_key(self.b, element + 0.0 if self._dtype.is_floating else element, self._kind)
 
     def _reduce_to_best(self, row: Position, first: str, last: str) -> Element:
+        """Return the best key of the steps from `first` to the one before `last`."""
         def join(x: Element, y: Element) -> Element:
             return better_key(self.b, x, y, self._kind)
 
@@ -115,6 +119,7 @@ class _Search:
         return self._reduce_row(self._key_dtype, worst, lambda step: self._key(row, step), join, first, last)
 
     def _store_first_position(self, row: Position, best_key: Element, first: str, last: str) -> None:
+        """Store the first step with the best key, among those from `first` to the one before `last`."""
         def position_key(step: Position) -> Element:
             number = self.b.wrap(uint32, self.out.new(f"trunc i64 {step} to i32"))
             return self.b.select(self._key(row, step).same(best_key), number, uint32.max)

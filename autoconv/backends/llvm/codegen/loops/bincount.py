@@ -15,7 +15,7 @@ from autoconv.backends.llvm.ir.types import is_narrow, register
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 
-_HAS_NEGATIVE = -2  # result of the search for the greatest number if a number is negative
+_HAS_NEGATIVE = -2  # what the search for the greatest number returns if a number is negative
 
 
 def _is_native(node: Node) -> bool:
@@ -27,7 +27,7 @@ def _is_native(node: Node) -> bool:
 
 @data_sized_lowering("numpy_bincount", fits=_is_native)
 def write_bincount(region: LoweringContext, node: Node) -> None:
-    """Lower bincount. The kernel raises if a number is negative, and the allocation raises if one is too large."""
+    """Count numbers. The kernel raises if a number is negative; the allocation raises if a number is too large."""
     x, minimum_length, *weights = node.inputs
     (result,) = node.results
     out, dtype = region.out, result.dtype
@@ -47,7 +47,7 @@ def write_bincount(region: LoweringContext, node: Node) -> None:
 
 
 def _write_maximum(region: LoweringContext, x: Any) -> str:
-    """Write a function that returns the greatest number, -1 if there are none, `_HAS_NEGATIVE` if one is negative."""
+    """Return the name of a function that returns the greatest number; -1 if there are none, or `_HAS_NEGATIVE`."""
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %x"], "i64")
     out, b = routine.out, routine.b
     greatest_cell, least_cell = out.alloca("i64", "-1"), out.alloca("i64", "0")
@@ -60,6 +60,7 @@ def _write_maximum(region: LoweringContext, x: Any) -> str:
 
 
 def _write_counting(region: LoweringContext, x: Any, weights: Any, dtype: Any) -> str:
+    """Return the name of a function that stores `%count` counts, or sums of weights, at `%result`."""
     weights_parameters = ["ptr noalias readonly %weights"] if weights else []
     pointer_parameters = ["ptr noalias readonly %x", *weights_parameters, "ptr noalias %result"]
     routine = Routine(region, [*open_dimensions(region), *pointer_parameters, "i64 %count"])

@@ -28,9 +28,12 @@ from autoconv.ops.index_spec import At, Slice, align
 
 
 def write_position_checks(region: LoweringContext, node: Node) -> list[Any]:
-    """Call the op's kernel, which raises, if a position is out of range; return the single positions, normalised."""
+    """Write the checks of a node's positions; if one is out of range, the op's kernel is called, which raises.
+
+    Return the positions that are scalars, normalised to count from the start.
+    """
     if not is_indexed(node):
-        return [_write_single_position(region, node, *single) for single in _positions_and_sizes(node)]
+        return [_write_single_position(region, node, value, size) for value, size in _positions_and_sizes(node)]
     groups: dict[Value, list[BoundsCheck]] = {}
     for check in bounds_checks(node):
         groups.setdefault(check.positions, []).append(check)
@@ -54,7 +57,7 @@ def _open_sizes(group: Sequence[BoundsCheck]) -> list[str]:
 
 
 def _positions_and_sizes(node: Node) -> Iterator[tuple[Value, int]]:
-    """Yield the operands that are single positions, with the sizes of the dimensions that they index."""
+    """Iterate over the operands that are scalar positions, with the sizes of the dimensions that they index."""
     name = node.op.name
     if name not in ("gather", "get_item", "set_item", "add_at_item"):
         return
@@ -69,7 +72,10 @@ def _positions_and_sizes(node: Node) -> Iterator[tuple[Value, int]]:
 
 
 def _write_single_position(region: LoweringContext, node: Node, value: Value, size: Position) -> str:
-    """Check a single position, and normalise it to count from the start; a tensor for a gather may not be negative."""
+    """Check a scalar position, and return its register, normalised to count from the start.
+
+    The position of a gather that is a tensor, not a Python number, may not be negative.
+    """
     b = RegisterWriter(region)
     index = b.cast(region.number(value), int64)
     low, high = region.body.range_of(index)
@@ -82,9 +88,10 @@ def _write_single_position(region: LoweringContext, node: Node, value: Value, si
 
 
 def _check_function(region: LoweringContext, value: Value, group: Sequence[BoundsCheck]) -> str:
-    """Return a function that tests whether any position is out of range; "" if no position of that dtype can be.
+    """Return the name of a function that returns an i1, true if a position is out of range.
 
-    It compares the maximum of the positions as unsigned numbers, in which negative positions exceed any size.
+    Return "" if all numbers of the positions' dtype are in range. The function compares the maximum of the positions as
+    unsigned numbers, in which negative positions exceed any size.
     """
     type_: Any = value.type
     parameters = ["ptr noalias readonly %positions", "i64 %count", *_open_sizes(group)]
@@ -121,9 +128,9 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Bound
 
 
 def _least_invalid_position(out: FunctionText, check: BoundsCheck, dtype: DType) -> Position | None:
-    """Return the least number out of range, as an unsigned number of the dtype's width; None if there is none.
+    """Return the least position out of range as an unsigned number; None if the dtype has none.
 
-    For an open size it is 64 bits wide. If negative positions count from the end, the size has been added to positions.
+    If negative positions count from the end, positions are compared after the size was added to them.
     """
     if isinstance(check.size, str):
         return out.new(f"shl i64 {check.size}, 1") if check.wraps and not dtype.is_unsigned else check.size
@@ -141,7 +148,7 @@ def _literal_or_register(limit: Position | None, dtype: DType) -> str:
 def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
     """Return the array that a scatter's loop updates.
 
-    It is the scatter's base, if nothing else refers to that, or a copy of the base, or zeros if there is no base.
+    That is the scatter's base if nothing else refers to it, else a copy of the base; zeros if there is no base.
     """
     node = result.node
     assert node is not None and node.op.traits.scatter is not None
@@ -158,7 +165,7 @@ def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
 
 
 def checked_views(plan: Plan, item: Item) -> list[Node]:
-    """Return the nodes of an item with indices to check: its copies and scatters, and the views that its loops read."""
+    """Return the nodes of an item whose indices have to be checked: copies, scatters, and views that its loops read."""
     nodes: dict[Node, None] = {}
 
     def visit(value: Value) -> None:

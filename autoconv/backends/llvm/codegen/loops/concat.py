@@ -10,7 +10,7 @@ from autoconv.graph.graph import Value
 
 
 class ConcatWriter(LoopNestWriter):
-    """The function of an item that concatenates its inputs."""
+    """The writer of the function of a plan item that concatenates its inputs."""
 
     def _write_function(self, is_careful: bool) -> tuple[str, bool]:
         self._begin_function(self._parameters(), is_careful)
@@ -23,6 +23,7 @@ class ConcatWriter(LoopNestWriter):
         return self._finish_function("join")
 
     def _copy_operand(self, result: Value, value: Value, axis: int, start: Position) -> None:
+        """Copy an input into the result, from position `start` of the axis on."""
         def copy(index: Index) -> None:
             self._element_cache.clear()
             target_index = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])

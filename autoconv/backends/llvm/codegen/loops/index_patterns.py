@@ -30,7 +30,7 @@ def _has_dense_operands(node: Node) -> bool:
 
 
 def _has_scalar_bounds(node: Node) -> bool:
-    """Return whether bounds are scalars. Operands that hold lengths are not read, since the type contains them."""
+    """Return whether start, stop and step are scalars; operands that are lengths do not matter: types have them."""
     bound_count = {"range": 3, "linspace": 2, "eye": 0}[node.op.name]
     return all(is_scalar(value.type) for value in node.inputs[:bound_count])
 
@@ -68,7 +68,7 @@ def _linspace(b: Any, node: Node, index: Index) -> ElementSource:
 
 
 def _locate_on_diagonal(b: Any, index: Index, offset: int, length: Position) -> tuple[Element, str]:
-    """Return whether the last two positions are on a diagonal, and the position on the diagonal (0 if outside)."""
+    """Return a bool, whether the last two positions are on a diagonal, and the position on the diagonal, or 0."""
     out = b.out
     row, column = plus(out, index[-2], -max(-offset, 0)), plus(out, index[-1], -max(offset, 0))
     is_on_line = _to_integer(b, row).same(_to_integer(b, column))

@@ -13,8 +13,9 @@ from autoconv.graph.graph import Value
 class LoopWriter(ElementWriter):
     """A writer of element rules inside of a loop.
 
-    `mark_rare(condition)` marks elements for which a rule is not exact enough, and `fail(condition)` those for which
-    the op's kernel has to run. `load_element(value, index)` gives an element of an array.
+    Rules call `mark_rare(condition)` for elements that their fast code does not compute exactly enough, and
+    `fail(condition)` for elements that need the op's kernel; both set `rare_flag`, the address of an i1. Careful code
+    has neither. `load_element(value, index)` returns an element of an array.
     """
 
     def __init__(self, out: FunctionText, is_careful: bool, load_element: Callable[[Value, Index], Element]) -> None:

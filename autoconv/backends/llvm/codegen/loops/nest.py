@@ -1,4 +1,4 @@
-"""Loop nests over the elements of arrays; each nest becomes one function."""
+"""Loop nests over the elements of arrays; each nest becomes one function, and another one for parts of its loops."""
 
 from __future__ import annotations
 
@@ -65,11 +65,12 @@ class LoopNestWriter:
     """A writer of the native function of one plan item.
 
     `arguments` are the values that the function takes, in order: pointers of arrays, and numbers. The checked indices
-    of views follow as i64, then pointers to the results, and open `sizes`. With `split`, the function runs one part of
-    the loops. It then also takes the number of the part, and the first and last index of the divided dimension.
+    of views follow as i64, then pointers to the results, and the open `sizes`. With the argument `split`, the function
+    runs one part of the loops. It then also takes the number of the part, and the first and last index of the split
+    dimension.
 
-    The fast code of element rules may be too inexact for rare elements. If `has_rare`, the function returns whether
-    there were any, and the careful function of name `careful_name`, whose rules call the C library, has to run instead.
+    The fast code of element rules may be too inexact for rare elements. If `has_rare`, the function returns an i1 that
+    is true if there were any; then the careful function, `careful_name`, whose rules call the C library, has to run.
     """
 
     def __init__(
@@ -82,12 +83,13 @@ class LoopNestWriter:
         self.arguments = list(item.reads)
         fused_views = checked_views(plan, item)
         self.checked_views = [view for view in fused_views if checked_positions.get(view)]
-        # Computing an element twice is harmless if nothing is accumulated, and no array is both read and written.
+        # An element may be computed twice if nothing is accumulated, and no array is both read and written.
         self._may_recompute = all(plan.classes[node] in ("element", "copy", "place") for node in item.nodes)
         itemsizes = [v.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]
         self._lanes = VECTOR_BYTES // max(itemsizes, default=1)
         self._has_piecewise_views = not item.phases and any(view.op.name in PIECEWISE_VIEWS for view in fused_views)
-        self._view_positions: dict[Node, list[Position]] = {  # constants, or the registers of parameters
+        # View -> its checked indices: constants, or the registers of parameters.
+        self._view_positions: dict[Node, list[Position]] = {
             view: [x if isinstance(x, int) else f"%x{i}_{j}" for j, x in enumerate(checked_positions[view])]
             for i, view in enumerate(self.checked_views)
         }
@@ -216,6 +218,7 @@ class LoopNestWriter:
                 fill_padding(self.b, node, self.stores[node.results[0]])
 
     def _write_loops(self, reductions: Sequence[ReductionWriter]) -> None:
+        """Write the loops over all elements: one loop if the item is flat, else one for each dimension."""
         for reduction in reductions:
             reduction.allocate()
         if self._is_flat:
@@ -225,7 +228,7 @@ class LoopNestWriter:
 
     def _write_flat_loop(self, reductions: Sequence[ReductionWriter]) -> None:
         out, shape = self.out, self._item.shape or ()
-        divisor = math.prod(size for size in shape if isinstance(size, int))  # a divisor of the trip count
+        divisor = math.prod(size for size in shape if isinstance(size, int))  # it divides the trip count
         bounds = ("0", str(element_count(out, shape)))
         if self._split is not None:
             bounds, divisor = ("%first", "%last"), math.gcd(divisor, self._split.step or 1)
@@ -238,6 +241,7 @@ class LoopNestWriter:
         loop_in_strips(out, reductions, (), bounds, None, write)
 
     def _write_dimension_loop(self, index: Index, shape: Sequence[int], reductions: Sequence[ReductionWriter]) -> None:
+        """Write the loop at depth `len(index)` and its inner loops; `index` has the counters of the outer loops."""
         depth, split_dimension = len(index), self._split.dimension if self._split is not None else None
         for reduction in reductions:
             reduction.enter(index)
@@ -307,6 +311,7 @@ class LoopNestWriter:
         return (*outer_index, LOOP_COUNTER, *[0] * (len(self._item.shape or ()) - len(index) - 1))
 
     def _write_body(self, index: Index, reductions: Any, nodes: Sequence[Node] | None = None) -> None:
+        """Write the body of the innermost loop for `nodes`, by default all nodes of the item."""
         self._element_cache.clear()
         for node in self._item.nodes if nodes is None else nodes:
             (value,) = node.results
@@ -359,6 +364,7 @@ class LoopNestWriter:
         return self._element_cache[key]
 
     def _write_element(self, value: Value, index: Index) -> Element:
+        """Load the element of an array, or compute the element of a fused value or a view."""
         node = value.node
         if value in self._plan.lent and not (self._is_flat and is_contiguous_row(value)):
             offset = byte_offset(self.out, index, self._stride_operands(value))

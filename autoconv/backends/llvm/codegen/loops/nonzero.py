@@ -22,7 +22,7 @@ from autoconv.ops.index_spec import Mask
 
 @data_sized_lowering("where_indices", fits=lambda node: is_dense(node.inputs[0].type))
 def write_where(region: LoweringContext, node: Node) -> None:
-    """Store the coordinates, in the order of the elements."""
+    """Store the coordinates of the true elements, in the order of the elements."""
     (condition,) = node.inputs
     shape = sizes(condition.type)
     rank, count = len(shape), _count_true(region, region.data(condition), condition.type)
@@ -81,7 +81,7 @@ def write_masked(region: LoweringContext, node: Node) -> None:
 
 
 def _count_true(region: LoweringContext, pointer: str, type_: Any) -> str:
-    """Return the number of true elements."""
+    """Write code that counts the true elements of an array; return the register of the count."""
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %condition"], "i64")
     out, b = routine.out, routine.b
     cell = out.alloca("i64", "0")
@@ -92,7 +92,10 @@ def _count_true(region: LoweringContext, pointer: str, type_: Any) -> str:
 
 
 def _write_compaction_loop(routine: Routine, write: Callable[[str, str], None]) -> None:
-    """Write the loop over the elements up to the last true one, with a body by `write(i, row)`."""
+    """Write the loop over the elements up to the last true one.
+
+    `write(i, row)` writes the code that stores element `i` in a row of the result.
+    """
     out, b = routine.out, routine.b
     next_row_cell, position_cell = out.alloca("i64", "0"), out.alloca("i64", "0")
     with out.while_(lambda: b.compare("lt", load(b, int64, next_row_cell, 0), b.wrap(int64, "%count")).ir):

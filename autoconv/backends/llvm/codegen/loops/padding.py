@@ -13,7 +13,7 @@ from autoconv.graph.graph import Node
 
 
 def fill_padding(b: LoopWriter, node: Node, pointer: str) -> None:
-    """Fill the padding of a result in memory, from the outermost dimension to the innermost."""
+    """Fill the padding of a result at `pointer`, from the outermost dimension to the innermost."""
     type_: Any = node.results[0].type
     shape, out = sizes(type_), b.out
     constant = b.constant(node.attributes.get("constant_values", 0), type_.dtype)

@@ -1,4 +1,7 @@
-"""Reductions in loop nests: in registers if their loops are the innermost ones, else in the memory of the result."""
+"""Reductions in loop nests.
+
+The total is in a register if the reduced loops are the innermost ones, else in the memory of the result.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ TOTALS_LIMIT = 2048  # most totals in float64, which are on the stack
 
 
 def _result_index(node: Node, index: Index) -> Index:
-    """Return the index of the result for the positions of the loops."""
+    """Return the index in the result for the counters of the loops."""
     axes = reduced_axes(node)
     if not is_dense(node.results[0].type):
         return ()
@@ -49,7 +52,8 @@ class LoopNest(Protocol):
 class ReductionWriter:
     """Base class of writers of a reduction in a loop nest.
 
-    The loop at `strip_depth`, unless that is None, is written in strips of `strip_length` iterations.
+    The depth of a loop is the number of loops around it. The loop at `strip_depth`, unless that is None, is written in
+    strips of `strip_length` iterations.
     """
 
     strip_depth: int | None = None
@@ -62,7 +66,7 @@ class ReductionWriter:
         self.kind = self.reduction.kind
         dtype = node.inputs[0].dtype
         self.dtype = float32 if is_narrow(dtype) else dtype  # dtype of the accumulator
-        self.pointer = nest.stores.get(node.results[0], "")  # "" for a row's sum that is only read within the row
+        self.pointer = nest.stores.get(node.results[0], "")  # "" if the total of a row is only read within the row
         self.result_shape = sizes(node.results[0].type)
 
     def write_before_loops(self) -> None:
@@ -78,7 +82,10 @@ class ReductionWriter:
         """Write the code before the loop at depth `len(index)`; `index` are the positions of the outer loops."""
 
     def leave(self, index: Index, split_dimension: int | None) -> None:
-        """Write the code after the loop at depth `len(index)`; threads share the loop of `split_dimension`, if any."""
+        """Write the code after the loop at depth `len(index)`.
+
+        `split_dimension` is the depth of the loop that threads share, if any.
+        """
 
     def end_strip(self, index: Index, split_dimension: int | None) -> None:
         """Write the code after a strip of the loop at depth `len(index)`."""
@@ -87,7 +94,7 @@ class ReductionWriter:
         raise NotImplementedError
 
     def count(self) -> Element | float:
-        """Return the number of elements that are reduced to one."""
+        """Return the number of elements that are reduced to one element of the result."""
         b = self.nest.b
         count = _reduced_count(b.out, self.node)
         return float(count) if isinstance(count, int) else b.cast(b.wrap(int64, count), self.dtype)
@@ -166,7 +173,7 @@ class RegisterReduction(ReductionWriter):
 
 
 def _block_depth(shape: Sequence[Any]) -> int:
-    """Return the depth from which the inner loops form a block, the greatest with enough iterations."""
+    """Return the greatest depth from which on the loops have enough iterations for a block of a sum."""
     depth, trip_count = len(shape), 1
     while depth and trip_count < _BLOCK_ITERATIONS:
         depth -= 1
@@ -178,7 +185,8 @@ class MemoryReduction(ReductionWriter):
     """A reduction over loops that are not the innermost ones, which accumulates in the memory of the result.
 
     Long float32 sums are accumulated in strips. After each strip, its sums are added to totals in float64, so that the
-    rounding error grows only with the number of strips. The totals exist around the outermost reduced loop.
+    rounding error grows only with the number of strips. The totals are allocated before the outermost reduced loop, and
+    become the sums after it.
     """
 
     def __init__(self, nest: LoopNest, node: Node) -> None:
@@ -191,6 +199,7 @@ class MemoryReduction(ReductionWriter):
             self._choose_strips(shape, [d for d in looped_dimensions if d in axes])
 
     def _choose_strips(self, shape: tuple[Position, ...], reduced_dimensions: list[int]) -> None:
+        """Set `strip_depth` and `strip_length`, if there are few enough totals and more than one strip."""
         kept_sizes = [shape[d] for d in self._kept_dimensions]
         if not is_known(kept_sizes) or math.prod(map(int, kept_sizes)) > TOTALS_LIMIT:
             return
@@ -214,6 +223,7 @@ class MemoryReduction(ReductionWriter):
             out.store("double", literal(0, float64), out.gep("double", self._totals, i))
 
     def _is_around_totals(self, index: Index) -> bool:
+        """Return whether the loop at depth `len(index)` is the outermost reduced loop, and there are totals."""
         return self.strip_depth is not None and len(index) == self._total_depth
 
     def end_strip(self, index: Index, split_dimension: int | None) -> None:
@@ -228,7 +238,7 @@ class MemoryReduction(ReductionWriter):
         self._loop_over_totals(index, split_dimension, add_to_total)
 
     def leave(self, index: Index, split_dimension: int | None) -> None:
-        """Store the totals as the sums."""
+        """After the outermost reduced loop, store the totals in the result."""
         if not self._is_around_totals(index):
             return
         b, out = self.nest.b, self.nest.out
@@ -286,15 +296,15 @@ def loop_in_strips(
     out: FunctionText, reductions: Sequence[ReductionWriter], index: Index, bounds: tuple[str, str],
     split_dimension: int | None, write: Callable[[Position, Position], None],
 ) -> None:  # fmt: skip
-    """Write the loop at depth `len(index)` by `write(first, last)`, in strips if reductions need them."""
-    strip_reductions = [reduction for reduction in reductions if reduction.strip_depth == len(index)]
-    if not strip_reductions:
+    """Write the loop at depth `len(index)`, in strips if reductions need them; `write(first, last)` writes a loop."""
+    reductions_in_strips = [reduction for reduction in reductions if reduction.strip_depth == len(index)]
+    if not reductions_in_strips:
         write(*bounds)
         return
     first, last = (int(bound) if bound.isdigit() else bound for bound in bounds)
-    with strips(out, first, last, min(reduction.strip_length for reduction in strip_reductions)) as (start, stop):
+    with strips(out, first, last, min(reduction.strip_length for reduction in reductions_in_strips)) as (start, stop):
         write(start, stop)
-        for reduction in strip_reductions:
+        for reduction in reductions_in_strips:
             reduction.end_strip(index, split_dimension)
 
 

@@ -1,4 +1,4 @@
-"""Copies, also in other layouts: tiling, repetition, mirrored padding, and the adjoint of mirrored padding."""
+"""Copies, tiling, repetition, mirrored padding, and the gradient of mirrored padding, `unpad`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _has_dense_shape(node: Node) -> bool:
 
 
 def _keeps_dtype(node: Node) -> bool:
-    """Return whether the result has the elements of the operand in the same order and dtype."""
+    """Return whether operand and result are dense arrays of known shapes and of one dtype."""
     return _has_known_shape(node) and is_array(node.results[0].type) and node.results[0].dtype is node.inputs[0].dtype
 
 
@@ -46,7 +46,7 @@ def _keeps_type(node: Node) -> bool:
 
 @native_lowering("numpy_copy", fits=_keeps_dtype, fits_open=_keeps_type)
 def write_copy(region: LoweringContext, node: Node) -> None:
-    """Copy the elements; an array to which nothing else refers becomes the result itself."""
+    """Copy the elements; if nothing else refers to the operand, the operand itself becomes the result."""
     (x,), (result,) = node.inputs, node.results
     if result.type == x.type and not region.is_view(x) and not region.is_lent(x):
         region.set(result, take_writable(region, x, region.remaining_uses[x] == 1))
@@ -82,7 +82,10 @@ def _copy_routine(region: LoweringContext) -> Routine:
 def _write_strided_copy(
     region: LoweringContext, node: Node, routine: Routine, dimensions: Sequence[tuple[Position, Position]]
 ) -> None:
-    """Write the result in row-major order; `dimensions` are trip counts with the strides in the source."""
+    """Write and call loops that store the result in row-major order.
+
+    `dimensions` are (trip count, stride in the source in elements), the outermost loop first.
+    """
     dimensions = _collapse_loops(dimensions)
     counts, strides = [count for count, _ in dimensions], [stride for _, stride in dimensions]
     out, b = routine.out, routine.b
@@ -127,9 +130,9 @@ def _is_native_mirrored_pad(node: Node) -> bool:
 
 
 def _mirror_position(routine: Routine, position: Position, size: Position, is_symmetric: bool) -> Position:
-    """Map a position before the first element or after the last one to its mirror image, and others to themselves."""
+    """Return the mirror image of a position that is before the first element or after the last; others unchanged."""
     out = routine.out
-    edge = 0 if is_symmetric else 1  # elements at the border without a mirror image
+    edge = 0 if is_symmetric else 1  # number of elements at each border without a mirror image
     mirrored_start = plus(out, times(out, position, -1), edge - 1)
     mirrored_end = plus(out, times(out, position, -1), plus(out, times(out, size, 2), -1 - edge))
     result = out.new(f"select i1 {out.new(f'icmp slt i64 {position}, 0')}, i64 {mirrored_start}, i64 {position}")
@@ -139,9 +142,9 @@ def _mirror_position(routine: Routine, position: Position, size: Position, is_sy
 def _loop_over_padded(
     routine: Routine, node: Node, shape: Sequence[Position], write: Callable[[Position, Position], None]
 ) -> None:
-    """Write loops over the padded array, with a body by `write(offset in the source, offset in the padded array)`.
+    """Write loops over the padded array; `write(source_offset, padded_offset)` writes the body.
 
-    The middle of the last dimension is a separate loop, without mirroring.
+    The offsets are in elements. The middle of the last dimension is a separate loop, without mirroring.
     """
     out, paddings, is_symmetric = routine.out, node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC"
     padded_shape = [plus(out, size, before + after) for size, (before, after) in zip(shape, paddings, strict=True)]

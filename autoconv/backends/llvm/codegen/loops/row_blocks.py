@@ -25,13 +25,13 @@ from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.row_blocks import is_flat, product_of
 from autoconv.backends.llvm.target.machine import current_target
 
-# In units of 0.05 ns: the least work for which threads are woken, the same inside of a loop, where they are awake
-# already, and the least work of a part.
+# In units of 0.05 ns: the least work of an item in blocks outside of loops, the least inside of a loop, where threads
+# are awake already, and the least work of a part.
 _LEAST_WORK, _LEAST_WORK_IN_LOOP, _LEAST_PART_WORK = 400_000, 60_000, 15_000
 
 
 def write_blocks(region: LoweringContext, plan: Plan, item: Item) -> bool:
-    """Write the runs of an item and their call; return False without a call if blocks are not possible or worth it."""
+    """Write the runs of an item and their call; return false, without a call, if blocks are impossible or too small."""
     work = sum(_work_of_item(plan, member) for member in item.members)
     if work < (_LEAST_WORK_IN_LOOP if region.body.loop_depth else _LEAST_WORK) or not current_target().is_parallel:
         return False
@@ -52,7 +52,10 @@ def write_blocks(region: LoweringContext, plan: Plan, item: Item) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A call in a block: function, arguments, and either the rows of an iteration or the iterations of a row."""
+    """A call in a block: function, arguments, and the ratio of its iterations to rows.
+
+    One of `rows_per_iteration` and `iterations_per_row` is set, the other is 0.
+    """
 
     function: str
     arguments: list[str]
@@ -74,7 +77,7 @@ class _RunWriter:
         self._loop_writers: dict[int, LoopNestWriter] = {}
 
     def write_loops(self) -> bool:
-        """Write the loops; return whether all members can have the same blocks, and no loop needs a careful version."""
+        """Write the loops of the members; return whether all can have the same blocks, and none has rare elements."""
         region, plan = self._region, self._plan
         for number, item in enumerate(self._members):
             if item.shape is None:
@@ -86,7 +89,7 @@ class _RunWriter:
         return len(self._line_heights) <= 1 and not any(writer.has_rare for writer in self._loop_writers.values())
 
     def write_block(self) -> None:
-        """Write the function of a part; set `name`, `arguments` (those before the part) and `split`."""
+        """Write the function of a part of the blocks; set `name`, `split`, and `arguments`, which precede the part."""
         steps: list[_Step] = []
         line_height = max(self._line_heights, default=0)
         height = line_height
@@ -129,12 +132,13 @@ def _dispatch_to_runs(region: LoweringContext, runs: Sequence[_RunWriter], argum
 
 
 def _begin_part(region: LoweringContext, arguments: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
-    """Begin the function of a part; return it, and a dictionary from arguments to parameters."""
+    """Begin the function of a part; return it, and a dict from each argument to its parameter."""
     parameter_of = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(arguments)}
     return FunctionText(region.body.module, Signature("i1", [*parameter_of.values(), *PART_PARAMETERS])), parameter_of
 
 
 def _work_of_item(plan: Plan, item: Item) -> int:
+    """Return the work of an item in units of 0.05 ns."""
     product = product_of(plan, item)
     return work_of(plan, item) if product is None else product.work // MULTIPLICATIONS_PER_UNIT
 
@@ -151,7 +155,10 @@ def _new_loop_writer(region: LoweringContext, plan: Plan, item: Item, rows: int)
 def _write_block(
     region: LoweringContext, steps: Sequence[_Step], arguments: Sequence[str], rows: int, height: int
 ) -> str:
-    """Write the function of some blocks of `height` rows, which runs all steps in sequence; return its name."""
+    """Write a function that runs all steps for the blocks from `%first` to `%last`; return its name.
+
+    A block has `height` rows.
+    """
     out, parameter_of = _begin_part(region, arguments)
     first_row = out.new(f"mul nsw i64 %first, {height}")
     last_row = minimum(out, out.new(f"mul nsw i64 %last, {height}"), rows)

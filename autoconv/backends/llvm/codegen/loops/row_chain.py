@@ -20,22 +20,23 @@ from autoconv.graph.graph import Node, Value
 class RowChainWriter(LoopNestWriter):
     """A writer of the function of a plan item with phases (see schedule/row_chains.py).
 
-    A value that a later phase reads again is *kept* in memory if it is costly to recompute.
+    A value that a later phase reads again is *saved* in memory if it is costly to recompute.
     """
 
     def _write_loops(self, reductions: Any) -> None:
         self._row_totals: dict[Value, Element] = {}
         self._phase = 0
         self._phase_of = {node: p for p, nodes in enumerate(self._item.phases) for node in nodes}
-        self._kept_memory: dict[Value, tuple[str, bool]] = {}  # address, and whether it holds a single row
-        for value in self._values_to_keep():
-            allocation = self._allocate_kept(value)
+        # Saved value -> (address, true if the memory holds a single row).
+        self._saved_memory: dict[Value, tuple[str, bool]] = {}
+        for value in self._values_to_save():
+            allocation = self._allocate_saved(value)
             if allocation is not None:
-                self._kept_memory[value] = allocation
+                self._saved_memory[value] = allocation
         super()._write_loops(reductions)
 
-    def _values_to_keep(self) -> Iterator[Value]:
-        """Yield the values of earlier phases that later ones read and that are costly to recompute."""
+    def _values_to_save(self) -> Iterator[Value]:
+        """Iterate over the values that later phases read and that are costly to recompute."""
         for node in self._phase_of:
             (value,) = node.results
             if self._plan.classes[node] == "element" and self._is_costly(value) and self._is_read_later(value):
@@ -52,8 +53,8 @@ class RowChainWriter(LoopNestWriter):
             return False
         return node.op.traits.costly or any(self._is_costly(operand) for operand in node.inputs)
 
-    def _allocate_kept(self, value: Value) -> tuple[str, bool] | None:
-        """Return the memory of a kept value, and whether it holds a single row; None if there is no memory."""
+    def _allocate_saved(self, value: Value) -> tuple[str, bool] | None:
+        """Return the memory for a saved value, as in `_saved_memory`; None if there is none."""
         if value in self.stores:
             return self.stores[value], False
         row_shape = (self._item.shape or ())[self._item.depth :]
@@ -62,11 +63,12 @@ class RowChainWriter(LoopNestWriter):
         return self.out.alloca(f"[{math.prod(row_shape)} x {memory(value.dtype)}]"), True
 
     def _borrow_result_memory(self, value: Value) -> tuple[str, bool] | None:
-        """Return the memory of a result of the last phase, which is free until then, for rows of open length."""
-        used_pointers = {pointer for pointer, _ in self._kept_memory.values()}
+        """Return the memory of a result that only the last phase stores, for a value with rows of open length."""
+        used_pointers = {pointer for pointer, _ in self._saved_memory.values()}
         for result, pointer in self.stores.items():
             node = result.node
-            if node is None or pointer in used_pointers or result in self._kept_memory or result.type != value.type:
+            is_available = pointer not in used_pointers and result not in self._saved_memory
+            if node is None or not is_available or result.type != value.type:
                 continue
             if self._phase_of.get(node) == len(self._item.phases) - 1 and self._plan.classes[node] == "element":
                 return pointer, False
@@ -98,7 +100,7 @@ class RowChainWriter(LoopNestWriter):
 
     def _write_body(self, index: Index, reductions: Any, nodes: Sequence[Node] | None = None) -> None:
         super()._write_body(index, reductions, nodes)
-        for value, (pointer, is_row) in self._kept_memory.items():
+        for value, (pointer, is_row) in self._saved_memory.items():
             if value.node not in (nodes or ()):
                 continue
             if is_row:
@@ -112,8 +114,8 @@ class RowChainWriter(LoopNestWriter):
         if value in self._row_totals:
             return self._row_totals[value]
         node = value.node
-        if value in self._kept_memory and node is not None and self._phase_of[node] < self._phase:
-            pointer, is_row = self._kept_memory[value]
+        if value in self._saved_memory and node is not None and self._phase_of[node] < self._phase:
+            pointer, is_row = self._saved_memory[value]
             depth, shape = (self._item.depth, self._item.shape or ()) if is_row else (0, sizes(value.type))
             return load(self.b, value.dtype, pointer, linear_offset(self.out, index[depth:], shape[depth:]))
         return super()._write_element(value, index)

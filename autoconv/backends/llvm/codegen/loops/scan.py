@@ -31,13 +31,16 @@ from autoconv.graph.graph import Node
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.traits import MAX, MIN
 
-_LANES = 8  # rows that are interleaved, to hide the latency of additions
-_ELEMENT_COST = 8  # cost of one element, in units of 0.05 ns
-_LONG_ROW = 4096  # length from which a single row is cut into _LANES parts
+_LANES = 8  # rows, or parts of a row, that are interleaved, to hide the latency of additions
+_ELEMENT_COST = 8  # time of one element, in units of 0.05 ns
+_LONG_ROW = 4096  # least length of a row that is cut into _LANES parts
 
 
 class _IterationSpace:
-    """The loops of a scan: `outer` rows of `size` steps of `inner` columns; `is_reversed`: from the last step on."""
+    """The loops of a scan: `outer` rows of `size` steps of `inner` columns.
+
+    `is_reversed`: the first step is the last position of the axis.
+    """
 
     def __init__(self, out: FunctionText, node: Node, shape: Sequence[Position]) -> None:
         axis_attribute = node.attributes["axis"]
@@ -72,8 +75,8 @@ def _has_single_dtype(node: Node) -> bool:
 def write_scan(region: LoweringContext, node: Node) -> None:
     """Vectorise a scan over columns if there are several; otherwise interleave several rows.
 
-    A single long row is cut into parts, and the total of the preceding parts is added to each part at the end. Ops with
-    NumPy's names keep NumPy's order of float operations.
+    A single long row is cut into parts, and the total of the preceding parts is added to each part at the end. The ops
+    "numpy_cumsum" and "numpy_cumprod" keep NumPy's order of float operations.
     """
     (x,), (result,) = node.inputs, node.results
     parameters = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"]
@@ -110,7 +113,7 @@ def _neutral_of_products(b: ElementWriter, dtype: DType) -> Element:
 
 
 class _Scan:
-    """A writer of a cumulative sum, product or extreme, with loops in three orders."""
+    """A writer of a cumulative sum, product or extreme, with three forms of loops: by columns, by rows, by parts."""
 
     def __init__(self, routine: Routine, node: Node) -> None:
         self.out, self.b = routine.out, routine.b
@@ -142,7 +145,7 @@ class _Scan:
         return x * y if self.is_product else x + y
 
     def write_by_columns(self) -> None:
-        """Scan all columns of a step in one loop, one step after the other."""
+        """Write the scan step by step; an inner loop covers all columns of a step."""
         out, b, offset_of = self.out, self.b, self.space.offset_of
         if not self.space.size:
             return
@@ -159,9 +162,9 @@ class _Scan:
                     store(b, self.combine(load(b, self.dtype, "%result", previous_offset), element), "%result", offset)
 
     def write_by_rows(self) -> None:
-        """Scan _LANES rows at once.
+        """Write the scan of blocks of _LANES rows at once.
 
-        An incomplete last block repeats rows of the block before, or the last row if the number of rows is open.
+        The last block also has rows of the block before, or the last row several times if the number of rows is open.
         """
         out, space = self.out, self.space
         if not isinstance(space.outer, int):
@@ -180,7 +183,8 @@ class _Scan:
             self._scan_interleaved([plus(out, first, lane) for lane in range(lanes)], [0] * lanes, space.size)
 
     def write_by_parts(self) -> None:
-        """Scan _LANES parts of each row at once, then add the totals of the preceding parts to each part."""
+        """Write the scan of _LANES parts of each row at once; then add the total of the preceding parts to each part.
+        """
         out, b = self.out, self.b
         size = self.space.size
         part_length = size // _LANES if isinstance(size, int) else out.new(f"sdiv i64 {size}, {_LANES}")
@@ -200,7 +204,7 @@ class _Scan:
     def _scan_interleaved(
         self, rows: Sequence[Position], starts: Sequence[Position], length: Position, initial: Element | None = None
     ) -> list[str]:
-        """Scan `length` steps of each row from its start; return the memory of each row's last total."""
+        """Write the scan of `length` steps of each row from its start; return the address of each row's last total."""
         out, b = self.out, self.b
         total_cells = [out.alloca(memory(self.dtype)) for _ in rows]
         for cell in total_cells:
@@ -228,7 +232,7 @@ def _is_open_recurrence(node: Node) -> bool:
 @complex_lowering("linear_recurrence", fits=_has_single_dtype)
 @native_lowering("linear_recurrence", fits=_has_known_arrays, fits_open=_is_open_recurrence)
 def write_recurrence(region: LoweringContext, node: Node) -> None:
-    """Compute each step as its addend plus its coefficient times the previous step."""
+    """Compute each step as addend + coefficient · previous step; the first step is its addend."""
     (coefficient, addend), (result,) = node.inputs, node.results
     parameters = [f"ptr noalias {name}" for name in ("%coefficient", "%addend", "%result")]
     routine = Routine(region, [*open_dimensions(region), *parameters])

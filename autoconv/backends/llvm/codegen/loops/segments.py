@@ -1,4 +1,4 @@
-"""Lower NumPy's `reduceat`: reductions of segments of a vector, which begin at positions that another vector gives."""
+"""Lower NumPy's `reduceat`: reductions of segments of a vector; another vector has the positions where they begin."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _COMBINE_BY_FUNCTION = {
     "add.reduceat": "add", "multiply.reduceat": "multiply", "maximum.reduceat": "max", "minimum.reduceat": "min",
 }  # fmt: skip
 
-_AXIS_KEYWORDS = {"axis": ("value", 0)}
-_LANES = 8  # partial results of a long segment, for vector registers and for less rounding
+_AXIS_KEYWORDS = {"axis": ("value", 0)}  # the keyword arguments of a call whose axis is the constant 0
+_LANES = 8  # partial results of a long segment, which use vector registers and round less
 
 
 def is_reduceat(node: Node) -> bool:
-    """Return whether a call of a ufunc is a `reduceat` of a vector, without other arguments."""
+    """Return whether a call of a ufunc's method is a `reduceat` of a vector that has native code."""
     keywords = dict(node.attributes.get("keywords", ()))
     if node.attributes["function"] not in _COMBINE_BY_FUNCTION or keywords != _AXIS_KEYWORDS:
         return False
@@ -51,6 +51,7 @@ def write_reduceat(region: LoweringContext, node: Node) -> None:
 
 
 def _write_position_check(region: LoweringContext, node: Node) -> str:
+    """Return the name of a function that sets an i1 if a position is out of range."""
     (size,), (count,) = (sizes(value.type) for value in node.inputs)
     routine = Routine(region, ["ptr noalias readonly %places", "ptr noalias %wrong", *open_dimensions(region)])
     out, b = routine.out, routine.b
@@ -61,6 +62,7 @@ def _write_position_check(region: LoweringContext, node: Node) -> str:
 
 
 def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
+    """Return the name of a function that reduces all segments."""
     type_: Any = node.inputs[0].type
     (size,), (count,), dtype = sizes(type_), sizes(node.inputs[1].type), type_.dtype
     parameters = [f"ptr noalias {name}" for name in ("readonly %places", "readonly %x", "%result")]

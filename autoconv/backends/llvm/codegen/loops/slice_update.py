@@ -1,4 +1,4 @@
-"""Updates of a part of an array, in place if the array has a single owner, else in a copy."""
+"""Updates of a part of an array: in place if nothing else refers to the array, else in a copy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from autoconv.graph.graph import Node, Value
 
 @class_lowering("update")
 def write_update(region: LoweringContext, node: Node) -> None:
-    """Store the value in the array itself if this is its last use and it has a single owner, else in a copy."""
+    """Store the value in the array itself if nothing else refers to it and this is its last use, else in a copy."""
     region.check_positions(node)
     (result,) = node.results
     x, value = node.inputs[:2]
@@ -38,6 +38,7 @@ def write_update(region: LoweringContext, node: Node) -> None:
 
 
 def _updated_shape(region: LoweringContext, node: Node) -> tuple[Position, ...]:
+    """Return the sizes of the part that is updated."""
     return tuple(write_dimension(region.out, size) for size in item_shape(node) or ())
 
 

@@ -39,7 +39,8 @@ _POINTERS = ("ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias 
 
 
 def is_one_product(node: Node) -> bool:
-    """Return whether y is a single matrix, so that the stacked rows of x form one product with it."""
+    """Return whether a batch is computed as one product: y is a single matrix, and x the stacked rows of its matrices.
+    """
     rank_x, rank_y = (len(shape_of(value.type)) for value in node.inputs)
     return rank_y == 2 and (rank_x == 2 or not node.attributes.get("transpose_a", False))
 
@@ -68,9 +69,10 @@ def _is_open_batch(node: Node) -> bool:
 
 @native_lowering("matmul", fits=_is_native_batch)
 def write_products(region: LoweringContext, node: Node) -> None:
-    """Compute each product of a batch by tiles if they suit, else by BLAS; both add as for two single matrices.
+    """Compute each product of a batch by tiles if they suit, else by BLAS.
 
-    Products of integers have separate loops. The matrices, and the tiles of each, are divided among threads.
+    Sums are added in the same order as in a product of two matrices. Products of integers have loops of their own. The
+    matrices, and the tiles of each, are divided among threads.
     """
     (result,) = node.results
     if integers.fits(node):
@@ -107,9 +109,10 @@ def write_products(region: LoweringContext, node: Node) -> None:
 def _run_pieces(
     region: LoweringContext, node: Node, product: Product, piece_count: int, write: Any, pointers: list[str]
 ) -> None:
-    """Write and call a loop over all pieces of all products, with a body by `write(out, addresses, piece)`.
+    """Write and call a loop over all pieces of all products; `write(out, addresses, piece)` writes the body.
 
-    A piece is a row of tiles, or a whole product.
+    A piece is a row of tiles, or a whole product; `piece_count` is the number of pieces of one product. `addresses` are
+    those of the current matrices of x, y and z.
     """
     batch = sizes(node.results[0].type)[:-2]
     parameters = [*open_dimensions(region), *_POINTERS]
@@ -142,7 +145,7 @@ def _run_pieces(
 def _transpose_matrices(
     region: LoweringContext, node: Node, product: Product, lanes: int
 ) -> tuple[Object, TensorType]:
-    """Transpose the matrices of y; return the new array and its type."""
+    """Write code that transposes all matrices of y; return the new array and its type."""
     y = node.inputs[1]
     batch, matrix_size = sizes(y.type)[:-2], product.inner * product.columns
     if is_known(batch):
@@ -166,7 +169,7 @@ def _transpose_matrices(
 
 
 def _classify_batched(node: Node) -> str | None:
-    """Return the lowering class; None for a single product, which has a rule in `analysis/classify.py`."""
+    """Return the lowering class of a product; None for one that `analysis/classify.py` classifies."""
     if integers.fits(node):
         return "whole"
     if not uses_open_sizes(node):

@@ -62,7 +62,7 @@ def _vector_product_call(
     module: ModuleText, dtype: DType, x: Matrix, y: Matrix, y_step: Position, z: Matrix, rows: Position,
     inner: Position,
 ) -> str:  # fmt: skip
-    """Return the text of a call, as `product_call`, for a vector y of that step and a contiguous vector z."""
+    """Return the text of a call, as `product_call`, for a vector y with step `y_step` and a contiguous vector z."""
     ir_type = register(dtype)
     name, first_types = f"cblas_{_precision_letter(dtype)}gemv", "i32, i32, i64, i64"
     gemv = module.declare(name, "void", f"{first_types}, {ir_type}, ptr, i64, ptr, i64, {ir_type}, ptr, i64")

@@ -1,7 +1,7 @@
 """Products of integer matrices, which BLAS lacks.
 
-Rows of y, times numbers of x, are added to rows of the result. With a transposed y, or for a single column, each
-element is a dot product instead.
+Each row of the result is the sum of the rows of y, each times a number of x. With a transposed y, or for a single
+column, each element is a dot product instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MULTIPLICATION_COST = 8  # cost of a multiplication, in units of 0.05 ns
 
 
 def fits(node: Node) -> bool:
-    """Return whether the operands are integers whose shapes agree, also symbolically."""
+    """Return whether the operands are arrays of integers whose shapes, with open sizes as symbols, are compatible."""
     types = [value.type for value in (*node.inputs, node.results[0])]
     if not all(is_dense(type_) for type_ in types) or not node.results[0].dtype.is_integer:
         return False
@@ -49,7 +49,11 @@ def write_products(region: LoweringContext, node: Node) -> None:
 
 
 class _RowWriter:
-    """A writer of a row of the result; `x`, `y` and `z` are the offsets of its operands and of the row."""
+    """A writer of the code for a row of the result.
+
+    `x`, `y` and `z` are the offsets in elements of the row (or column) of x, of the matrix of y and of the row of the
+    result. `step_x` is the distance of adjacent numbers in the row of x.
+    """
 
     def __init__(self, body: Routine, node: Node, row_number: Position, index: tuple[Position, ...]) -> None:
         self.out, self.b, self.dtype = body.out, body.b, node.results[0].dtype
@@ -105,6 +109,7 @@ class _RowWriter:
             self._add_rows(k, 1)
 
     def _add_rows(self, first: Position, count: int) -> None:
+        """Add the rows of y from `first` on, each times its number of x, to the row of the result."""
         out, b = self.out, self.b
         steps = [plus(out, first, i) for i in range(count)]
         factors = [self._load_x(k) for k in steps]

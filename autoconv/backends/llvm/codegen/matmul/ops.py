@@ -34,15 +34,15 @@ from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension
 
-_PART_MULTIPLICATIONS = 2_000_000  # multiplications of a part that BLAS computes
+_PART_MULTIPLICATIONS = 2_000_000  # least multiplications of a part that BLAS computes
 _LEAST_PART_SIDE = 64  # fewest rows or columns of such a part
 
 
 @class_lowering("matmul")
 def write_matmul(region: LoweringContext, node: Node) -> None:
-    """Compute the product by tiles or by BLAS, or by the kernel without a BLAS.
+    """Compute the product by tiles or by BLAS, or by the op's kernel if neither is possible.
 
-    For a symbolic inner dimension, the code chooses tiles at run time if y fits in the cache.
+    If the inner dimension is symbolic, code chooses at run time: tiles if y fits in the cache, else BLAS.
     """
     (result,) = node.results
     product = Product(node, region.patches(node))
@@ -54,7 +54,7 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
     if product.is_empty:  # all sums are empty
         count = element_count(region.out, sizes(result.type))
         region.out.clear(region.data(result), times(region.out, count, product.dtype.size))
-    elif has_computed_sizes(result.type):  # there may be no rows or columns, which the BLAS refuses
+    elif has_computed_sizes(result.type):  # there may be no rows or columns, which BLAS refuses
         count = element_count(region.out, sizes(result.type))
         with region.out.unless(region.out.icmp("eq", count, 0)):
             _write_blas(region, product)
@@ -74,8 +74,8 @@ def write_row_routine(
 ) -> tuple[str, list[str], Position]:
     """Write the function that computes rows of a product by tiles.
 
-    Return its name, its arguments, and the rows of a unit. Further arguments are a first and a last unit. A unit is a
-    row of tiles, whose height divides `block_height` unless that is 0, or a line of patches.
+    Return its name, its first arguments, and the number of rows of a unit. The function also takes a part, a first and
+    a last unit. A unit is a row of tiles, whose height divides `block_height` unless that is 0, or a line of patches.
     """
     registers, out, patches = current_target().vector_registers, region.out, product.patches
     assert registers is not None
@@ -162,6 +162,7 @@ def _write_blas(region: LoweringContext, product: Product) -> None:
 
 
 def _address(region: LoweringContext, value: Value) -> str:
+    """Return the address of an operand's elements, which for a lent value are in the array it was loaded from."""
     return region.lent_array(value).pointer if region.is_lent(value) else region.data(value)
 
 
@@ -175,7 +176,10 @@ def _row_distance(region: LoweringContext, value: Value) -> int:
 
 
 def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
-    """Compute a product of open sizes by BLAS, in parts if it is large at run time; the inner dimension may be 0."""
+    """Compute a product of open sizes by BLAS, in parts if it is large at run time.
+
+    The inner dimension may be 0.
+    """
     module, ir_type = region.body.module, register(product.dtype)
     operands = product.node.inputs
     parameters = ["ptr %x", "ptr %y", "ptr %z", "i64 %rows", "i64 %inner", "i64 %columns"]
@@ -218,13 +222,16 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
 def _patch_offsets(
     patches: Patches, columns: int, size_operand: Callable[[Dimension], Position]
 ) -> tuple[Sequence[Sum], Sequence[tuple[Position, Position]], int]:
-    """Return the sums over a patch, the (size, step) of the loops over lines, and the step of patches in a line."""
+    """Return the sums over a patch, the (size, step) of the loops over lines, and the step between patches of a line.
+
+    Steps are in elements; `size_operand` turns a size into an operand of the function.
+    """
     *lines, (_, patch_step) = patches.rows
     sums, columns_before = [], 0
     for offset, count in patches.stretches:
         sums.append(Sum(size_operand(offset), columns_before * columns, count, 1, columns))
         columns_before += count
-    # The outermost size is implied by the count.
+    # The outermost size is not needed, because the number of lines is an argument.
     line_steps = [(size_operand(size) if depth else 1, size_operand(step)) for depth, (size, step) in enumerate(lines)]
     return sums, line_steps, _as_constant(patch_step)
 

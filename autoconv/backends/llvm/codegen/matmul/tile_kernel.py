@@ -6,8 +6,8 @@ the edges. Strides are constants, so that an address is a register and a constan
 depend on the distribution of rows to threads.
 
 The numbers of rows and of steps may be symbolic. If the rows are no multiple of the tile's height, the last tile starts
-earlier and overlaps the tile before; recomputed rows are equal. If there are fewer rows than the height, tiles of half
-the height, or of one row, are used.
+earlier and overlaps the tile before; the rows that are computed twice have equal results. If there are fewer rows than
+the height, tiles of half the height, or of one row, are used.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ class TileKernelWriter:
     """A writer of the functions of a product.
 
     `sums` are accumulated into each number of the result in sequence. `row_steps` are the distances in elements of
-    adjacent rows of x and of the result. `lines` are nested loops of (size, step in elements of x), the innermost last;
-    with them, `tiling` describes a single line. `open_sizes` are further parameters.
+    adjacent rows of x and of the result. `lines` are the nested loops over lines of patches, each (size, step in
+    elements of x), the innermost last; with lines, `tiling` describes a single line. `open_sizes` are further
+    parameters.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class TileKernelWriter:
             out.begin(enough_label)
             with out.loop(first if tile_height == height else "0", tile_count, unrolled=False) as i:
                 row = out.mul(i, tile_height)
-                row = out.select(out.icmp("slt", row, last_start), row, last_start)  # the start of the last tile
+                row = out.select(out.icmp("slt", row, last_start), row, last_start)  # the last tile overlaps
                 row_starts = self._advance(out, x, row, self._x_row_step), self._advance(out, z, row, self._z_row_step)
                 self._write_row(out, "0", tile_height, *row_starts)
             out.branch(done_label)
@@ -132,6 +133,7 @@ class TileKernelWriter:
             out.call(self._write_tile(height, columns_left), x, y, target, *self._open_sizes)
 
     def _advance(self, out: FunctionText, pointer: str, count: Position, step: Position) -> str:
+        """Return the address `count · step` elements after a pointer."""
         offset = out.mul(count, step)
         return out.gep(self._ir_type, pointer, offset)
 
@@ -188,7 +190,10 @@ class TileKernelWriter:
     def _accumulate_steps(
         self, v: VectorWriter, inner_sum: Sum, cells: list[list[str]], widths: list[int], start: str, count: Position
     ) -> None:
-        """Write the accumulation of `count` steps in the cells, which are cleared first if a `start` is given."""
+        """Write the accumulation of `count` steps in the cells.
+
+        With a `start` (otherwise ""), the steps begin there, and the cells are cleared first.
+        """
         out = v.out
         for cell in [cell for row in cells for cell in row] if start else ():
             out.store(v.vector, "zeroinitializer", cell)

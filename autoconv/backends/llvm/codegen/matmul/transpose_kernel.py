@@ -1,4 +1,4 @@
-"""Transposition of matrices by squares of vector registers, whose rows and columns shuffles exchange."""
+"""Transposition of matrices in squares: as many vector registers as a vector has lanes, transposed by shuffles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.graph.dtypes import DType
 
 
 def transpose_function(module: ModuleText, dtype: DType, rows: int, columns: int, lanes: int) -> str:
-    """Write a function `(ptr from, ptr to)` that transposes a contiguous matrix; return its name.
+    """Write a function `(ptr from, ptr to)` that transposes a row-major matrix; return its name.
 
     A vector has `lanes` numbers, a power of two.
     """
@@ -18,6 +18,8 @@ def transpose_function(module: ModuleText, dtype: DType, rows: int, columns: int
 
 
 class _TransposeWriter:
+    """The writer of one function for `transpose_function`."""
+
     def __init__(self, module: ModuleText, dtype: DType, rows: int, columns: int, lanes: int) -> None:
         self._module = module
         self._rows, self._columns, self._lanes = rows, columns, lanes
@@ -34,7 +36,10 @@ class _TransposeWriter:
         return self._out.finish("transpose")
 
     def _square_runs(self, size: int) -> list[tuple[int, int, int]]:
-        """Divide a side into full squares and a remainder; return (start, number of squares, side of a square) each."""
+        """Divide a side of the matrix into full squares and a remainder.
+
+        Return (start, number of squares, side of a square) for each of the two that is not empty.
+        """
         full_squares, remainder = divmod(size, self._lanes)
         blocks = [(0, full_squares, self._lanes)] if full_squares else []
         return [*blocks, (full_squares * self._lanes, 1, remainder)] if remainder else blocks
@@ -67,8 +72,8 @@ class _TransposeWriter:
     def _transpose_vectors(self, rows: list[str]) -> list[str]:
         """Transpose a square of vectors.
 
-        First, numbers of two vectors are interleaved within each 16 bytes, then pairs of numbers, and so on. Then
-        16-byte blocks are exchanged. Each of these shuffles is one instruction.
+        First, numbers of two vectors are interleaved within each block of 16 bytes, then pairs of numbers, and so on.
+        Then 16-byte blocks are exchanged. Each of these shuffles is one instruction.
         """
         lanes, block_lanes, vectors = self._lanes, min(self._lanes, 16 // self._itemsize), list(rows)
         unit = 1

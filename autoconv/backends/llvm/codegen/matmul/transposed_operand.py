@@ -1,4 +1,4 @@
-"""Transposition of the right-hand sides of products, if tiles need the other order."""
+"""Transposition of the right operand of a product, for tiles, which read it in row-major order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from autoconv.graph.types import TensorType
 
 
 def transpose_operand(region: LoweringContext, y: Value, lanes: int) -> str:
-    """Return the address of the transposed matrix; a loop-invariant matrix is transposed once for all iterations."""
+    """Write code that transposes the matrix y; return the address of the transposed matrix.
+
+    A loop-invariant matrix is transposed once for all iterations.
+    """
     out, (rows, columns) = region.out, sizes(y.type)
     dtype: DType = y.dtype
     transposed_type = TensorType(dtype, (columns, rows))

@@ -1,6 +1,6 @@
-"""Representation of mutable arrays: an address, with sizes and strides that are constants or registers.
+"""Representation of mutable arrays (`Memory`): the address, with sizes and strides that are constants or registers.
 
-The owner of the memory is kept alive while the region that created the view runs.
+The object that owns the memory stays alive while the region that created the view runs.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def ndarray_memory(region: LoweringContext, object_: Object, type_: ArrayType) -
 def sizes_or_strides(
     out: FunctionText, array: str, type_numbers: Sequence[Dimension], field_offset: int
 ) -> tuple[Position, ...]:
-    """Return the sizes or strides of an array: `type_numbers` are those of its type.
+    """Return the sizes or strides of an array; `type_numbers` are those in its type.
 
-    Where they are open, they are loaded from the array object, whose field at `field_offset` has their address.
+    Open ones are loaded from the array object: its field at `field_offset` has the address of all sizes or strides.
     """
     positions = [_known_position(number) for number in type_numbers]
     if None in positions:
@@ -60,6 +60,7 @@ def sizes_or_strides(
 
 
 def _known_position(number: Dimension) -> Position | None:
+    """Return a size or stride as a constant or as the register of its symbol; None if it is open."""
     return Size(register_of(number)) if isinstance(number, Symbol) else number
 
 
@@ -149,7 +150,7 @@ def placeholder_memory(region: LoweringContext, type_: ArrayType) -> Memory:
 
 
 def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Object:
-    """Return an owned reference to the array itself, or to a new view of it."""
+    """Return an owned reference to the owner if the memory is that whole array, else to a new view."""
     out = region.out
     if memory.is_whole == "true":
         out.line(f"call void @retain(ptr {memory.owner.ir})")

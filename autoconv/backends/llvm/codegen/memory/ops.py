@@ -1,4 +1,4 @@
-"""Lower arrays in memory, which may change: views are address arithmetic, and elements are accessed in place."""
+"""Lower ops on mutable arrays: views are address arithmetic, and elements are accessed in place."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ from autoconv.ops.numpy.arrays import basic_entries
 from autoconv.ops.numpy.shapes import UPDATE, compared_dimensions
 from autoconv.ops.rules import is_known_to_broadcast
 
-_SIZE_LIMIT = 1 << 40  # larger sizes, and negative ones as unsigned numbers, are left to the kernel, which raises
+# For larger sizes, and for negative ones (compared as unsigned numbers), the kernel runs, which raises.
+_SIZE_LIMIT = 1 << 40
 
 # ---- views
 
@@ -75,8 +76,8 @@ def _write_view(region: LoweringContext, node: Node) -> None:
 def element_pointer(out: FunctionText, pointer: str, index: Position, stride: Position) -> str:
     """Return the address of an element at a valid index along an axis.
 
-    The index is an operand of the address as it is: LLVM transforms products with a stride in different ways at
-    different places, and then does not see that two of them are equal.
+    The index itself is the operand of the address computation. LLVM would transform products of index and stride in
+    different ways at different places, and then not recognise equal addresses.
     """
     if index == 0:
         return pointer
@@ -86,7 +87,7 @@ def element_pointer(out: FunctionText, pointer: str, index: Position, stride: Po
 
 
 def _as_memory(region: LoweringContext, value: Value) -> Memory:
-    """Return the representation of an array in memory, also for a tensor."""
+    """Return the `Memory` of a mutable array or a tensor."""
     if representation.is_memory(value.type):
         return memory_of(region, value)
     shape = sizes(value.type)
@@ -95,13 +96,16 @@ def _as_memory(region: LoweringContext, value: Value) -> Memory:
 
 
 def write_integer(region: LoweringContext, value: Value) -> str:
-    """Return a scalar as an i64."""
+    """Return the register of a scalar, converted to i64."""
     b = RegisterWriter(region)
     return b.cast(region.number(value), int64).ir
 
 
 def normalise_index(region: LoweringContext, node: Node, index: Any, size: Position) -> Position:
-    """Check a single index, and normalise it to count from the start; the op's kernel raises if it is out of range."""
+    """Check a single index, a constant or a value; return it normalised to count from the start.
+
+    If it is out of range, the op's kernel is called, which raises.
+    """
     b = RegisterWriter(region)
     if isinstance(index, int):
         if isinstance(size, int) and -size <= index < size:
@@ -124,7 +128,7 @@ def _write_checked_index(region: LoweringContext, node: Node, index: Element, si
         return index.ir
 
     def wrap() -> str:
-        wrapped_index = out.op("add", index.ir, size)  # as an unsigned number, still too large if the index was
+        wrapped_index = out.op("add", index.ir, size)  # compared as an unsigned number: too large if still negative
         region.raise_and_exit_if(node, out.icmp("uge", wrapped_index, size))
         return wrapped_index
 
@@ -141,7 +145,7 @@ def _write_size(region: LoweringContext, node: Node) -> None:
 
 @memory_lowering("numpy_shapes")
 def _write_shapes(region: LoweringContext, node: Node) -> None:
-    """Check sizes that have to be equal; the kernel raises if they differ."""
+    """Check that pairs of sizes are equal; if not, the kernel is called, which raises."""
     first, second = (_sizes_of(region, value) for value in node.inputs)
     rule, out = node.attributes["rule"], region.out
     is_update = rule == UPDATE
@@ -198,9 +202,9 @@ def write_lent_load(region: LoweringContext, node: Node) -> None:
 
 
 def _is_unwritten_argument(region: LoweringContext, node: Node) -> bool:
-    """Return whether a load can reuse the array object: an argument that is C-contiguous and never written.
+    """Return whether a load can be the array object itself: an argument that is C-contiguous and never written.
 
-    That does not hold for arguments of a recursive function, which may overlap.
+    Arguments of recursive functions do not count, because they may overlap.
     """
     value = node.inputs[0]
     assert isinstance(value.type, ArrayType)
@@ -243,7 +247,7 @@ def _has_native_store(node: Node) -> bool:
 
 @memory_lowering("array_store", fits=_has_native_store)
 def _write_store(region: LoweringContext, node: Node) -> None:
-    """Store the elements; if their sizes differ from those of the array, the kernel broadcasts or raises."""
+    """Store the elements; if the sizes differ at run time, the kernel runs, which broadcasts or raises."""
     array_type, value_type = (representation.elements_of(value.type) for value in node.inputs)
     has_computed_sizes = representation.has_computed_sizes(value_type)
     if not has_computed_sizes and is_known_to_broadcast(array_type.shape or (), value_type.shape):
@@ -313,7 +317,7 @@ def _write_new(region: LoweringContext, node: Node) -> None:
 
 
 def _new_dynamic_memory(region: LoweringContext, node: Node, type_: ArrayType) -> Memory:
-    """Allocate an array whose sizes the graph computes; the kernel raises for negative sizes."""
+    """Allocate an array whose sizes the graph computes; for negative sizes the kernel is called, which raises."""
     out, b = region.out, RegisterWriter(region)
     inputs = iter(node.inputs)
     shape: list[Position] = []

@@ -30,7 +30,7 @@ def may_overlap(region: LoweringContext, first: Value, second: Value) -> str:
 
 
 def _row_bytes_of_common_base(first: Value, second: Value) -> int | None:
-    """Return the distance in bytes of adjacent rows in the common base of two views; None without such a base."""
+    """Return the distance in bytes of adjacent rows in the common base of two views; None if there is no such base."""
     base = base_of(first)
     strides = base.type.strides if isinstance(base.type, ArrayType) else ()
     is_known = base is base_of(second) and len(strides) > 1 and isinstance(strides[0], int) and strides[0] > 0

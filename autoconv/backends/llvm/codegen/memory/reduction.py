@@ -1,6 +1,7 @@
-"""Lower totals: reductions of views of arrays in memory to a number (see legalize/array_reductions.py).
+"""Lower totals: reductions of mutable arrays, or of expressions over them, to a number.
 
-Long sums of floats are accumulated in blocks, whose sums are added in float64, as in loops/reductions.py.
+legalize/array_reductions.py forms totals. Long sums of floats are accumulated in blocks, whose sums are added in
+float64, as in loops/reductions.py.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _KINDS_WITHOUT_NEUTRAL = ("max", "min", "argmax", "argmin")
 
 @memory_lowering("array_total", is_represented_only=False)
 def write_total(region: LoweringContext, node: Node) -> None:
-    """Write the loops; the kernel runs instead if sizes do not fit, or if there are no elements for an extreme."""
+    """Write the loops; the kernel runs instead if sizes do not broadcast, or if an extreme has no elements."""
     out, (result,) = region.out, node.results
     dtype: Any = result.dtype
     ir_type, b = register(dtype), RegisterWriter(region)
@@ -49,6 +50,8 @@ def write_total(region: LoweringContext, node: Node) -> None:
 
 
 class _TotalWriter(StepLoops):
+    """The writer of the loops of a total; `sizes` are those of the loops."""
+
     def __init__(self, region: LoweringContext, node: Node) -> None:
         super().__init__(region, node, node.inputs)
         self.kind = KINDS[node.attributes["op"]]
@@ -56,7 +59,7 @@ class _TotalWriter(StepLoops):
         self.sizes = self._loop_sizes()
 
     def _loop_sizes(self) -> tuple[Position, ...]:
-        """Return the sizes of the loops, each from an input whose size is known, if there is one."""
+        """Return the sizes of the loops: of each dimension the size in an input where it is known, if there is one."""
         shapes = [(step.type.shape or (), self.sizes_of(step)) for step in self.steps if not step.op]
         rank = max(len(sizes) for _, sizes in shapes)
         result: list[Position] = []
@@ -74,7 +77,7 @@ class _TotalWriter(StepLoops):
         return conditions
 
     def run(self, cell: str) -> None:
-        """Store the result in the cell."""
+        """Write and call the routine that stores the result in the cell."""
         routine = StepRoutine(self.region)
         out = routine.out
         target = routine.pointer(cell)
@@ -122,7 +125,7 @@ def _write_accumulation(
 
 
 def _is_strided(writer: _TotalWriter) -> bool:
-    """Return whether elements are not adjacent in memory, so that LLVM adds them one after the other."""
+    """Return whether consecutive elements are not adjacent in memory; LLVM then does not vectorise the sum."""
     arrays = [(value, array) for value, array in writer.operands if isinstance(array, Memory) and array.strides]
     return any(array.strides[-1] != value.dtype.size for value, array in arrays)
 
@@ -134,7 +137,10 @@ def _write_blocked_loops(
     end_block: Callable[[], None],
     lanes: int,
 ) -> None:
-    """Write loops whose innermost loop is strip-mined into blocks of BLOCK_ELEMENTS, with `lanes` sums each."""
+    """Write loops whose innermost loop is strip-mined into blocks of BLOCK_ELEMENTS elements.
+
+    `accumulate(index, lane)` writes the addition of an element to one of `lanes` interleaved sums.
+    """
     *outer_sizes, last_size = sizes
 
     def write_elements(index: Index, first: str, stop: str) -> None:
@@ -163,7 +169,7 @@ def _write_blocked_loops(
 def _write_arg_extreme(
     writer: _TotalWriter, b: ElementWriter, sizes: Sequence[Position], load_element: Callable[[Index], Element]
 ) -> Element:
-    """Write the loops that search the first extreme, or the first nan; return its flat index."""
+    """Write the loops that search for the first extreme, or the first nan; return its flat index."""
     out, dtype, reduction = b.out, writer.steps[-1].type.dtype, _REDUCTION_BY_KIND[writer.kind.removeprefix("arg")]
     ir_type = register(dtype)
     best_cell, best_position_cell, counter_cell = out.alloca(ir_type), out.alloca("i64"), out.alloca("i64")

@@ -1,4 +1,4 @@
-"""Bounds of slices that are known at run time only: start, length and step by Python's rules."""
+"""Bounds of slices by Python's rules: start, length and step, as constants or registers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _INT64_MAX = 2**63 - 1
 def resolve_bounds(
     region: LoweringContext, node: Node, parts: Sequence[Position | None], size: Position
 ) -> tuple[Position, Position, Position]:
-    """Return (start, length, step) of a slice of a dimension of that size, given its start, stop and step."""
+    """Return (start, length, step) of a slice of a dimension with `size` elements; `parts` are its start, stop, step.
+    """
     bounds, key = region.body.slice_bounds, (*map(str, parts), str(size))
     if key not in bounds:
         bounds[key] = _write_bounds(region, node, parts, size)
@@ -32,7 +33,7 @@ def _write_bounds(
     if isinstance(size, int) and not any(isinstance(part, str) for part in parts):
         first, last, known_step = slice(start, stop, step).indices(size)
         length = len(range(first, last, known_step))
-        # The step times the stride must not overflow; the step of a single element has no meaning.
+        # A step times a stride must not overflow. If there is one element at most, any step has the same meaning.
         return (first if length else 0), length, known_step if length > 1 or abs(known_step) < 2**31 else 1
     if start in (None, 0) and stop is None and step in (None, 1):
         return 0, size, 1
@@ -40,12 +41,12 @@ def _write_bounds(
 
 
 def _clamp_to_i64(part: Position | None) -> Position | None:
-    """Clamp a bound or step to the 64-bit range, which has the same meaning for any array."""
+    """Clamp a constant bound or step to 64 bits; the slice of any array stays the same."""
     return max(min(part, _INT64_MAX), -_INT64_MAX) if isinstance(part, int) else part
 
 
 class _SliceWriter:
-    """A writer of the bounds of a slice in a dimension, without the tests that ranges make redundant."""
+    """A writer of the bounds of a slice in a dimension; tests that known ranges of integers decide are left out."""
 
     def __init__(self, region: LoweringContext, size: Position) -> None:
         self._region = region
@@ -69,7 +70,7 @@ class _SliceWriter:
         backward = self._backward_bounds(start, stop, step_number, step)
         choices = zip(forward[:2], backward[:2], strict=True)
         begin, length = (b.select(is_forward, to_element(x), to_element(y)) for x, y in choices)
-        # The step times the stride must not overflow.
+        # A step times a stride must not overflow, so a single element has the step 1.
         return begin.ir, length.ir, b.select(length > 1, step_number, to_element(1)).ir
 
     def _to_element(self, position: Position) -> Element:
@@ -79,7 +80,7 @@ class _SliceWriter:
         return self._region.body.range_of(number)
 
     def _clamp(self, bound: Position, low: int, high: Element) -> Element:
-        """Normalise a bound to count from the start, and clamp it to [low, high]."""
+        """Return a bound that is normalised to count from the start and clamped to [low, high]."""
         if bound == 0 and low == 0:
             return self._to_element(0)
         b, x = self._b, self._to_element(bound)

@@ -1,4 +1,4 @@
-"""Lower assignments to arrays in memory (see legalize/array_statements.py) to a loop over the assigned array.
+"""Lower assignments to mutable arrays (see legalize/array_statements.py) to a loop over the assigned array.
 
 If the target may overlap an input, all elements are computed into temporary memory before any is assigned. If overlap
 is unknown at compile time, it is tested at run time.
@@ -47,6 +47,7 @@ def write_statement(region: LoweringContext, node: Node) -> None:
 
 
 def _write_native_assignment(region: LoweringContext, statement: _StatementWriter) -> None:
+    """Write the assignment in place, or through a copy if the target may overlap an input."""
     overlap = statement.find_overlap()
     if overlap == DISJOINT:
         statement.run(statement.target)
@@ -65,6 +66,8 @@ def _write_through_copy(region: LoweringContext, statement: _StatementWriter) ->
 
 
 class _StatementWriter(StepLoops):
+    """A writer of the loops of one assignment: to `target`, an array of `dtype`."""
+
     def __init__(self, region: LoweringContext, node: Node) -> None:
         super().__init__(region, node, node.inputs[1:])
         self.target = memory_of(region, node.inputs[0])
@@ -132,12 +135,13 @@ class _StatementWriter(StepLoops):
         return Split(None, target.sizes[0], None, target.sizes, work)
 
     def _is_target(self, value: Value) -> bool:
-        """Return whether a value is known to be the same part of memory as the target."""
+        """Return whether a value is known to be exactly the target's memory."""
         if not representation.is_memory(value.type):
             return False
         return self.region.body.overlaps.between(self.node.inputs[0], value) == EQUAL
 
     def copy_back(self, temporary: Memory) -> None:
+        """Write the loop that copies temporary memory to the target."""
         routine = StepRoutine(self.region)
         target, source = routine.memory(self.target, "noalias "), routine.memory(temporary, "noalias readonly ")
         out = routine.out

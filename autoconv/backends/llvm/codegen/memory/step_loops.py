@@ -1,4 +1,7 @@
-"""Loops that compute each element by a list of steps, for array statements and reductions of views."""
+"""Loops that compute each element by a list of steps, for array statements and totals.
+
+A step loads an element of an input or applies an op to results of earlier steps; the last result is the element.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +38,21 @@ from autoconv.ops.elements.maths import is_in_c_library
 
 
 class StepLoops:
-    """A writer of loops that compute elements by a node's steps from its first inputs, `operands`."""
+    """A writer of loops that compute elements by a node's steps.
+
+    `operands` are the inputs that the steps read, each as (value, array in memory or number).
+    """
 
     def __init__(self, region: LoweringContext, node: Node, inputs: Sequence[Value]) -> None:
         self.region = region
         self.node = node
         self.steps: Sequence[Step] = node.attributes["steps"]
-        # Later inputs only keep memory alive.
+        # The inputs after those only keep memory alive.
         operand_count = 1 + max(step.operands[0] for step in self.steps if step.op in ("", BASE))
         self.operands = [(value, self._operand_memory(value)) for value in inputs[:operand_count]]
 
     def _operand_memory(self, value: Value) -> Memory | Element:
+        """Return an input as a number in a register, or as an array in memory."""
         region = self.region
         if is_scalar(value.type):
             return region.number(value)
@@ -56,7 +63,7 @@ class StepLoops:
         return memory_of(region, value)
 
     def sizes_of(self, step: Step) -> tuple[Position, ...]:
-        """Return the sizes of an input; empty for a scalar."""
+        """Return the sizes of the input that a step loads; () for a scalar."""
         operand = self.operands[step.operands[0]][1]
         return operand.sizes if isinstance(operand, Memory) else ()
 
@@ -68,7 +75,10 @@ class StepLoops:
     def run_or_call_kernel(
         self, conditions: Sequence[str], run: Callable[[], None], store_result: Callable[[Any], None] = lambda _: None
     ) -> None:
-        """Write `run`, or, if a condition holds, a call of the kernel, whose results `store_result` gets."""
+        """Write the code of `run()`, and if there are conditions, a call of the kernel for the case that one holds.
+
+        `store_result` is called with each result of the kernel.
+        """
 
         def call_kernel() -> None:
             for result in self.region.call_kernel(self.node, is_rare=True):
@@ -130,10 +140,10 @@ class StepLoops:
         self, out: FunctionText, operands: Sequence[Memory | Element], sizes: Sequence[Position],
         bounds: tuple[str, str], write: Callable[[ElementWriter], None],
     ) -> None:  # fmt: skip
-        """Write the loops over all elements by `write(b)`.
+        """Write the loops over all elements; `write(b)` writes them with element rules by `b`.
 
-        If rules may leave rare elements to the C library, a first loop tests for such elements. If there are none, a
-        version of the loops without such calls runs.
+        If rules leave rare elements to the C library, a first loop tests for such elements. If there are none at run
+        time, a version of the loops without calls of the C library runs.
         """
         if not self.may_be_rare:
             write(CommonCaseWriter(out))
@@ -153,7 +163,7 @@ class StepLoops:
         values: list[Element] = []
         for step in self.steps:
             if step.op == BASE:
-                values.append(b.wrap(int64, "0"))  # read by gathers alone
+                values.append(b.wrap(int64, "0"))  # a placeholder: gathers load elements of a base themselves
                 continue
             if step.op == "get_item":
                 values.append(self._load_gathered(b, operands, step, values[step.operands[1]]))
@@ -191,6 +201,7 @@ def write_any(out: Any, conditions: Sequence[str]) -> str:
 
 
 def element_address(out: Any, x: Memory, index: Index) -> str:
+    """Return the address of an element of an array in memory."""
     offset = byte_offset(out, index, x.strides)
     return x.pointer if offset == 0 else str(out.new(f"getelementptr inbounds i8, ptr {x.pointer}, i64 {offset}"))
 
@@ -240,6 +251,7 @@ class StepRoutine:
         self.out = self._routine.out
 
     def _add_parameter(self, ir_type: str, attributes: str, argument: str) -> str:
+        """Add a parameter, with LLVM attributes such as "noalias ", and its argument; return its register."""
         name = f"%g{len(self._parameters)}"
         self._parameters.append(f"{ir_type} {attributes}{name}")
         self._arguments.append(f"{ir_type} {argument}")

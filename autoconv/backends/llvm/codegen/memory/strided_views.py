@@ -1,4 +1,5 @@
-"""Lower views of arrays in memory by other strides: orders of axes, diagonals, windows, real and imaginary parts."""
+"""Lower views of mutable arrays that have other strides: transpositions, diagonals, windows, parts of complex numbers.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ def _write_diagonal(region: LoweringContext, node: Node) -> None:
     diagonal_offset = node.attributes["offset"]
     (*outer, rows, columns), (*strides, row_stride, column_stride) = x.sizes, x.strides
     length = minimum(out, plus(out, rows, min(diagonal_offset, 0)), plus(out, columns, -max(diagonal_offset, 0)))
-    if diagonal_offset:  # the diagonal may lie outside
+    if diagonal_offset:  # the diagonal may be outside of the matrix, where the length would be negative
         length = maximum(out, length, 0)
     start_stride = column_stride if diagonal_offset > 0 else row_stride
     pointer = advance_pointer(region, x.pointer, product(out, abs(diagonal_offset), start_stride))

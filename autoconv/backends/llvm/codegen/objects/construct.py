@@ -6,18 +6,18 @@ from autoconv.backends.llvm.codegen.objects.operation import Operation, object_l
 from autoconv.graph.graph import Node
 
 
-def _has_plain_attributes(node: Node) -> bool:
+def _stores_attributes_directly(node: Node) -> bool:
     """Return whether setting the node's attributes only stores them in the instance's dict."""
-    class_, names = node.attributes["class_"], node.attributes["names"]
-    has_descriptor = any(hasattr(type(getattr(class_, name, None)), "__set__") for name in names)
-    return takes_objects(node) and class_.__setattr__ is object.__setattr__ and not has_descriptor
+    cls, names = node.attributes["class_"], node.attributes["names"]
+    has_descriptor = any(hasattr(type(getattr(cls, name, None)), "__set__") for name in names)
+    return takes_objects(node) and cls.__setattr__ is object.__setattr__ and not has_descriptor
 
 
-@object_lowering("object_make", fits=_has_plain_attributes)
+@object_lowering("object_make", fits=_stores_attributes_directly)
 def write_make(op: Operation) -> None:
     """Allocate an instance and set its attributes one by one."""
-    class_, new = (op.body.objects.reference(object_)(op.out) for object_ in (op.attributes["class_"], object.__new__))
-    result = op.out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", new, op.store_array([class_]), 1, "null")
+    cls, new = (op.body.objects.reference(object_)(op.out) for object_ in (op.attributes["class_"], object.__new__))
+    result = op.out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", new, op.store_array([cls]), 1, "null")
     op.set_new_reference(result)
     for name, value in zip(op.attributes["names"], op.operands(), strict=True):
         key = op.body.objects.reference(name)(op.out)

@@ -1,4 +1,4 @@
-"""Lower iteration over Python objects."""
+"""Lower iteration over Python objects by a `Cursor`: an iterator with its current item."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _takes_cursor(node: Node) -> bool:
 
 @object_lowering("object_advance", fits=_takes_cursor)
 def write_advance(op: Operation) -> None:
-    """Advance a Cursor; the result is true if there was another item."""
+    """Advance a Cursor to the next item; the result is true if there is one."""
     (cursor,), out = op.operands(), op.out
     iterator = out.load("ptr", op.field_address(cursor, _ITERATOR_OFFSET))
     result = op.call("object_advance", iterator, op.field_address(cursor, _CURRENT_OFFSET))
@@ -58,7 +58,7 @@ def write_current(op: Operation) -> None:
 
 @object_lowering("object_unpack", fits=lambda node: takes_objects(node) and node.attributes.get("star", -1) < 0)
 def write_unpack(op: Operation) -> None:
-    """Unpack a tuple with exactly as many items as there are names; the kernel unpacks other objects."""
+    """Unpack a tuple with exactly as many items as targets; the kernel unpacks other objects."""
     (object_,), out, count = op.operands(), op.out, op.attributes["count"]
     is_tuple = op.call("object_is_tuple", object_, count)
 

@@ -1,4 +1,4 @@
-"""Registration of lowerings of ops on Python objects, and helpers that write the common and the uncommon case."""
+"""Registration of lowerings of ops on Python objects, and helpers: native code for common cases, kernels for others."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Operation:
         self.attributes = node.attributes
 
     def operands(self) -> list[str]:
+        """Return the registers of the operands, which are objects."""
         return [self.region.object(value).ir for value in self.node.inputs]
 
     def store_array(self, items: list[str]) -> str:
@@ -48,15 +49,16 @@ class Operation:
         return self.body.module.declare(name, "ptr", ", ".join(parameter_types))
 
     def is_fresh(self, value: Value) -> bool:
-        """Return whether the value was allocated in this run, so that changes to it need no undo log."""
+        """Return whether the value is created by this run of the graph, so that changes to it need no undo log."""
         return value in self.body.fresh_values
 
     # ---- results
 
     def set_result(self, result: str, write_after_kernel: Callable[[], None] | None = None) -> None:
-        """Set the node's result, if it has one, to the `result` of a function of `runtime/objects.py`.
+        """Set the node's result, if it has one, to `result`, the register that a function of `runtime/objects.py`
+        returned.
 
-        In the uncommon case, in which that is OTHER, the kernel runs, then the code that `write_after_kernel` writes.
+        If the function returned OTHER, the kernel runs, then the code that `write_after_kernel` writes.
         """
 
         def write_fast_path() -> list[str]:
@@ -77,7 +79,7 @@ class Operation:
     ) -> None:  # fmt: skip
         """Set the results to those of the kernel if the i1 `is_other` is true.
 
-        Otherwise set them to what `write_fast_path` returns: numbers, or new references.
+        Otherwise run the code that `write_fast_path` writes; it returns registers of numbers or new references.
         """
         out = self.out
         slow_path, fast_path, done = out.label("other"), out.label("known"), out.label("done")
@@ -120,7 +122,7 @@ OperationLowering = Callable[[Operation], None]
 
 
 def takes_objects(node: Node) -> bool:
-    """Return whether all operands are objects, and none is passed by keyword."""
+    """Return whether all operands are Python objects, and none is passed by keyword."""
     return all(isinstance(value.type, ObjectType) for value in node.inputs) and not node.attributes.get("keywords")
 
 

@@ -1,7 +1,7 @@
 """Lower operations on Python objects: common cases through Python's C API, all others by the op's kernel.
 
 An object is represented by its address. For operands of built-in classes, an operation is one call of a function of
-`runtime/objects.py`. Errors get their source spans, as errors of kernels do.
+`runtime/objects.py`. A class mask is an integer with a bit for each built-in class.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _NATIVE_OPERATORS = [operator for operator in (*ARITHMETIC, *BITWISE) if operato
 _CLASSES_BY_OPERATOR = {"add": NUMBERS | _SEQUENCES, "mul": NUMBERS | _SEQUENCES, "iadd": NUMBERS | class_mask("str")}
 _FUNCTIONS = {operator.name: f"PyNumber_{operator.c_api}" for operator in _NATIVE_OPERATORS}
 _FUNCTIONS |= {operator.in_place: f"PyNumber_InPlace{operator.c_api}" for operator in _NATIVE_OPERATORS}
-# C API functions of operators, with masks of the classes of their operands. Operators on exactly these classes run no
-# code of the user's and have no side effects.
+# Operator -> (C API function, class mask of the left operand, of the right one). Operators on exactly these classes run
+# no code of the user's and have no side effects.
 _BINARY: dict[str, tuple[str, int, int]] = {
     name: (function, classes, classes)
     for name, function in _FUNCTIONS.items()
@@ -40,7 +40,7 @@ _BINARY["getitem"] = ("PyObject_GetItem", _SUBSCRIPTED, ALL_CLASSES)
 _UNARY = {operator.name: operator.c_api for operator in UNARY} | {"pos": "Positive"}
 _COMPARISON_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
 _COMPARE = {operator.name: _COMPARISON_ORDER.index(operator.c_api) for operator in COMPARISONS}
-# Methods whose changes the undo log records in every container class that has them.
+# Methods whose changes the undo log records for each of the classes list, dict and set that has them.
 _MUTATING_METHODS = frozenset(
     name for class_ in (list, dict, set) for name in dir(class_) if not name.startswith("_") and is_logged(class_, name)
 ) - {name for class_ in (list, dict, set) for name in dir(class_) if not is_logged(class_, name)}
@@ -89,9 +89,9 @@ def _write_method_call(op: Operation) -> None:
     if not op.is_fresh(op.node.inputs[0]) and name in _MUTATING_METHODS:
         write_method(op, native_classes)
         return
-    for class_ in (list, dict, set):
-        if op.is_fresh(op.node.inputs[0]) or not is_logged(class_, name):
-            native_classes |= class_mask(class_.__name__)
+    for cls in (list, dict, set):
+        if op.is_fresh(op.node.inputs[0]) or not is_logged(cls, name):
+            native_classes |= class_mask(cls.__name__)
     name_object = op.body.objects.reference(name)(op.out)
     op.set_result(op.call("object_call_method", name_object, op.store_array(operands), len(operands), native_classes))
 
@@ -122,7 +122,7 @@ def _can_box_number(node: Node) -> bool:
 
 @object_lowering("object_box", fits=_can_box_number)
 def _write_box(op: Operation) -> None:
-    """Box a number as a Python number, or as a NumPy scalar if it comes out of an array."""
+    """Box a number as a Python number, or with the boxing "array" as a NumPy scalar."""
     number, out = op.region.number(op.node.inputs[0]), op.out
     if op.attributes["boxing"] == "array":
         array = op.region.box(number)
@@ -142,14 +142,14 @@ def _write_box(op: Operation) -> None:
 
 @object_lowering("array_object", fits=lambda node: is_memory(node.inputs[0].type))
 def _write_array(op: Operation) -> None:
-    """Return the array in memory itself, or a view of it."""
+    """Return a mutable array as an object: the array itself, or a view of it."""
     value = op.node.inputs[0]
     assert isinstance(value.type, ArrayType)
     op.region.set(op.node.results[0], as_ndarray(op.region, memory_of(op.region, value), value.type))
 
 
 def _write_looked_up_box(op: Operation, number: str) -> None:
-    """Box a float whose identity matters; the kernel boxes a NaN."""
+    """Box a float that is looked up in containers; the kernel boxes a nan, whose identity matters there."""
 
     def write_fast_path() -> list[str]:
         result = op.out.call_c("PyFloat_FromDouble", "ptr", "double", number)
@@ -161,8 +161,8 @@ def _write_looked_up_box(op: Operation, number: str) -> None:
 
 def _truth_object(op: Operation, truth: str) -> str:
     """Return a new reference to True or False."""
-    true, false = (op.body.objects.reference(value)(op.out) for value in (True, False))
-    result = op.out.select(truth, true, false)
+    true_object, false_object = (op.body.objects.reference(value)(op.out) for value in (True, False))
+    result = op.out.select(truth, true_object, false_object)
     op.out.call("retain", result)
     return result
 
@@ -182,11 +182,11 @@ def _write_unbox(op: Operation) -> None:
         fits = op.call("object_whole", object_, cell)
         op.use_kernel_if(out.not_(fits), lambda: [out.load("i64", cell)])
         return
-    class_ = out.load("ptr", op.field_address(object_, abi.TYPE_OFFSET))
-    is_other_class = out.differs(class_, op.body.objects.reference(bool if dtype is bool_ else float)(out))
+    object_class = out.load("ptr", op.field_address(object_, abi.TYPE_OFFSET))
+    is_other_class = out.differs(object_class, op.body.objects.reference(bool if dtype is bool_ else float)(out))
     if dtype is bool_:
-        truth = op.body.objects.reference(True)(out)
-        op.use_kernel_if(is_other_class, lambda: [out.is_same(object_, truth)])
+        true_object = op.body.objects.reference(True)(out)
+        op.use_kernel_if(is_other_class, lambda: [out.is_same(object_, true_object)])
     else:
         op.use_kernel_if(is_other_class, lambda: [out.load("double", op.field_address(object_, abi.FLOAT_VALUE))])
 

@@ -1,8 +1,8 @@
-"""Lower writes to objects that are older than the run, and whose changes the undo log records.
+"""Lower writes to objects that existed before the run, and whose changes the undo log records.
 
-Kernels record writes to an object until its state is *settled*: all that further writes change has been recorded. From
-then on native code writes. Each write in the program has a cell for an object that is settled, initially null. Writes
-to items of one object share a cell.
+An object is *settled* once the undo log has recorded everything that further writes can change. Kernels write to an
+object until it is settled; then native code writes. Each write in the program has a cell with the address of an object
+that is settled, initially null. Writes to items of one object share a cell.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from autoconv.ops.python.undo_log import (
 )
 
 SITE_CELLS_OFFSET = 24  # bytes before the first cell in the state of recursive functions (see control/recursion.py)
-SITE_LIMIT = 32  # most writes in recursive functions whose cells all calls share
+SITE_LIMIT = 32  # most writes in recursive functions that have a cell in the state which all calls share
 _CONTAINERS = class_mask("list", "dict", "set")
 
 
@@ -51,19 +51,24 @@ def write_method(op: Operation, other_classes: int) -> None:
 
 
 def _write_with_barrier(op: Operation, write: Callable[[], str], is_settled: Callable[[Any], bool]) -> None:
-    """Write natively if the cell holds the owner; else the kernel writes, and the cell gets the owner if settled."""
+    """Write by `write` if the cell holds the owner; else the kernel writes, and the cell gets the owner if it is
+    settled.
+
+    `is_settled` is the Python function that decides this.
+    """
     out, owner = op.out, op.operands()[0]
     cell = _cell_of_items(op.body, owner) if is_settled is count_item_write else _new_site_cell(op.body)
     is_same_owner = out.is_same(owner, out.load("ptr", cell))
     result = out.where(is_same_owner, write, OTHER)
 
     def update_cell() -> None:
-        verdict = out.call("call_python", op.body.objects.reference(is_settled)(out), op.store_array([owner]), 1)
-        op.body.fail_if(out.is_null(verdict))
-        is_true = out.is_same(verdict, op.body.objects.reference(True)(out))
+        function = op.body.objects.reference(is_settled)(out)
+        is_settled_object = out.call("call_python", function, op.store_array([owner]), 1)
+        op.body.fail_if(out.is_null(is_settled_object))
+        is_true = out.is_same(is_settled_object, op.body.objects.reference(True)(out))
         out.store("ptr", out.select(is_true, owner, NULL), cell)
         slot = out.alloca("ptr")
-        out.store("ptr", verdict, slot)
+        out.store("ptr", is_settled_object, slot)
         op.body.release(slot)
 
     op.set_result(result, update_cell)

@@ -1,4 +1,5 @@
-"""Concurrent plan items: the code before their calls is written first, then the calls by threads, then the rest."""
+"""Concurrent plan items: the code before the call of each item, then all calls concurrently, then the code after them.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +21,10 @@ class Launches:
         self.has_call = False  # whether the call of the current item has been added
         self.line_after_call = 0
         self.block = ""  # the block of the current item's call
-        self.is_single_threaded = False  # whether a call uses LAPACK, so that its own threads have to be switched off
+        self.is_single_threaded = False  # whether a call may use threads of LAPACK, which then have to be switched off
 
     def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str:
-        """Add the first call of an item; return its i1 result, or "" if it has none."""
+        """Add the first call of an item, and begin the block after it; return its i1 result, or "" if it has none."""
         cell = self.out.alloca("i1", "false") if returns_flag else ""
         self.calls.append((function, arguments, cell))
         self.has_call, self.line_after_call, self.block = True, self.out.length(), self.out.block

@@ -1,7 +1,7 @@
-"""Calls of the parts of a partitioned loop nest, on idle threads of the pool.
+"""Calls of the parts of a split loop nest, by the calling thread and idle threads of the pool.
 
-The function of a part gets its number and its first and last index. If the loop has an open size, the number of parts
-is computed at run time. The calling thread runs a short loop as a whole.
+The function of a part gets its number, its first index and the index after its last one. If the loop has an open size,
+the number of parts is computed at run time. The calling thread runs a short loop as a whole.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def call_parts(
 ) -> str:
     """Write the calls of all parts; return an i1 that is true if one of them returned true.
 
-    `body` takes `parameters`, whose registers are the arguments, then the number of the part and its first and last
-    index as i64. `has_rare` is false if no part returns true.
+    `body` is the name of a function. It takes `parameters`, whose registers are also the arguments, then the number of
+    the part, its first index and the index after its last one. `has_rare` is false if no part returns true.
     """
     if split.step is None:
         return call_open_parts(split, module, out, body, parameters, has_rare, write_split_bounds(split, out))
@@ -45,7 +45,7 @@ def write_split_bounds(split: Split, out: FunctionText) -> tuple[str, str, str]:
 
 
 def _divide_rounding_up(out: FunctionText, dividend: str, divisor: str) -> str:
-    """Return the quotient, rounded up."""
+    """Write the division of two registers; return the quotient, rounded up."""
     if divisor == "1":
         return dividend
     return out.op("sdiv", out.add(dividend, out.sub(divisor, 1)), divisor)
@@ -55,7 +55,10 @@ def call_open_parts(
     split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
     bounds: tuple[str, str, str],
 ) -> str:  # fmt: skip
-    """Write the call of as many parts as `write_split_bounds` computed; this thread runs a single part itself."""
+    """Write the call of as many parts as `write_split_bounds` computed: `bounds`. A single part runs without the pool.
+
+    The other arguments and the result are those of `call_parts`.
+    """
     part_count, size, step = bounds
     cell = out.alloca("i1", "false")
 
@@ -74,11 +77,12 @@ def _call_thread_pool(
     split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
     parts: Position, bounds: Sequence[str] = (),
 ) -> str:  # fmt: skip
-    """Write the call of the thread pool; `bounds` are the registers of size and step, if they are computed."""
+    """Write the call of the thread pool for `parts` parts; `bounds` are registers of size and step, if these are open.
+    """
     frame_values = [*map(Parameter.of, parameters), *(Parameter("i64", bound) for bound in bounds)]
     types = [value.type for value in frame_values]
     part_function = _part_function(split, module, body, types, bool(bounds))
-    # A flag, then the values, in eight bytes each: a structure's type would be repeated at each of them.
+    # The frame: a flag for rare elements, then the values, eight bytes each. The text of a struct type would be long.
     frame_address = out.alloca(f"[{len(frame_values) + 1} x i64]")
     out.store("i8", 0, frame_address)
     for i, value in enumerate(frame_values, 1):

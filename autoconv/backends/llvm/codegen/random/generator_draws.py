@@ -1,4 +1,4 @@
-"""Lower draws from random generators to calls of native functions, with the numbers of plain Python, bit for bit.
+"""Lower draws from random generators to calls of native functions that draw the same numbers as NumPy and Python.
 
 A generator of NumPy's contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its
 state, and those of functions on the state. NumPy's own functions draw by it. Generators of Python's `random` are
@@ -28,10 +28,10 @@ from autoconv.ops.values.generator_memory import memory_offsets
 from autoconv.ops.values.generator_types import generator_class
 
 _NEXT_DOUBLE = 24  # offset of the function `next_double` in the interface, in bytes
-_REQUIRED = None  # in place of a default
-_ABSENT = math.nan  # a default: without the second argument, the first one is the upper bound
+_REQUIRED = None  # the default of a parameter without a default
+_ABSENT = math.nan  # the default of an upper bound: without it, the first argument is the upper bound
 _MAX_COUNT = 1 << 37  # arrays with more numbers are left to NumPy
-_MAX_RATE = 1e15  # of Poisson's distribution; NumPy refuses much larger ones
+_MAX_RATE = 1e15  # largest rate of a Poisson distribution in native code; NumPy refuses much larger ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ _SIZE_ARGUMENT_METHODS = frozenset({"rand", "randn"})  # methods whose arguments
 
 
 def _is_native(node: Node) -> bool:
-    """Return whether native code draws the number or array, given numbers as parameters."""
+    """Return whether a draw of a number or array has native code; its parameters have to be numbers."""
     (result,) = node.results
     type_: Any = result.type
     distribution = _distribution(node)
@@ -140,8 +140,8 @@ def _draws_integers(distribution: Distribution) -> bool:
 def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
     """Return the given arguments by the names of the parameters, without sizes.
 
-    None if an argument is unknown, or a required one is missing. An argument is ("input" or "number", position among
-    the operands after the generator), or ("value" or "scalar", …, constant).
+    Return None if an argument is unknown, or a required one is missing. An argument is ("input" or "number", position
+    among the operands after the generator), or ("value" or "scalar", …, constant).
     """
     arguments, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
     if node.attributes["method"] in _SIZE_ARGUMENT_METHODS:
@@ -157,7 +157,10 @@ def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
 
 
 def _sizes(node: Node, distribution: Distribution) -> list[Any]:
-    """Return the given sizes of an array; an empty list if they do not fit the rank, or one is no integer."""
+    """Return the given sizes of an array, as arguments (see `_arguments`).
+
+    Return [] if their number is not the rank, or one is no integer.
+    """
     arguments, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
     if node.attributes["method"] in _SIZE_ARGUMENT_METHODS:
         given_sizes = [*arguments]
@@ -195,7 +198,10 @@ def _write_draw(op: Operation) -> None:
 
 
 class _Draw:
-    """The writer of one draw."""
+    """The writer of one draw.
+
+    `_offsets` are those of a generator's memory in the object, in bytes (see `memory_offsets`).
+    """
 
     def __init__(self, op: Operation) -> None:
         self._op, self._out = op, op.out
@@ -241,7 +247,7 @@ class _Draw:
         return str(array.ir)
 
     def _computed_sizes(self, conditions: list[Any]) -> list[str]:
-        """Return the registers of sizes, and add the conditions under which native code makes the array."""
+        """Return the registers of the sizes; append to `conditions` those under which native code creates the array."""
         b, registers, count = self._elements, [], self._elements.constant(1.0, float64)
         for kind, *parts in _sizes(self._op.node, self._distribution):
             is_operand = kind in ("input", "number")
@@ -285,7 +291,7 @@ class _Draw:
         return conditions, lambda: out.call_c(function, result, signature, self._interface_address(), *registers)
 
     def _python_number_draw(self) -> tuple[list[Any], Callable[[], Any]]:
-        """Return the conditions for a number of Python's generator, and the writer of one."""
+        """Return the conditions under which native code draws from Python's generator, and the writer of one number."""
         out, module, method = self._out, self._op.body.module, self._op.node.attributes["method"]
         state_address = self._op.field_address(self._generator, self._offsets[0])
         module.constant("mersenne_word", f"\n{read('mersenne_word')}", "i32", ("ptr",))
@@ -333,7 +339,7 @@ class _Draw:
         return number if loc is None else (loc + scale * self._elements.wrap(float64, str(number))).ir
 
     def _integer_draw(self) -> tuple[list[Any], Callable[[], Any]]:
-        """Return the conditions for integers of a range, and the writer of one integer."""
+        """Return the conditions under which native code draws integers of a range, and the writer of one integer."""
         out, first = self._out, self._argument("low", int64)
         low, high = (first, self._argument("high", int64)) if "high" in self._given_arguments else (first * 0, first)
         last = (high - low - 1).ir

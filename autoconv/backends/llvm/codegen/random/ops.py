@@ -40,17 +40,18 @@ def _is_native_draw(node: Node) -> bool:
 
 
 def _seeds_and_bounds(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    """Divide the inputs into seeds (one or none) and bounds (two or none)."""
+    """Return the seeds (one or none) and the bounds (two or none) among the inputs."""
     seed_count = 1 if node.op.name.startswith("stateless") else 0
     bound_count = 2 if node.op.name.endswith("uniform_int") else 0
     return node.inputs[:seed_count], node.inputs[seed_count : seed_count + bound_count]
 
 
 def _write_generator_state(region: LoweringContext, node: Node, block_count: Position) -> tuple[list[str], str]:
-    """Return the state for a draw that uses `block_count` blocks of words, and the slot of the shared generator.
+    """Return the state for a draw that uses `block_count` blocks of words, and the slot of the generator's state
+    object.
 
-    The state is the key, and the counter's low and high half. It comes from the seed (then the slot is ""), or from the
-    shared generator, whose counter advances.
+    The state is three registers: the key, and the counter's low and high half. It comes from the seed (then the slot is
+    ""), or from the shared generator, whose counter advances.
     """
     out, b = region.out, ElementWriter(region.out)
     if node.op.name.startswith("stateless"):
@@ -58,7 +59,7 @@ def _write_generator_state(region: LoweringContext, node: Node, block_count: Pos
         data = region.data(node.inputs[0])
         words = [b.cast(load(b, seed_type.dtype, data, i), int64).ir for i in range(seed_type.shape[0])]
         if len(words) == 3:
-            return [words[2], words[0], words[1]], ""  # the state itself, for "counter"
+            return [words[2], words[0], words[1]], ""  # with the algorithm "counter", the seed is the state
         block = out.alloca("[4 x i32]")
         out.call(write_philox(region.body.module), block, 0, 1, SEED_KEY, *words)
         drawn_words = [b.cast(load(b, uint32, block, i), uint64) for i in range(4)]
@@ -81,7 +82,7 @@ def _write_draw(
     region: LoweringContext, node: Node, write_call: Callable[..., object],
     count_blocks: Callable[[Any, Position], Position] = lambda out, count: times(out, count, RESERVED_BLOCKS),
 ) -> None:  # fmt: skip
-    """Define the result by numbers that `write_call(dtype, count, address of the result, generator state)` writes.
+    """Define the result of a draw; `write_call(dtype, count, address of the result, state)` writes the call that draws.
 
     `count_blocks(out, count)` is the number of blocks of words by which the shared generator advances.
     """

@@ -1,4 +1,4 @@
-"""Random permutations of positions, equal to those of `ops.random.permutations`, with one swap for each random word."""
+"""Random permutations of positions, equal to those of `ops.random.permutations`: one swap for each random word."""
 
 from __future__ import annotations
 

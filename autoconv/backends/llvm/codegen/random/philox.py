@@ -1,7 +1,8 @@
-"""Functions that write counter-based random numbers: Philox's words for a key, and distributions from these words.
+"""Native functions that draw counter-based random numbers: Philox's words for a key, and distributions from the words.
 
-The words, and the order of their use, are those of `ops.random.bits`. Uniform numbers and integers are equal to the
-last bit. Normal numbers are equal within rounding, since elementary functions are native. `ops.py` lowers the ops.
+Words, and the order of their use, are those of `ops.random.bits`. Uniform numbers and integers equal those of the
+kernels to the last bit, and normal numbers within rounding, since elementary functions are native. `ops.py` lowers the
+ops. A block is four words of 32 bits; the state of a draw is a key and a counter in two halves.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def _i64_parameters(*names: str) -> list[str]:
 
 
 def write_philox(module: ModuleText) -> str:
-    """Write a function that stores the four words of each of `%blocks` blocks, from number `%block` on."""
+    """Write a function that stores the words of `%blocks` blocks, from block `%block` on; return its name."""
     parameters = ["ptr noalias %bits", *_i64_parameters("%block", "%blocks", *_KEY_NAMES)]
     out = FunctionText(module, Signature("void", parameters))
     with out.loop("0", "%blocks") as i:
@@ -82,10 +83,10 @@ class _FastRuleWriter(ElementWriter):
 
 
 class _DrawWriter:
-    """A writer of a function that draws numbers in chunks, those from `%first` to `%last`.
+    """A writer of a function that draws the numbers of the chunks from `%first` to `%last`.
 
-    A number takes `words_per_number` words. `finish` adds a function that runs all chunks, on several threads if there
-    are enough numbers.
+    A number takes `words_per_number` words. `extra_names` are further parameters of 64 bits. `finish` adds a function
+    that runs all chunks, on several threads if there are enough numbers.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class _DrawWriter:
         self.philox_function = write_philox(self._body.module)
 
     def write_words(self, first_number: str) -> str:
-        """Write the words of the chunk that begins with a number; return their address."""
+        """Write code that draws the words of the chunk whose first number is `first_number`; return their address."""
         out, size = self.out, _CHUNK_NUMBERS * self.words_per_number
         buffer = out.alloca(f"[{size} x i32]")
         block = out.op("lshr", out.mul(first_number, self.words_per_number), 2)
@@ -142,7 +143,9 @@ class _DrawWriter:
         return sine * radius, cosine * radius
 
     def loop_over_chunks(self, write: Callable[[str, str], None]) -> None:
-        """Write the loop over the chunks of the part, with a body by `write(start, length)`."""
+        """Write the loop over the chunks; `write(start, length)` writes the body, for a chunk's first number and
+        length.
+        """
         out = self.out
         with out.loop("%first", "%last") as chunk_number:
             start = out.mul(chunk_number, _CHUNK_NUMBERS)
@@ -175,13 +178,13 @@ class _DrawWriter:
 
 
 def _loop_over_numbers(out: FunctionText, start: str, length: str, write: Callable[[str, str], None]) -> None:
-    """Write the loop over the numbers of a chunk, with a body by `write(i, offset in the result)`."""
+    """Write the loop over the numbers of a chunk; `write(i, offset)` writes the body, for an offset in the result."""
     with out.loop("0", length) as i:
         write(i, out.add(start, i))
 
 
 def write_uniform(region: LoweringContext, dtype: DType, count: Position) -> str:
-    """Write a function that draws uniform numbers in [0, 1): multiples of 2 to the minus precision."""
+    """Write a function that draws uniform numbers in [0, 1): multiples of 2**-precision; return its name."""
     draw = _DrawWriter(region, dtype, 2 if dtype is float64 else 1)
 
     def write_chunk(start: str, length: str) -> None:
@@ -196,9 +199,9 @@ def write_uniform(region: LoweringContext, dtype: DType, count: Position) -> str
 
 
 def write_gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
-    """Write a function that draws normal numbers.
+    """Write a function that draws normal numbers; return its name.
 
-    They are computed in pairs, in an array for one chunk, since the number of numbers may be odd.
+    Numbers are computed in pairs, in a buffer for one chunk, since their count may be odd.
     """
     draw = _DrawWriter(region, dtype, 2 if dtype is float64 else 1)
     out, b = draw.out, draw.b
@@ -222,7 +225,7 @@ def write_gaussian(region: LoweringContext, dtype: DType, count: Position) -> st
 
 
 def write_integers_function(region: LoweringContext, dtype: DType, count: Position) -> str:
-    """Write a function that draws `%least` plus the remainder of words divided by `%range`."""
+    """Write a function that draws integers: `%least` plus the remainder of words divided by `%range`."""
     draw = _DrawWriter(region, dtype, 2 if dtype.size == 8 else 1, ["%least", "%range"])
     out, b = draw.out, draw.b
     least, range_ = b.wrap(uint64, "%least"), b.wrap(uint64, "%range")
@@ -231,7 +234,8 @@ def write_integers_function(region: LoweringContext, dtype: DType, count: Positi
         words = draw.write_words(start)
 
         def write_quick_remainders() -> None:
-            """Write remainders without a division; a second step corrects the error of the float quotient."""
+            """Write remainders with a multiplication by the inverse; further steps correct the error of the quotient.
+            """
             inverse, signed_range = 1.0 / b.cast(range_, float64), b.wrap(int64, "%range")
 
             def remainder(x: Element) -> Element:
@@ -278,7 +282,7 @@ def group_size(dtype: DType) -> int:
 
 
 def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> str:
-    """Write a function that draws `%wanted` normal numbers within two standard deviations.
+    """Write a function that draws `%wanted` normal numbers within two standard deviations; return its name.
 
     `%count` is the number of groups of `group_size` numbers. Each group has its own range of blocks, from which it
     takes the first numbers within the bound.

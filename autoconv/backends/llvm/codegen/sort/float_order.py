@@ -1,4 +1,4 @@
-"""Order-preserving map from floats to integers, which searches compare by one instruction, without a test for nan."""
+"""Order-preserving map from floats to integers; searches compare the integers by one instruction, nan included."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def search_key(b: ElementWriter, x: Element, kind: str) -> Element:
 
 
 def worst_key(dtype: DType, kind: str) -> Any:
-    """Return the key that no number exceeds in a search for the "max", or that exceeds all for the "min"."""
+    """Return the initial key of a search: for the "max" one that no key is below, for the "min" one that none exceeds.
+    """
     if dtype.is_floating:  # the key of an infinity
         infinity = {4: 0x7F800000, 8: 0x7FF0000000000000}[dtype.size]
         return -infinity - 1 if kind == "max" else infinity

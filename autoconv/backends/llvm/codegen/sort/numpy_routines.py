@@ -42,7 +42,7 @@ def _is_sort_or_selection(node: Node) -> bool:
 
 
 def _arguments_by_name(node: Node) -> dict[str, Any]:
-    """Return the arguments by name, as pairs of a tag and a value; nothing if there are too many.
+    """Return the arguments by name, as pairs of a tag and a value; {} if there are too many.
 
     The value is a constant for the tag "value", and the position of an input for "input" and "number".
     """
@@ -55,7 +55,7 @@ def _arguments_by_name(node: Node) -> dict[str, Any]:
 
 @native_lowering("numpy_call", fits=_is_native_call, fits_open=_is_native_call)
 def write_numpy_routine(region: LoweringContext, node: Node) -> None:
-    """Call the routine, which returns the results of the function, also in the order of equal elements."""
+    """Call the C routine of the function, so that equal elements have the same order as in NumPy."""
     if is_reduceat(node):
         write_reduceat(region, node)
         return
@@ -100,7 +100,7 @@ def array_object(region: LoweringContext, x: Value) -> Object | None:
 
 
 def _write_selection(region: LoweringContext, node: Node, array: str, axis: int) -> Any:
-    """Call the selection for one position, and return its result."""
+    """Call NumPy's selection for one position; return the register of its result."""
     out, vector, kth_argument = region.out, TensorType(int64, (1,)), _arguments_by_name(node)["kth"]
     kth = region.new_array(vector)
     b = RegisterWriter(region)

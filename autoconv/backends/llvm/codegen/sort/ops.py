@@ -1,6 +1,7 @@
 """Lower sort, argsort and top_k.
 
-NumPy sorts rows of open size; argsort and top_k use the same loops for open and for constant sizes.
+Elements are sorted by keys (see sort_keys.py), in loops of this package or, for long rows and rows of open size, by
+NumPy. argsort and top_k use the same loops for open and for constant sizes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from autoconv.graph.dtypes import DType, bool_, float64, int32, int64, uint32
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
-_ELEMENT_COST = 60  # cost of one element, in units of 0.05 ns
+_ELEMENT_COST = 60  # time of one element, in units of 0.05 ns
 _LOOP_SORT_LIMIT = 24  # most elements of a row that a loop sorts faster than NumPy
 _NUMPY_ORDER_LIMIT = 1500  # most elements of a row for which NumPy finds the stable order of float64 faster
 _QUICK_SORT, _STABLE_SORT = 0, 2  # NPY_QUICKSORT, NPY_STABLESORT
@@ -39,7 +40,8 @@ def _is_descending(node: Node) -> bool:
 
 
 class _RowSorter:
-    """A routine under construction that sorts the rows of an array, which lie along an axis of `size` elements."""
+    """A routine under construction that sorts the rows of an array: the elements along one axis, whose size is `size`.
+    """
 
     def __init__(self, region: LoweringContext, node: Node, result_count: int, returns_positions: bool) -> None:
         x: Any = node.inputs[0].type
@@ -80,7 +82,10 @@ class _RowSorter:
                 write(row, column)
 
     def finish(self) -> str:
-        """Finish the routine, and return its name. Threads share the rows if the buffers are on their stacks."""
+        """Finish the routine, and return its name.
+
+        Threads share the rows if the sort buffers are on the threads' stacks.
+        """
         element_cost = _ELEMENT_COST if self.sorter.has_stack_buffers else 0
         if is_known(self.shape):
             row_count, work = math.prod(self._outer_shape), element_cost * math.prod(self.shape)
@@ -119,7 +124,8 @@ def _call_row_routine(
 
 
 def _sort_by_numpy(region: LoweringContext, node: Node) -> None:
-    """Sort a copy in place by NumPy, whose vectorised sort is faster for long rows."""
+    """Copy the operand to the result, and sort that in place by NumPy, whose vectorised sort is faster for long rows.
+    """
     out, (x,), (result,) = region.out, node.inputs, node.results
     type_: Any = x.type
     byte_count = product(out, element_count(out, sizes(type_)), type_.dtype.size)
@@ -148,7 +154,7 @@ def _is_sorted_by_numpy(node: Node) -> bool:
 
 
 def _single_thread_work(node: Node) -> int:
-    """Estimate the work in a single thread; it is 0 if threads share the rows, or the halves of a single row."""
+    """Estimate the work of a sort in a single thread; return 0 if threads share the rows, or the halves of one row."""
     shape, axis = sizes(node.inputs[0].type), node.attributes.get("axis", -1)
     is_single_threaded = shape[axis] > STACK_LIMIT and not _is_sorted_in_halves(node) and not _is_sorted_by_numpy(node)
     return _ELEMENT_COST * math.prod(shape) if is_single_threaded else 0
@@ -243,7 +249,7 @@ def _restore_zeros(
         has_negative_zero = b.wrap(bool_, out.load("i1", has_negative_zero_cell)) | is_negative_zero
         out.store("i1", has_negative_zero.ir, has_negative_zero_cell)
     with out.unlikely(out.load("i1", has_negative_zero_cell)):
-        next_position_cell = out.alloca("i64")  # of the next zero in the result: behind the elements that precede zeros
+        next_position_cell = out.alloca("i64")  # position of the next zero in the result; elements before zeros precede
         out.store("i64", 0, next_position_cell)
 
         def advance_if(condition: Element) -> None:
@@ -262,7 +268,7 @@ def _restore_zeros(
 
 @native_lowering("argsort", fits=_is_sortable, work=_single_thread_work, fits_open=_is_sortable_open)
 def write_argsort(region: LoweringContext, node: Node) -> None:
-    """Compute the positions of the elements in a stable order."""
+    """Compute the positions of the elements in sorted order; equal elements keep their order."""
     if _is_sorted_in_halves(node):
         _sort_in_halves(region, node, returns_positions=True)
         return

@@ -1,4 +1,4 @@
-"""Lower order statistics to NumPy's selection on a copy of the rows."""
+"""Lower order statistics (the elements at given positions of the sorted rows) to NumPy's selection on a copy."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def _is_native(node: Node) -> bool:
 def write_order_statistics(region: LoweringContext, node: Node) -> None:
     """Copy the rows, partition them at the positions by NumPy, and gather the elements there.
 
-    Medians and quantiles also need the element after a selected position, and the last element. These are the least
-    and the greatest element after that position, which a scan finds.
+    The pivot is the position of the latest partition. Medians and quantiles also need the element after the pivot, and
+    the last element: a scan finds them as the least and the greatest element after the pivot, without a partition.
     """
     out, b, (x, positions), (result,) = region.out, RegisterWriter(region), node.inputs, node.results
     shape, dtype = sizes(x.type), x.dtype
@@ -74,7 +74,7 @@ def _write_selection(region: LoweringContext, node: Node, array: Any, position: 
 
 
 def _write_checked_positions(region: LoweringContext, node: Node, count: int) -> list[str]:
-    """Check the positions, and normalise them to count from the start."""
+    """Check the positions; return their registers, normalised to count from the start."""
     out, b, (x, positions) = region.out, RegisterWriter(region), node.inputs
     size = sizes(x.type)[node.attributes["axis"]]
     elements = (
@@ -90,9 +90,9 @@ def _write_checked_positions(region: LoweringContext, node: Node, count: int) ->
 
 
 def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
-    """Write a routine that gathers one element of each row, at or after the last selected position; return its name.
+    """Write a routine that gathers one element of each row, at position `%place`; return its name.
 
-    Of several zeros, which are equal, it gathers the one that a stable sort moves there.
+    If the element is a zero, the routine gathers the zero, positive or negative, that a stable sort moves there.
     """
     type_: Any = node.inputs[0].type
     shape, axis, dtype = sizes(type_), node.attributes["axis"], type_.dtype
@@ -119,10 +119,7 @@ def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
 def _element_at_place(
     routine: Routine, dtype: DType, load_element: Callable[[Position], Element], size: Position
 ) -> Element:
-    """Return the element at `%place`, which is `%pivot`, the position after it, or the last position.
-
-    The latter two have the least and the greatest element after the pivot.
-    """
+    """Return the element at `%place`, which is `%pivot`, the position after it, or the last position."""
     out, b = routine.out, routine.b
     cell = out.alloca("i64")
     start = plus(out, "%pivot", 1)

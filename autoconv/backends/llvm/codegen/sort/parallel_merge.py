@@ -62,13 +62,15 @@ class HalvesSorter:
             region.body.release_or_keep(slot, type_)
 
     def _sort_routine(self, parameters: list[str], load_key: KeyLoader) -> str:
-        """Write the routine that sorts each half in its own buffers; `%found` records which of them has the result."""
+        """Write the routine that sorts each half in two buffers; `%found` gets the number of the buffer with the
+        result.
+        """
         routine = PartRoutine(self._region, parameters, optimises_size=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as half:
             start = out.mul(half, self._half_size)
             addresses = [self._half_address(routine, name, dtype, half) for name, dtype in self._buffer_names()]
-            buffers = SortBuffers(addresses[0], addresses[-1])  # without positions, theirs are not used
+            buffers = SortBuffers(addresses[0], addresses[-1])  # without positions, the second address is not used
             sorter = Sorter(routine, self._half_size, self._dtype, self._has_positions, buffers)
 
             def load_key_or_maximum(i: str) -> Element:

@@ -1,6 +1,6 @@
-"""Sort one row of unsigned keys, short rows by insertion, others by least-significant-digit radix sort.
+"""Sort one row of unsigned keys: a short row by insertion, others by least-significant-digit radix sort.
 
-Radix sort is stable and linear in the length. Digits that all keys share are skipped.
+Radix sort is stable and linear in the length. A digit that all keys share needs no pass.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class SortBuffers:
 
 
 class Sorter:
-    """A writer of the sort of one row of keys in buffers, and with `has_positions` of their positions.
+    """A writer of the sort of one row of keys in buffers; with `has_positions`, positions are moved with the keys.
 
-    For an open size, the sort is chosen at run time.
+    For an open size, the kind of sort is chosen at run time.
     """
 
     def __init__(
@@ -121,6 +121,7 @@ class Sorter:
         return out.load("ptr", self._cells[0]), out.load("ptr", self._cells[2])
 
     def _digit(self, key: Element, shift: Element) -> str:
+        """Return the digit of a key that begins at bit `shift`."""
         b = self.b
         digit = b.bits("and", b.bits("lshr", key, shift), min(1 << self.digit_bits, 1 << self.dtype.size * 8) - 1)
         return b.cast(digit, int64).ir
@@ -155,9 +156,9 @@ class Sorter:
 def write_insertion(
     out: FunctionText, start: str, belongs_after_key: Callable[[str], str], move: Callable[[str, str], None]
 ) -> str:
-    """Write a loop that moves the elements before `start` up by one while `belongs_after_key` holds.
+    """Write a loop that moves the elements before `start` up by one while `belongs_after_key` holds for them.
 
-    Returns the free position.
+    Return the register of the position that becomes free, where the key belongs.
     """
     position_cell = out.alloca("i64")
     out.store("i64", start, position_cell)

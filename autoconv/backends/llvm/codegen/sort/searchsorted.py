@@ -1,4 +1,4 @@
-"""Binary search in sorted vectors, with several interleaved searches.
+"""Lower searchsorted: binary search in sorted vectors, with several interleaved searches.
 
 NumPy's result for an unsorted vector depends on the steps of its search, so the order of a vector is checked first.
 NumPy's search is followed step by step if the vector is not sorted, or if there are too few searches to justify the
@@ -24,14 +24,15 @@ from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 
-_STEP_COST = 25  # cost of one step of one search, in units of 0.05 ns
+_STEP_COST = 25  # time of one step of one search, in units of 0.05 ns
 _LANES = 8  # interleaved searches, to hide the latency of memory
 _ASSUMED_STEPS = 10  # steps of a search in a sequence of open size, for the estimate of work
 _CHECKED_PER_SEARCH = 256  # elements whose order is checked in the time that interleaving one search saves
 
 
 def _is_open_search(node: Node) -> bool:
-    """Return whether, by their symbols, there is a sequence for each row of numbers, or one for all."""
+    """Return whether the symbols of the shapes prove that there is a sequence for each row of numbers, or one for all.
+    """
     if not all(is_dense(value.type) and not is_complex(value.type) for value in (*node.inputs, *node.results)):
         return False
     shape, values_shape = (shape_of(value.type) for value in node.inputs)
@@ -102,13 +103,16 @@ def _searches_per_sequence(out: FunctionText, node: Node) -> Position:
 
 
 def _group_count(out: FunctionText, search_count: Position) -> str:
-    """Return the number of groups, which have _LANES numbers if there are enough, else one."""
+    """Return the number of groups of numbers; a group has _LANES numbers, or one if there are fewer than _LANES."""
     full_groups = out.op("udiv", plus(out, search_count, _LANES - 1), _LANES)
     return out.select(out.icmp("slt", search_count, _LANES), search_count, full_groups)
 
 
 class _SearchWriter:
-    """A writer of a branch-free binary search, which takes equally many steps for every number; nan is the greatest."""
+    """A writer of binary searches; nan is the greatest number.
+
+    The interleaved search has no branches, and equally many steps for every number.
+    """
 
     def __init__(self, routine: Routine, node: Node) -> None:
         self.routine, self.out, self.b = routine, routine.out, routine.b
@@ -120,7 +124,8 @@ class _SearchWriter:
         self._is_right_sided = node.attributes.get("side", "left") == "right"
 
     def write_for_any_count(self, loop_shape: list[Position], search_count: Position) -> None:
-        """Write the search, as `write`, in groups of one or of _LANES numbers, chosen at run time."""
+        """Write the interleaved search for groups of one and of _LANES numbers, and a choice between them at run time.
+        """
         out = self.out
         out.either(
             out.icmp("slt", search_count, _LANES),
@@ -129,7 +134,7 @@ class _SearchWriter:
         )
 
     def write(self, loop_shape: Any, search_count: Position, lanes: int) -> None:
-        """Write the search in the part's groups of `lanes` numbers.
+        """Write the interleaved search for the groups from `%first` to `%last`, of `lanes` numbers each.
 
         A row has `search_count` numbers. `loop_shape` is the shape of the rows, then the number of groups in a row.
         """
@@ -185,16 +190,18 @@ class _SearchWriter:
         return is_less | (self.b.is_nan(y) & ~self.b.is_nan(x)) if self._dtype.is_floating else is_less
 
     def _is_before(self, element: Element, value: Element) -> Element:
+        """Return whether a number's position is after an element of the sequence."""
         return ~self._is_less(value, element) if self._is_right_sided else self._is_less(element, value)
 
     def _step_count(self) -> str:
+        """Return the number of steps of a search."""
         if isinstance(self._size, int):
             return str(max(self._size - 1, 0).bit_length())
         last_position = plus(self.out, self._size, -1)
         return self.out.op("sub", 64, self.out.call_c("llvm.ctlz.i64", "i64", "i64, i1", last_position, "false"))
 
     def _write_interleaved(self, row: Position, offsets: list[Position]) -> None:
-        """Write the searches of a group: without the comparisons that order nan, if none of its numbers is nan."""
+        """Write the searches of a group; if none of its numbers is nan, they use plain comparisons of floats."""
         out, b = self.out, self.b
         start = product(out, row, self._size)
         values = [load(b, self._dtype, "%values", offset) for offset in offsets]

@@ -1,4 +1,4 @@
-"""Sort keys: unsigned integers whose order is the order of the numbers, with nan last."""
+"""Sort keys: unsigned integers with the order of the numbers that they stand for; nan is the last."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def to_key(b: ElementWriter, x: Element, is_descending: bool, zeros_are_equal: b
 
 
 def from_key(b: ElementWriter, key: Element, dtype: DType, is_descending: bool) -> Element:
-    """Return the number for a key: the inverse of `to_key`."""
+    """Return the number with that key: the inverse of `to_key`."""
     if is_descending:
         key = ~key
     sign_bit = 1 << key.dtype.size * 8 - 1

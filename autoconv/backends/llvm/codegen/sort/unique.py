@@ -1,4 +1,7 @@
-"""Distinct elements of a vector, by a hash table with open addressing and linear probing."""
+"""Distinct elements of a vector, by a hash table with open addressing and linear probing.
+
+An entry of the table is the number of a distinct element plus 1; 0 marks a free entry.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def _is_native(node: Node) -> bool:
 
 @data_sized_lowering("unique", fits=_is_native)
 def write_unique(region: LoweringContext, node: Node) -> None:
-    """Lower `unique`: values in the order of first occurrence. Each nan is distinct; 0.0 and -0.0 are equal."""
+    """Compute values (each nan is distinct, -0.0 equals 0.0) by first occurrence, their indices and counts."""
     (x,), (values, indices, counts) = node.inputs, node.results
     type_: Any = x.type
     dtype, count_dtype, (size,) = type_.dtype, indices.dtype, sizes(type_)
@@ -61,7 +64,7 @@ def write_unique(region: LoweringContext, node: Node) -> None:
         out.branch(probe_label)
         out.begin(new_label)
         count = load(b, int64, total_cell, 0)
-        # A nan is inserted without probing. An entry in its slot stays, since no probe looks for a nan.
+        # A nan is new without probing. An old entry at its position stays, since no search looks for a nan.
         entry, insertion_slot = b.cast(count + 1, int32), load(b, int64, slot_cell, 0)
         old_entry = load(b, int32, "%table", insertion_slot.ir)
         entry = b.select(old_entry.same(0), entry, old_entry) if dtype.is_floating else entry
