@@ -24,13 +24,13 @@ REFERENCE = Interpreter()
 _NATIVE = NativeBackend()
 BACKENDS: dict[str, Backend] = {"llvm": _NATIVE, "reference": REFERENCE}
 _ALIASES = {"native": "llvm"}
-_LAZY_NAMES = ("xla",)
+_LAZY_NAMES = ("xla",)  # of backends whose packages are imported at their first use
 
 
 def get_backend(name: str | None = None) -> Backend:
     """Return the backend of that name, or the configured one without a name.
 
-    `xla` is loaded at its first use; `xla:GPU:0` is that backend for one device.
+    `xla:GPU:0` is the backend `xla` for one device.
 
     Raises ValueError for an unknown name, and ImportError where a package is missing.
     """
@@ -46,7 +46,7 @@ def get_backend(name: str | None = None) -> Backend:
 
 
 def check_backend_name(name: str | None) -> str | None:
-    """Return `name`, or raise the error of `get_backend`; None is the configured backend."""
+    """Return `name`, which may be None for the configured backend; raise the error of `get_backend` if it is wrong."""
     get_backend(name)
     return name
 
@@ -56,8 +56,8 @@ def compile_graph(
 ) -> CompiledGraph:
     """Compile with the named backend, or the configured one if the name is None.
 
-    `pool_number` is that of the thread pool that runs large loops. If that backend is unavailable, warn once, and
-    replace it by native code, or native code by the reference.
+    `pool_number` is that of the thread pool that runs large loops. If the backend cannot run in this process, warn
+    once, and replace it from now on: by the native backend, or the native backend by the reference.
     """
     selected = get_backend(backend)
     try:
@@ -81,6 +81,7 @@ def accelerator(name: str) -> Any:
     return import_module("autoconv.backends.xla").Accelerator(get_backend(f"xla:{name}"))
 
 
+# Packages below this one reach these functions through the hooks.
 ACCELERATOR_NAMES.set(accelerators)
 ACCELERATOR.set(accelerator)
 

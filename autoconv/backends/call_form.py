@@ -18,10 +18,10 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class ListParameter:
-    """A list parameter of `list_depth` nested lists.
+    """A parameter that takes `list_depth` nested lists.
 
-    At each depth the first item stands for all: the innermost one is of class `item_type`, and the product of the
-    lengths is at least `min_length_product`.
+    A call checks the first item at each depth, as if all were alike: the innermost one has to be of class `item_type`,
+    and the product of the lengths at least `min_length_product`.
     """
 
     item_type: type
@@ -36,8 +36,8 @@ class InstanceParameter:
     instance_type: type
 
 
-ABSENT = object()
-BY_COLUMNS = "array by columns"  # the form of a parameter
+ABSENT = object()  # in place of a global's value: the name is unbound
+BY_COLUMNS = "array by columns"  # a form of parameters, see `CallForm.parameters`
 # Size in bytes from which a writable array in neither C nor Fortran order is read by its strides; smaller ones are
 # copied.
 MIN_STRIDED_BYTES = 1 << 13
@@ -119,7 +119,7 @@ ResultForm = OutputResult | ConstantResult | ContainerResult | CalledResult | Se
 
 
 def output_kinds(form: ResultForm) -> dict[int, str]:
-    """Map the positions of the outputs that a result uses to their kinds; a tag has the kind "tag"."""
+    """Return the kind of each output that a result uses, by the output's position; that of a tag is "tag"."""
     if isinstance(form, OutputResult):
         return {form.position: form.kind}
     result = {form.tag_position: "tag"} if isinstance(form, SelectedResult) else {}
@@ -191,7 +191,7 @@ def function_offsets() -> tuple[int, ...]:
 
 def slot_offset(instance: Any, name: str) -> int:
     """Return the offset in bytes of the word of an object that holds the value of slot `name`."""
-    mark = object()
-    setattr(instance, name, mark)
+    unique_object = object()
+    setattr(instance, name, unique_object)
     words = (ctypes.c_void_p * (instance.__sizeof__() // 8)).from_address(id(instance))
-    return 8 * list(words).index(id(mark))
+    return 8 * list(words).index(id(unique_object))

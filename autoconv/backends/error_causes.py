@@ -17,12 +17,12 @@ from autoconv.graph.graph import Node, Span
 from autoconv.ops.rule_table import RuleTable
 
 ErrorClass = type[BaseException] | None
-Test = Callable[[Any, Sequence[Any]], Any]  # of the writer of elements, and of the operands
-Causes = tuple[tuple[type[BaseException], str, Test], ...]
+Test = Callable[[Any, Sequence[Any]], Any]  # (writer of elements `b`, operands `x`) -> condition, as an element
+Causes = tuple[tuple[type[BaseException], str, Test], ...]  # of each cause: exception class, message, test
 
 
 def clause_number(error_class: ErrorClass, clauses: tuple[Any, ...]) -> int:
-    """Return the number of the clause that catches errors of a class, or the number of clauses if none does."""
+    """Return the position of the clause that catches errors of a class, or the number of clauses if none does."""
     if error_class is None:
         return len(clauses)
     return next((i for i, clause in enumerate(clauses) if issubclass(error_class, clause)), len(clauses))
@@ -38,6 +38,7 @@ def message_and_class(node: Node, located_node: Node | None = None) -> tuple[str
 
 
 def add_location(node: Node, text: str) -> str:
+    """Return a message with the node's location in front."""
     location = location_of(node.span)
     return f"{location}: {text}" if location else text
 
@@ -50,6 +51,7 @@ def location_of(span: Span | None) -> str:
 
 
 def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
+    """Return the class of the exception that a node raises (None for an error of no class), and its message."""
     name, attributes = node.op.name, node.attributes
     if name in ("raise", "object_exception"):
         error = attributes["exception"]

@@ -19,8 +19,8 @@ from autoconv.graph.region_flow import state_size
 Frame = list[Any]  # the values of a graph's parameters and nodes, by slot
 Function = Callable[..., Any]
 Locate = Callable[[BaseException, Span | None], None]
-# A region to run next, its arguments, and the state of the control meanwhile.
-Start = tuple["Code", list[Any], Any]
+# A region to run next, its arguments, and the state that the control that starts it has when it is resumed.
+Start = tuple["GraphCode", list[Any], Any]
 
 # Errors that report limits of graphs: handlers of the program do not catch them.
 LIMIT_ERRORS = (GraphOnlyError, IntegerLimitError, OtherKindError, StagingError)
@@ -36,9 +36,10 @@ def compile_recursive(
     """Compile a graph to a function from parameter values to output values, as `interpreter.compile_graph` does.
 
     `lower` makes a function of a node without recursive calls, and `locate` records a node's span on an error.
-    `is_own_file` tests for files of this package, whose frames do not count towards Python's limit. The function raises
-    RecursionError where the program would. `inside_recursion`: the graph is the body of a recursive function.
-    The returned function then takes the number of Python frames of the enclosing calls as second argument.
+    `is_own_file` tests for files of this package, whose frames do not count towards Python's limit. The returned
+    function raises RecursionError where the program would. With `inside_recursion`, the graph is the body of a
+    recursive function, and the returned function takes the number of Python frames of the enclosing calls as second
+    argument.
     """
     code = _Compiler(lower, locate, inside_recursion).compile(graph)
 
@@ -49,31 +50,34 @@ def compile_recursive(
     return run
 
 
-class Code:
-    """One graph, compiled: a step or a control for each node."""
+class GraphCode:
+    """A compiled graph or region: a step for each node."""
 
     __slots__ = ("local_count", "results", "steps")
 
     def __init__(self) -> None:
-        # A function comes with the slots of its inputs and outputs.
+        # Of each node: its function with the slots of its inputs and outputs, or the control that runs it.
         self.steps: list[tuple[Function, list[int], list[int]] | Control] = []
-        self.local_count = 0
-        self.results: list[int] = []
+        self.local_count = 0  # number of slots besides those of the parameters
+        self.results: list[int] = []  # slots
 
 
 class Control:
-    """A node that runs its regions on the stack; `python_frames` counts those of the call that it stands for."""
+    """A node that runs its regions on the stack; `python_frames` is the number of frames that Python's call has."""
 
     python_frames = 0
 
-    def __init__(self, node: Node, inputs: list[int], outputs: list[int], regions: list[Code], locate: Locate) -> None:
+    def __init__(
+        self, node: Node, inputs: list[int], outputs: list[int], regions: list[GraphCode], locate: Locate
+    ) -> None:
         self.node, self.inputs, self.outputs, self.regions, self.locate = node, inputs, outputs, regions, locate
 
     def start(self, frame: Frame) -> Start:
+        """Return the region to run first."""
         raise NotImplementedError
 
     def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
-        """Return the region to run next, or the node's results."""
+        """Return the region to run next, or the node's results, after a region returned `results`."""
         return results
 
     def handle_error(self, state: Any, error: BaseException) -> Start | None:
@@ -143,14 +147,14 @@ class _Compiler:
 
     def __init__(self, lower: Callable[[Node], Function], locate: Locate, inside_recursion: bool) -> None:
         self.lower, self.locate = lower, locate
-        self.codes: dict[Graph, Code] = {}
+        self.codes: dict[Graph, GraphCode] = {}
         self.enclosing_functions = int(inside_recursion)  # number of enclosing recursive functions
 
-    def compile(self, graph: Graph) -> Code:
+    def compile(self, graph: Graph) -> GraphCode:
         known_code = self.codes.get(graph)
         if known_code is not None:
             return known_code
-        code = self.codes[graph] = Code()
+        code = self.codes[graph] = GraphCode()
         is_outermost = not self.enclosing_functions
         slots = {value: slot for slot, value in enumerate(graph.parameters)}
         for node in graph.nodes:
@@ -171,10 +175,10 @@ class _Compiler:
         return code
 
 
-def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
+def _run(code: GraphCode, arguments: list[Any], limit: int) -> list[Any]:
     """Run code whose calls may stand for `limit` Python frames."""
     # Suspended graphs: code, frame, position of the control, the control and its state.
-    suspended_frames: list[tuple[Code, Frame, int, Control, Any]] = []
+    suspended_frames: list[tuple[GraphCode, Frame, int, Control, Any]] = []
     frame, position, depth = [*arguments, *[None] * code.local_count], 0, 0
     while True:
         outcome: Start | list[Any] | None

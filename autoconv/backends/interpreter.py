@@ -23,7 +23,7 @@ Compile = Callable[[Graph], Run]
 
 
 class InterpretedGraph:
-    """A graph that runs node by node. `notes` state why it has no native code."""
+    """A graph that runs node by node; it is a `protocol.CompiledGraph`. `notes` state why it has no native code."""
 
     entry = None
     kernel_calls = None
@@ -126,11 +126,11 @@ def node_function(node: Node, compile_region: Compile) -> Function:
 
     A function of a kernel may return a single result without a tuple.
     """
-    return _FUNCTIONS.get(node.op.name, _kernel)(node, compile_region)
+    return _FUNCTION_MAKERS.get(node.op.name, _kernel)(node, compile_region)
 
 
 def _kernel(node: Node, compile_region: Compile) -> Function:
-    # No reference to the node: it would keep its graph alive.
+    # The function below refers to no node, since a node would keep its graph alive.
     kernel, attributes, span, error_location = node.op.kernel, node.attributes, node.span, error_span(node)
     assert kernel is not None
 
@@ -209,13 +209,14 @@ def _try(node: Node, compile_region: Compile) -> Function:
     return run
 
 
-_FUNCTIONS: dict[str, Callable[[Node, Compile], Function]] = {
+# Makers of functions of nodes, by the name of the op; `_kernel` makes those of other ops.
+_FUNCTION_MAKERS: dict[str, Callable[[Node, Compile], Function]] = {
     "constant": _constant, "cond": _cond, "while": _while, "call": _call, "try": _try,
 }  # fmt: skip
 
 
 def error_span(node: Node) -> Span | None:
-    """Return the span for errors of the node: its own, or the enclosing call's if the node raises an error again."""
+    """Return the span for errors of the node: its own, or that of the call around it if it re-raises an error."""
     return node.span.caller if node.span is not None and node.attributes.get("again") else node.span
 
 

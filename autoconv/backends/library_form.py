@@ -18,7 +18,7 @@ from autoconv.graph.types import Dimension
 class Argument:
     """A parameter of the C function: a number, or a tensor of these dimensions, where symbols are open sizes.
 
-    `is_memory`: the function may write to it. `strides` are in bytes, where the code depends on them.
+    The function may write to a tensor with `is_memory`. `strides` are in bytes; () if the code works for any strides.
     """
 
     name: str
@@ -60,7 +60,7 @@ ResultTree = Output | Fields
 
 @dataclass(frozen=True, slots=True)
 class LibraryForm:
-    """The C function `name`. `parameters` are those of each graph; `result` is a structure.
+    """The C function `name`, which runs the graph that fits its arguments; `parameters` are those of each graph.
 
     `no_code_message` is the error of a call whose arguments fit none of the compiled graphs.
     """

@@ -1,8 +1,8 @@
 """The interface of backends, and of the graphs that they compile.
 
 A backend is a `Backend`. It is registered in `autoconv.backends.BACKENDS`, and no other package imports its modules.
-Everything beyond running graphs is optional: native entries for users' calls, native dispatch between them, and
-code for any size (`SymbolicCode`).
+Everything beyond running graphs is optional: native entries (functions that take a user's call as it is), native
+dispatch (the choice between entries), and code for any size (`SymbolicCode`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from autoconv.graph.types import Symbol
 
 
 class Unsupported(Exception):
-    """A backend cannot run in this process: its Python, NumPy or machine differ from what it is written for."""
+    """Raised if a backend cannot run in this process: Python, NumPy or the machine differ from what it supports."""
 
 
 class UnknownSize(TypeError):
-    """An open size was used where a constant is required: the graph has no code that runs for all sizes."""
+    """Raised where a size is open but has to be a constant: the graph has no code that runs for all sizes."""
 
 
 class OpenSizes(Protocol):
@@ -83,13 +83,17 @@ class SymbolicCode(Protocol):
 class Dispatch:
     """The data for native dispatch between the entries of an object, see `llvm/runtime/call_dispatch.py`.
 
-    `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, the names of
-    parameters, and the entries.
-    `methods` is the offset of a mapping from instances to their methods. `handle_miss` runs calls that no entry
-    accepts, and `handle_failure` handles an entry's exceptions. `handle_raised_flags` computes the result of a call
-    that raised flags of floating-point errors. Native dispatch is off while `detour` is not 0; `busy` is the number of
-    graphs being recorded. `error_variable` holds NumPy's error state, by default `default_errors`. `has_actions` is
-    true if error states are capsules that hold the actions.
+    owner           the class of the objects
+    slot            offset in bytes, in the objects, of a tuple: a call counter, a gate, a plain function, the names of
+                    parameters, and the entries
+    methods         offset in bytes of a mapping from instances to their methods
+    handle_miss     runs calls that no entry accepts
+    handle_failure  handles an entry's exceptions
+    handle_raised_flags  computes the result of a call that raised flags of floating-point errors
+    detour          native dispatch is off while it is not 0
+    busy            the number of graphs being recorded
+    error_variable  holds NumPy's error state, by default `default_errors`
+    has_actions     true if error states are capsules that hold the actions
     """
 
     owner: type

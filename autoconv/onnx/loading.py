@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.onnx.model import ERROR
+from autoconv.backends.onnx.model import ERROR_OUTPUT
 from autoconv.errors import AutoconvError, InvalidArgumentError
 from autoconv.graph.dtypes import bfloat16
 from autoconv.onnx.checksum import check_checksum
@@ -82,7 +82,7 @@ class Model:
             raise InvalidArgumentError(f"ONNX Runtime: {error}") from None
         results = dict(zip(self.outputs, outputs, strict=True))
         self._raise_error_output(results)
-        values = [value for name, value in results.items() if name != ERROR]
+        values = [value for name, value in results.items() if name != ERROR_OUTPUT]
         return values[0] if len(values) == 1 else tuple(values)
 
     def _run(self, feeds: Mapping[str, Any]) -> list[Any]:
@@ -99,7 +99,7 @@ class Model:
         return [_as_array(value) for value in self._session.run_with_ort_values(None, arguments)]
 
     def _raise_error_output(self, results: Mapping[str, Any]) -> None:
-        number = int(results.get(ERROR, 0))
+        number = int(results.get(ERROR_OUTPUT, 0))
         if number:
             places = self._session.get_modelmeta().custom_metadata_map
             raise InvalidArgumentError(f"the model failed in {places.get(f'place_{number}', f'place {number}')}")

@@ -55,16 +55,16 @@ class NativeGraph:
     """
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
-        original, graph = graph, legalize_graph(graph)
+        original_graph, graph = graph, legalize_graph(graph)
         module = ModuleText()
         declare_shared(module)
-        module.open_sizes = self.sizes = open_sizes(graph, original.nonnegative_sizes)
+        module.open_sizes = self.sizes = open_sizes(graph, original_graph.nonnegative_sizes)
         module.sizes = tuple(map(register_of, module.open_sizes.symbols))
         objects = ObjectTable(module, compile_region)
         if form is not None and not is_eligible(graph, form):
             form = None
-        kinds = {} if form is None else output_kinds(form.result)
-        transposed_outputs = take_transposed_outputs(graph) if "array" in kinds.values() else frozenset()
+        kinds_by_output = {} if form is None else output_kinds(form.result)
+        transposed_outputs = take_transposed_outputs(graph) if "array" in kinds_by_output.values() else frozenset()
         donated = form.donated if form is not None else frozenset()
         write_graph(graph, module, objects, donated)
         write_run(graph, module, objects, donated, transposed_outputs)
@@ -80,13 +80,13 @@ class NativeGraph:
         table = (ctypes.c_void_p * len(resolved_objects)).from_address(code.address("objects"))
         for i, item in enumerate(resolved_objects):
             table[i] = item.value if isinstance(item, Address) else id(item)
-        kept_objects = code, resolved_objects, form
-        self._run = native_entry(code.address(RUN), graph.name, kept_objects)
-        self.entry = None if form is None else native_entry(code.address(CALL), graph.name, kept_objects)
+        referenced_objects = code, resolved_objects, form
+        self._run = native_entry(code.address(RUN), graph.name, referenced_objects)
+        self.entry = None if form is None else native_entry(code.address(CALL), graph.name, referenced_objects)
         self.kernel_calls = objects.kernels
         self.kernels = [name for name, _ in objects.kernels]
         self.holds_no_arguments = holds_no_arguments(graph)
-        self._graph = original
+        self._graph = original_graph
         self._conversions = [_argument_conversion(value) for value in graph.parameters]
         self._interpreted: interpreter.Run | None = None
 
@@ -154,7 +154,7 @@ class _UnconvertibleArgument(Exception):
 
 
 def _argument_conversion(value: Value) -> Any:
-    """Return a function that converts arguments to the form of a parameter, or raises _Misfit."""
+    """Return a function that converts arguments to the form of a parameter, or raises _UnconvertibleArgument."""
     type_: Any = value.type
     if not (is_scalar(type_) or is_dense(type_)):
         return lambda argument: argument

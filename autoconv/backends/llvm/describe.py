@@ -14,6 +14,7 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
 from autoconv.graph.types import Symbol
 
+# The phrase for the nodes of each lowering class, except for loops and control flow.
 _CLASS_WORDS = {
     "scalar": "numbers", "pair": "complex number", "pick": "one element", "view": "looked through",
     "matmul": "product", "update": "in place", "lent": "read in place",
@@ -83,6 +84,8 @@ def has_kernels_with_symbolic_attributes(graph: Graph) -> bool:
 
 
 class _Counts:
+    """The numbers of loops and of their ops, and the names of kernels, for the last line of a description."""
+
     def __init__(self) -> None:
         self.loops = 0
         self.ops = 0

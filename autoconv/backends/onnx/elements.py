@@ -11,27 +11,28 @@ from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, bool_, float32, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
-_BINARY = {
+# {StableHLO's name, by which `Arrays` calls operations: ONNX's operator}.
+_BINARY_OPERATORS = {
     "add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "power": "Pow", "maximum": "Max",
     "minimum": "Min",
 }  # fmt: skip
-_UNARY = {
+_UNARY_OPERATORS = {
     "abs": "Abs", "floor": "Floor", "ceil": "Ceil", "round_nearest_even": "Round", "sqrt": "Sqrt", "exponential": "Exp",
     "log": "Log", "sine": "Sin", "cosine": "Cos", "tanh": "Tanh", "sign": "Sign",
 }  # fmt: skip
-# Functions that runtimes of ONNX have for float32 only.
+# {name in the C library: ONNX's operator}, of functions that runtimes of ONNX have for float32 only.
 _FLOAT32_FUNCTIONS = {
     "tan": "Tan", "asin": "Asin", "acos": "Acos", "atan": "Atan", "asinh": "Asinh", "acosh": "Acosh", "atanh": "Atanh",
     "erf": "Erf",
 }  # fmt: skip
-_TESTS = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
+_COMPARISONS = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
 _BITCAST_OPSET = 26  # the first version of ONNX's operators that has BitCast
 _UNSIGNED_OF_SIGNED = {int8: uint8, int16: uint16, int32: uint32, int64: uint64}
-_UNSIGNED_BY_SIZE = {dtype.size: dtype for dtype in _UNSIGNED_OF_SIGNED.values()}
+_UNSIGNED_OF_SIZE = {dtype.size: dtype for dtype in _UNSIGNED_OF_SIGNED.values()}
 
 
 class ElementWriter(NodeWriter):
-    """Write elementwise functions: those of ONNX, and compositions for those that ONNX lacks."""
+    """Write elementwise functions: ONNX's operators, and compositions of them for functions that ONNX lacks."""
 
     native_functions: ClassVar[Mapping[str, str]] = {
         "exp": "exponential", "log": "log", "sin": "sine", "cos": "cosine", "tanh": "tanh",
@@ -44,9 +45,9 @@ class ElementWriter(NodeWriter):
             if x.dtype.is_unsigned:
                 return self.emit_cast(self.emit_unary("negate", self.emit_cast(x, int64)), x.dtype)
             return self.emit("Neg", [x], x.dtype, x.shape)
-        if name not in _UNARY:
+        if name not in _UNARY_OPERATORS:
             raise GraphUnfit(name, "ONNX has no such function")
-        return self.emit(_UNARY[name], [x], x.dtype, x.shape)
+        return self.emit(_UNARY_OPERATORS[name], [x], x.dtype, x.shape)
 
     def emit_binary(self, name: str, x: Term, y: Term) -> Term:
         dtype = x.dtype
@@ -65,7 +66,7 @@ class ElementWriter(NodeWriter):
             return self.emit_select(self.emit_comparison("gt" if name == "maximum" else "lt", x, y), x, y)
         if dtype in CAST_DTYPES and name in ("maximum", "minimum", "power"):
             return self.emit_cast(self.emit_binary(name, self.emit_cast(x, int64), self.emit_cast(y, int64)), dtype)
-        return self.emit(_BINARY[name], [x, y], dtype, x.shape)
+        return self.emit(_BINARY_OPERATORS[name], [x, y], dtype, x.shape)
 
     def _shift_bits(self, name: str, x: Term, y: Term) -> Term:
         """Shift bits; ONNX shifts unsigned numbers only, so signed ones are converted."""
@@ -140,7 +141,7 @@ class ElementWriter(NodeWriter):
             x, y = self.emit_cast(x, int32), self.emit_cast(y, int32)
         elif x.dtype in CAST_DTYPES and x.dtype is not uint64:
             x, y = self.emit_cast(x, int64), self.emit_cast(y, int64)
-        return self.emit(_TESTS[test], [x, y], bool_, x.shape)
+        return self.emit(_COMPARISONS[test], [x, y], bool_, x.shape)
 
     def emit_select(self, condition: Term, x: Term, y: Term) -> Term:
         if x.dtype.is_bool:
@@ -173,8 +174,8 @@ class ElementWriter(NodeWriter):
         return self.emit("BitCast", [x], dtype, x.shape, to=dtype)
 
     def _split_bits(self, x: Term, dtype: DType) -> Term:
-        """Read the bits of a number as several smaller ones, in a new last dimension, the lowest bits first."""
-        bits, part_dtype = self.bitcast(x, _UNSIGNED_BY_SIZE[x.dtype.size]), _UNSIGNED_BY_SIZE[dtype.size]
+        """Read the bits of each number as several smaller numbers, in a new last dimension, the lowest bits first."""
+        bits, part_dtype = self.bitcast(x, _UNSIGNED_OF_SIZE[x.dtype.size]), _UNSIGNED_OF_SIZE[dtype.size]
         parts = []
         for i in range(x.dtype.size // dtype.size):
             part = self.bits("lshr", bits, 8 * dtype.size * i) & part_dtype.max
@@ -182,8 +183,8 @@ class ElementWriter(NodeWriter):
         return self.bitcast(self.concatenate(parts, x.rank), dtype)
 
     def _join_bits(self, x: Term, dtype: DType) -> Term:
-        """Read the bits of the numbers of the last dimension as one larger number."""
-        part_bits, result_dtype = self.bitcast(x, _UNSIGNED_BY_SIZE[x.dtype.size]), _UNSIGNED_BY_SIZE[dtype.size]
+        """Read the bits of the numbers along the last dimension, the lowest bits first, as one larger number."""
+        part_bits, result_dtype = self.bitcast(x, _UNSIGNED_OF_SIZE[x.dtype.size]), _UNSIGNED_OF_SIZE[dtype.size]
         total: Any = None
         for i in range(dtype.size // x.dtype.size):
             part = self.static_slice(part_bits, x.rank - 1, i, i + 1)

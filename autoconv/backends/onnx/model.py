@@ -1,4 +1,4 @@
-"""Conversion of a graph to an ONNX model; the writer's records become protocol buffers."""
+"""Conversion of a graph to an ONNX model: the writer collects records of nodes, which become protocol buffers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import Shape
 
-ERROR = "autoconv_error"  # name of the output that holds the error word: 0, or the number of the failed place
+ERROR_OUTPUT = "autoconv_error"  # name of the output that holds the error word: 0, or the number of the failed place
+_MAX_IR_VERSION = 10  # of the file format: a runtime refuses a file whose version is newer than the runtime's
 
 
 def to_onnx(
@@ -26,9 +27,11 @@ def to_onnx(
 ) -> Any:
     """Return a graph as a ModelProto.
 
-    `constants` are values of parameters, by position, that become part of the model; `names` are those of the other
-    parameters. The model's metadata lists the places of errors, by the numbers of the error output. Raises GraphUnfit
-    for ops without an ONNX form, and AutoconvError if the package onnx is missing.
+    `capacity` is the number of elements that a list of the graph may have. `constants` are values of parameters, by
+    position, that become part of the model; `names` are the names of the other parameters. The model's metadata has the
+    keys "place_1", "place_2", …: the op and its place in the program that a number of the error output stands for.
+
+    Raises GraphUnfit for ops that ONNX cannot represent, and AutoconvError if the package onnx is missing.
     """
     helper = _import_package("onnx.helper")
     writer = Writer(capacity)
@@ -49,7 +52,7 @@ def to_onnx(
     output_names = [f"result_{i}" for i in range(len(lowered.results))]
     output_names += [f"new_{graph.parameters[position].name}" for position, _ in lowered.written]
     output_infos = []
-    for term, output_name in zip(outputs, [*output_names, ERROR], strict=True):
+    for term, output_name in zip(outputs, [*output_names, ERROR_OUTPUT], strict=True):
         writer.nodes.append(Record("Identity", (term.name,), (output_name,)))
         output_infos.append(_value_info(output_name, term.dtype, term.shape))
     model = helper.make_model(
@@ -63,8 +66,7 @@ def to_onnx(
         opset_imports=[helper.make_opsetid("", writer.opset)],
         producer_name="autoconv",
     )
-    # Runtimes refuse files of versions that are newer than they are.
-    model.ir_version = min(model.ir_version, 10)
+    model.ir_version = min(model.ir_version, _MAX_IR_VERSION)
     helper.set_model_props(model, {f"place_{i}": place for i, place in enumerate(writer.locations, 1)})
     return model
 
@@ -83,11 +85,13 @@ def _tensor(name: str, array: np.ndarray) -> Any:
 
 
 def _element_type(dtype: DType) -> int:
+    """Return ONNX's number of a dtype."""
     numpy_dtype = np.dtype(bool) if dtype.is_bool else dtype.numpy
     return int(_import_package("onnx.helper").np_dtype_to_tensor_dtype(numpy_dtype))
 
 
 def _value_info(name: str, dtype: DType, shape: Sequence[Any] | None) -> Any:
+    """Return ONNX's declaration of an array; a size is a number, None, or a symbol, which ONNX names by its text."""
     sizes = None if shape is None else [s if isinstance(s, int) else None if s is None else str(s) for s in shape]
     return _import_package("onnx.helper").make_tensor_value_info(name, _element_type(dtype), sizes)
 
@@ -98,6 +102,7 @@ def _node(record: Record) -> Any:
 
 
 def _attribute(value: Any) -> Any:
+    """Return an attribute as ONNX has it: a number for a dtype, a graph for a subgraph, others as they are."""
     if isinstance(value, DType):
         return _element_type(value)
     if isinstance(value, Block):

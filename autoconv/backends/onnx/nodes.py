@@ -1,6 +1,6 @@
 """Nodes of an ONNX graph as records; `model` makes protocol buffers of them.
 
-Subgraphs can use the names of the graphs around them.
+A subgraph may use names that are defined before it in the graph that contains it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autoconv.graph.dtypes import DType, bfloat16, float32, int8, int16, int64, 
 
 @dataclass
 class Record:
-    """A node: operation, names of inputs and outputs, attributes; an attribute that is a `Block` is a subgraph."""
+    """A node: its operator, the names of its inputs and outputs, and its attributes; a `Block` is a subgraph."""
 
     op: str
     inputs: tuple[str, ...]
@@ -31,7 +31,7 @@ class Record:
 
 @dataclass
 class Block:
-    """A subgraph: its parameters, nodes and results."""
+    """A subgraph of a node, such as an arm of a branch: its parameters, nodes and results."""
 
     inputs: list[Term]
     nodes: list[Record] = field(default_factory=list)
@@ -44,7 +44,7 @@ CAST_DTYPES = (int8, int16, uint8, uint16, uint32, uint64)  # ONNX Runtime lacks
 
 
 class NodeWriter(Control):
-    """Collect the nodes of a graph. Open sizes are int64 terms."""
+    """Collect the nodes of a graph. A size that is open is a scalar term of int64."""
 
     runtime = "ONNX"
     checks_positions = True
@@ -53,12 +53,12 @@ class NodeWriter(Control):
         self.capacity = capacity
         self.opset = 21  # the oldest version of ONNX's operators that has those of nearly all models
         self.nodes: list[Record] = []
-        self.constants: dict[str, np.ndarray] = {}
+        self.constants: dict[str, np.ndarray] = {}  # by name
         self.locations: list[str] = []
         self.error_classes: list[ErrorClass] = []
         self.error_word: Term | None = None
         self._name_count = 0
-        self._constant_by_bytes: dict[Any, Term] = {}
+        self._constants_by_bytes: dict[Any, Term] = {}
 
     # ---- nodes
 
@@ -70,7 +70,7 @@ class NodeWriter(Control):
         return Term(self, self.new_name(), dtype, tuple(shape))
 
     def emit(self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], **attributes: Any) -> Term:
-        """Add a node with one result."""
+        """Add a node with one result, and return the result; bfloat16 is computed as float32 for most operators."""
         if dtype.is_complex or any(x.dtype.is_complex for x in operands):
             raise GraphUnfit(op, "ONNX has no complex numbers")
         if op not in _BFLOAT16_OPS and bfloat16 in (dtype, *(x.dtype for x in operands)):
@@ -87,6 +87,7 @@ class NodeWriter(Control):
 
     @contextmanager
     def subgraph(self, inputs: Sequence[Term]) -> Iterator[Block]:
+        """Collect the nodes that are written meanwhile in a subgraph with these parameters."""
         block, outer_nodes = Block(list(inputs)), self.nodes
         self.nodes = block.nodes
         try:
@@ -100,10 +101,10 @@ class NodeWriter(Control):
         if dtype.is_complex or dtype.is_string:
             raise GraphUnfit(dtype.name, "ONNX has no such elements")
         key = (dtype.name, array.shape, array.tobytes())
-        if key not in self._constant_by_bytes:
-            term = self._constant_by_bytes[key] = Term(self, f"c{len(self.constants)}", dtype, array.shape)
+        if key not in self._constants_by_bytes:
+            term = self._constants_by_bytes[key] = Term(self, f"c{len(self.constants)}", dtype, array.shape)
             self.constants[term.name] = np.ascontiguousarray(array).reshape(array.shape)
-        return self._constant_by_bytes[key]
+        return self._constants_by_bytes[key]
 
     def integers(self, numbers: Sequence[int]) -> Term:
         return self.array(np.array(numbers, np.int64).reshape(len(numbers)), int64)

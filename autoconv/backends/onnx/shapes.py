@@ -12,7 +12,8 @@ from autoconv.backends.portable.terms import ListTerm, Term, padded_shape, stati
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, int64
 
-_BEFORE_FIRST = -(2**63) + 1  # stop of a slice that goes backwards to the first element
+# Stops of slices: of one that goes backwards to the first element, and of one that goes to the last element.
+_BEFORE_FIRST, _AFTER_LAST = -(2**63) + 1, 2**63 - 1
 
 
 class ShapeWriter(ElementWriter):
@@ -25,6 +26,7 @@ class ShapeWriter(ElementWriter):
         return self._scalar(vector)
 
     def _scalar(self, vector: Term) -> Term:
+        """Return the element of a vector of size 1."""
         return self.emit("Squeeze", [vector, self.integers([0])], vector.dtype, ())
 
     def as_size(self, number: Term) -> Term:
@@ -47,7 +49,7 @@ class ShapeWriter(ElementWriter):
         return parts[0] if len(parts) == 1 else self.emit("Concat", parts, int64, (len(parts),), axis=0)
 
     def broadcast(self, *operands: Term) -> list[Term]:
-        """Broadcast the operands to one shape; open sizes are computed by ONNX's own `Expand`."""
+        """Broadcast the operands to one shape; ONNX's `Expand` computes open sizes at run time."""
         shapes = {x.shape for x in operands}
         if len(shapes) == 1 and (len(operands) == 1 or None not in operands[0].shape):
             return list(operands)
@@ -55,9 +57,9 @@ class ShapeWriter(ElementWriter):
         result_shape: list[Any] = []
         for axis in range(rank):
             sizes = [x.shape[axis - rank + x.rank] if axis - rank + x.rank >= 0 else 1 for x in operands]
-            other_sizes = [size for size in sizes if size != 1]
-            static_sizes = [size for size in other_sizes if isinstance(size, int)]
-            result_shape.append((static_sizes or other_sizes or [1])[0])
+            sizes_except_1 = [size for size in sizes if size != 1]
+            static_sizes = [size for size in sizes_except_1 if isinstance(size, int)]
+            result_shape.append((static_sizes or sizes_except_1 or [1])[0])
         shape = tuple(result_shape)
         if static_shape(shape) is not None:
             return [self.expand(x, shape) for x in operands]
@@ -99,6 +101,7 @@ class ShapeWriter(ElementWriter):
         return x
 
     def _slice(self, x: Term, axis: int, start: Term, stop: Term, step: int, size: Any) -> Term:
+        """Take a slice with bounds that are vectors of size 1; `size` is that of the result along the axis."""
         shape = tuple(size if a == axis else s for a, s in enumerate(x.shape))
         return self.emit("Slice", [x, start, stop, self.integers([axis]), self.integers([step])], x.dtype, shape)
 
@@ -118,7 +121,7 @@ class ShapeWriter(ElementWriter):
         is_backward = step is not None and step < 0
         if is_backward and not (start is None or (isinstance(start, int) and start >= 0)):
             return None  # a start before the first element is the first element in ONNX, but no element in Python
-        defaults = (2**63 - 1, _BEFORE_FIRST) if is_backward else (0, 2**63 - 1)
+        defaults = (_AFTER_LAST, _BEFORE_FIRST) if is_backward else (0, _AFTER_LAST)
         start_vector, stop_vector = (
             self.integers([default]) if bound is None else self.shape_vector([bound])
             for bound, default in zip((start, stop), defaults, strict=True)

@@ -16,7 +16,7 @@ _REDUCTIONS = {"add": "ReduceSum", "multiply": "ReduceProd", "maximum": "ReduceM
 
 
 class Writer(ShapeWriter):
-    """The nodes of a graph. The error word is 0, or the number of the first failure's location in `locations`."""
+    """Write the nodes of a graph. The error word n > 0 means that the node at `locations[n - 1]` failed first."""
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
         shape = (*indices.shape[:-1], *x.shape[indices.shape[-1] :])
@@ -37,18 +37,21 @@ class Writer(ShapeWriter):
         """Scatter the rows of the update; a row covers the last dimensions in which the update is as large as `x`."""
         if not starts:
             return self.reshape(update, ())
-        depth = x.rank
-        while depth > 1 and starts[depth - 1].constant_value == 0 and update.shape[depth - 1] == x.shape[depth - 1]:
-            depth -= 1
+        indexed_rank = x.rank
+        while indexed_rank > 1:
+            last = indexed_rank - 1
+            if starts[last].constant_value != 0 or update.shape[last] != x.shape[last]:
+                break
+            indexed_rank -= 1
         sizes = self.sizes(update)
         index_columns = []
-        for axis in range(depth):
-            shape = [update.shape[axis] if a == axis else 1 for a in range(depth)]
-            position = self.iota(shape, axis, int64, [sizes[axis] if a == axis else 1 for a in range(depth)])
+        for axis in range(indexed_rank):
+            shape = [update.shape[axis] if a == axis else 1 for a in range(indexed_rank)]
+            position = self.iota(shape, axis, int64, [sizes[axis] if a == axis else 1 for a in range(indexed_rank)])
             index_columns.append(position + self._clamp_start(starts[axis], self.sizes(x)[axis], sizes[axis]))
         full_columns = self.broadcast(*index_columns)
         indices = [self.reshape(c, (*c.shape, 1), [*self.sizes(c), 1]) for c in full_columns]
-        return self.scatter_nd(x, self.concatenate(indices, depth), update, None)
+        return self.scatter_nd(x, self.concatenate(indices, indexed_rank), update, None)
 
     def _clamp_start(self, start: Term, full_size: Any, size: Any) -> Term:
         """Clamp a start so that the update fits: ONNX Runtime would fail at others, which the error word reports."""
@@ -99,6 +102,7 @@ class Writer(ShapeWriter):
         return x
 
     def _multiply_along(self, x: Term, axis: int) -> Term:
+        """Return the products of the elements along an axis, one factor in each iteration of a loop."""
         count = self.as_size(self.term(self.sizes(x)[axis], self.constant(0, int64)))
         shape, sizes = [*x.shape[:axis], *x.shape[axis + 1 :]], self.sizes(x)
         one = self.expand(self.constant(1, x.dtype), shape, [*sizes[:axis], *sizes[axis + 1 :]])
@@ -169,6 +173,7 @@ class Writer(ShapeWriter):
     def _as_matrices(
         self, x: Term, batch_axes: Sequence[int], row_axes: Sequence[int], column_axes: Sequence[int]
     ) -> Term:
+        """Return a stack of matrices: the batch axes, then all row axes as one, then all column axes as one."""
         transposed_x = self.transpose(x, [*batch_axes, *row_axes, *column_axes])
         if len(row_axes) == 1 and len(column_axes) == 1:
             return transposed_x
@@ -195,6 +200,7 @@ class Writer(ShapeWriter):
             block.outputs.append(result)
 
     def branch(self, index: Term, arms: Sequence[tuple[Any, list[Term]]]) -> list[Term]:
+        """Write an If, or nested ones for an index, since ONNX has no choice among more than two subgraphs."""
         shapes = [_common_sizes([values[i].shape for _, values in arms]) for i in range(len(arms[0][1]))]
         for block, values in arms:
             self._end_subgraph(block, values)
@@ -222,16 +228,16 @@ class Writer(ShapeWriter):
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
-        """Write a Loop. Its test is computed before the loop and at the end of each iteration."""
+        """Write a Loop: its condition is computed once before it, and then at the end of each iteration."""
         shapes = [x.shape for x in state]
         initial_condition = test(list(state), word)
         initial_condition = initial_condition & self.error_word_or_zero(self.error_word).same(0)
         word = self.error_word_or_zero(self.error_word)
         while True:  # until sizes that change between iterations are open
-            iteration, condition_before = self.new_term(int64, ()), self.new_term(bool_, ())
+            iteration_number, condition_before = self.new_term(int64, ()), self.new_term(bool_, ())
             state_terms = [self.new_term(x.dtype, shape) for x, shape in zip(state, shapes, strict=True)]
             word_term = self.new_term(int32, ())
-            with self.subgraph([iteration, condition_before, *state_terms, word_term]) as block:
+            with self.subgraph([iteration_number, condition_before, *state_terms, word_term]) as block:
                 next_state = body(list(state_terms), word_term)
                 condition = test(list(next_state), self.error_word_or_zero(self.error_word))
                 condition = condition & self.error_word_or_zero(self.error_word).same(0)

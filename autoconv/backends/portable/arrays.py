@@ -1,4 +1,4 @@
-"""The interface of writers for other runtimes: operations on arrays, which each writer implements."""
+"""The operations on arrays that the writer of each other runtime implements, such as StableHLO's and ONNX's."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from autoconv.graph.dtypes import DType, bool_
 class Arrays:
     """Operations on arrays, which the writer of a runtime implements.
 
-    Operands of elementwise operations have the same dtype and shape. Sizes are numbers; open sizes are terms.
+    Operands of elementwise operations have the same dtype and shape. Names of operations are StableHLO's, such as
+    "multiply". A `shape` has None for each open size (one that is only computed at run time). `sizes`, if given, has
+    the same numbers, and for each open size a term with its value.
     """
 
     runtime = "the other runtime"
     condition_dtype = bool_
     has_open_sizes = True  # whether sizes may depend on values
     checks_positions = False  # whether the runtime raises for a position out of range
-    capacity = 64  # rows in the buffer of a growing list
+    capacity = 64  # the number of elements that a list of the graph may have
 
     # ---- elements
 
@@ -34,14 +36,15 @@ class Arrays:
         return result
 
     def emit_unary(self, name: str, x: Term) -> Term:
-        """Apply a function of one array, by StableHLO's name."""
+        """Apply a function of one array."""
         raise NotImplementedError
 
     def emit_binary(self, name: str, x: Term, y: Term) -> Term:
-        """Apply a function of two arrays, by StableHLO's name."""
+        """Apply a function of two arrays."""
         raise NotImplementedError
 
     def emit_comparison(self, test: str, x: Term, y: Term) -> Term:
+        """Compare elements; `test` is "eq", "ne", "lt", "le", "gt" or "ge"."""
         raise NotImplementedError
 
     def emit_select(self, condition: Term, x: Term, y: Term) -> Term:
@@ -52,6 +55,7 @@ class Arrays:
         raise NotImplementedError
 
     def bitcast(self, x: Term, dtype: DType) -> Term:
+        """Read the bits as another dtype; the last dimension holds the parts if the dtypes differ in size."""
         raise NotImplementedError
 
     # ---- shapes
@@ -77,7 +81,7 @@ class Arrays:
         raise NotImplementedError
 
     def expand(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
-        """Broadcast to a shape; `sizes` has its open sizes as terms."""
+        """Broadcast to a shape."""
         raise NotImplementedError
 
     def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
@@ -93,6 +97,7 @@ class Arrays:
         raise NotImplementedError
 
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
+        """Add `low` elements before and `high` elements behind those of each dimension."""
         raise NotImplementedError
 
     def open_pad(self, x: Term, value: Term, amounts: Term) -> Term | None:
@@ -132,13 +137,16 @@ class Arrays:
         raise NotImplementedError
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
-        """Write parts at vectors of positions: combine with old elements by an operation's name, or None to replace."""
+        """Return `base` with parts written at vectors of positions.
+
+        `combine` names the operation of an old and a new element; None means that the new one replaces the old one.
+        """
         raise NotImplementedError
 
     # ---- folds, sorts, products
 
     def reduce(self, x: Term, axes: Sequence[int], op: str, start: Any) -> Term:
-        """Fold along axes by an operation of two arrays, by StableHLO's name."""
+        """Fold along axes by an operation of two arrays, from the number or scalar term `start` on."""
         raise NotImplementedError
 
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
@@ -166,6 +174,8 @@ class Arrays:
         raise GraphUnfit("triangular_solve", f"{self.runtime} has no such function")
 
     def fft(self, x: Term, kind: str, axes: Sequence[int], sizes: Sequence[int]) -> Term:
+        """Transform along axes; `kind` is "fft", "ifft", "rfft" or "irfft", and `sizes` are the lengths of transforms.
+        """
         raise GraphUnfit(kind, f"{self.runtime} has no such function")
 
     # ---- control

@@ -1,4 +1,4 @@
-"""Variables and arrays in memory, for runtimes without memory: cells, views of them, and which nodes write them."""
+"""Variables and arrays in memory, for runtimes without memory: cells, views of them, and the cells that nodes write."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Cell:
 
 @dataclass(eq=False)
 class HandlerCell(Cell):
-    """A number that the body of a `try` stores for its handlers; `is_filled` has whether it did."""
+    """A number that the body of a `try` stores for its handlers; the cell `is_filled` holds whether it has done so."""
 
     is_filled: Cell = field(kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """One of several arrays that a branch or loop has chosen: `tag` (an int32) is its position in `options`."""
+    """An array that a branch or loop has chosen among several: `tag` (an int32) is its position in `options`."""
 
     options: tuple[View, ...]
     tag: Term
@@ -60,13 +60,15 @@ def options_of(view: View) -> list[View]:
 
 
 def cells_of(view: View) -> list[Cell]:
+    """Return the cells whose contents a view may show."""
     return [option.cell for option in options_of(view) if isinstance(option.cell, Cell)]
 
 
-Item = Any  # a Term, a ListTerm, a View, a Cell for a variable or for a handler, or the exception of a handler
+# What a value of the graph is for a writer: a Term, ListTerm, Progression, Window or View, a Cell for a variable, a
+# HandlerCell, or a CaughtError.
+Item = Any
 
-
-SIZE_DEPENDS_ON_VALUE = "a size depends on a value"
+SIZE_DEPENDS_ON_VALUE = "a size depends on a value"  # reason of a refusal
 
 
 def stored_cells(node: Node, operands: Sequence[Item]) -> set[Cell]:
@@ -86,7 +88,7 @@ def _cells_of_item(item: Item) -> list[Cell]:
 
 
 def _collect_stored_cells(node: Node, cells: Sequence[frozenset[Cell]], stored: set[Cell]) -> None:
-    """Add the cells that a node writes; `cells` are those that each of its inputs may stand for."""
+    """Add the cells that a node may write to `stored`; `cells` has those that each of its inputs may stand for."""
     op = node.op
     if op.traits.stores_into is not None:
         stored |= cells[op.traits.stores_into]

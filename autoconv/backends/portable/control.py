@@ -1,4 +1,7 @@
-"""The operations of a writer for control flow: blocks, branches, loops, and the number of the first error."""
+"""The operations of a writer for control flow: blocks, branches, loops, and the error word.
+
+The error word is a number in the graph: 0, or n if the node at `locations[n - 1]` was the first one to fail.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +17,23 @@ from autoconv.ops.elements import Rule, Step
 
 
 class Control(Rules):
-    """Further operations of a writer: regions, and the number of the first error."""
+    """Further operations of a writer: blocks, branches and loops, and the error word."""
 
     node_location = ""  # op and span of the node being written, for errors
-    # A number in the graph: 0, or the number of the first failure's location, from 1 on; None before any check.
-    error_word: Term | None = None
+    error_word: Term | None = None  # None before the first check
     locations: list[str]  # those of nodes that may fail
-    error_classes: list[ErrorClass]  # for each location, of the exceptions that handlers catch
-    error_class: ErrorClass = None  # of the present node's failures, in a `try`
-    causes: Sequence[tuple[ErrorClass, Callable[[], Term]]] = ()  # others, with conditions on the operands
+    error_classes: list[ErrorClass]  # for each location: the class of the exception that Python raises
+    # In a `try`, of the node being written: the class of its failures, and the failures of other classes. Each of
+    # these has a function that writes the condition on the operands under which the failure is of this class.
+    error_class: ErrorClass = None
+    causes: Sequence[tuple[ErrorClass, Callable[[], Term]]] = ()
 
     def native_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
         """Return the runtime's own form of an elementwise op, or None if it has none: then the op's rule is applied."""
         return None
 
     def error_word_or_zero(self, word: Term | None) -> Term:
-        """Return the error word as a term."""
+        """Return an error word as a term; None, which means that nothing is checked yet, is 0."""
         return word if word is not None else self.constant(0, int32)
 
     def fail_where(self, condition: Term) -> None:
@@ -38,35 +42,43 @@ class Control(Rules):
             self._set_error_word(self.bits("and", has_cause(), condition), error_class)
         self._set_error_word(condition, self.error_class)
 
-    def number_of_place(self, error_class: ErrorClass) -> int:
-        """Return the number of the node's location, for failures of a class."""
-        places = list(zip(self.locations, self.error_classes, strict=True))
-        place = self.node_location, error_class
-        if place in places:
-            return places.index(place) + 1
+    def location_number(self, error_class: ErrorClass) -> int:
+        """Return the error word for failures, of a class, of the node being written."""
+        located_classes = list(zip(self.locations, self.error_classes, strict=True))
+        located_class = self.node_location, error_class
+        if located_class in located_classes:
+            return located_classes.index(located_class) + 1
         self.locations.append(self.node_location)
         self.error_classes.append(error_class)
         return len(self.locations)
 
     def _set_error_word(self, condition: Term, error_class: ErrorClass) -> None:
         condition = self.reduce_any(condition) if condition.shape else condition
-        number = self.constant(self.number_of_place(error_class), int32)
+        number = self.constant(self.location_number(error_class), int32)
         earlier_word = self.error_word_or_zero(self.error_word)
         self.error_word = self.select(condition & earlier_word.same(0), number, earlier_word)
 
     def block(self, parameters: Sequence[Term]) -> Any:
-        """Return a context manager that collects the nodes written in it."""
+        """Return a context manager that collects the nodes written in it, and yields the block of them."""
         raise NotImplementedError
 
     def branch(self, index: Term, arms: Sequence[tuple[Any, list[Term]]]) -> list[Term]:
-        """Write a choice between blocks, each with its results."""
+        """Write a choice between blocks, and return its results.
+
+        `arms` has each block with its results. `index` is the position of the chosen arm; a bool chooses the first if
+        true.
+        """
         raise NotImplementedError
 
     def loop(
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
-        """Write a loop; return its final state and the error word."""
+        """Write a loop; return its final state, and after it the error word.
+
+        `test` and `body` take the state and the error word before an iteration, and set `error_word` to the one after
+        it. `test` returns the condition to go on, `body` the next state. `word` is the error word before the loop.
+        """
         raise NotImplementedError
 
     def repeat(self, active: Term, state: Sequence[Term], step: Step) -> list[Term]:
@@ -91,7 +103,7 @@ class Control(Rules):
     def iterate(self, active: Term, state: Sequence[Term], step: Step, max_count: int) -> list[Term]:
         """Repeat a step on the elements that are active (see `ops.elements.Elements`); the others keep their state.
 
-        Unlike that of `repeat`, the step gets the number of the iteration, from 1 on: `step(count, state)`.
+        `step(count, state)` gets the number of the iteration, from 1 on, unlike the step of `repeat`.
         """
 
         def run_step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:

@@ -1,4 +1,4 @@
-"""The operations that element rules use, in terms of the operations of a writer."""
+"""The operations that element rules use, composed of the operations that a writer implements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Elementwise(Arrays):
     """The operations that element rules (`autoconv.ops.elements.Elements`) and ops' rules use, by those of `Arrays`."""
 
     in_loop = False  # so that element rules call elementary functions by name, see `libm`
-    # {name in the C library: name in the runtime}, of functions that the runtime has; others are written out.
+    # {name in the C library: name in StableHLO}, of functions that the runtime has; others are composed of operations.
     native_functions: ClassVar[Mapping[str, str]] = {}
 
     def term(self, value: Any, model: Term) -> Term:
@@ -32,16 +32,18 @@ class Elementwise(Arrays):
 
     def binary(self, name: str, x: Any, y: Any) -> Term:
         result = self.emit_binary(name, *self._broadcast_together(x, y))
-        number = _fold(_CONSTANT_FOLDS.get(name), x, y)
+        number = _fold_integers(_INTEGER_FOLDS.get(name), x, y)
         if number is not None and result.dtype.is_integer and result.dtype.min <= number <= result.dtype.max:
             result.constant_value = number
         return result
 
     def compare(self, test: str, x: Any, y: Any) -> Term:
-        number = _fold(getattr(operator, test), x, y)
-        return self.emit_comparison(test, *self._broadcast_together(x, y)) if number is None else self._truth(number)
+        number = _fold_integers(getattr(operator, test), x, y)
+        if number is not None:
+            return self._constant_condition(number)
+        return self.emit_comparison(test, *self._broadcast_together(x, y))
 
-    def _truth(self, value: object) -> Term:
+    def _constant_condition(self, value: object) -> Term:
         """Return a constant condition."""
         result = self.constant(bool(value), bool_)
         result.constant_value = int(bool(value))
@@ -83,13 +85,14 @@ class Elementwise(Arrays):
         return self.emit_cast(integer, dtype)
 
     def bits(self, name: str, x: Any, y: Any) -> Term:
-        number = _fold(_CONDITION_FOLDS.get(name), x, y)
+        number = _fold_integers(_CONDITION_FOLDS.get(name), x, y)
         if number is not None and all(isinstance(z, Term) and z.dtype.is_bool for z in (x, y)):
-            return self._truth(number)
+            return self._constant_condition(number)
         names = {"shl": "shift_left", "ashr": "shift_right_arithmetic", "lshr": "shift_right_logical"}
         return self.emit_binary(names.get(name, name), *self._broadcast_together(x, y))
 
     def fma(self, x: Any, y: Any, z: Any) -> Term:
+        """Multiply and add, rounded twice."""
         return x * y + z
 
     def scale_by_power_of_two(self, x: Term, n: Term) -> Term:
@@ -164,6 +167,7 @@ class Elementwise(Arrays):
         return self.intrinsic("copysign", magnitude, x)
 
     def _hypot(self, x: Term, y: Term) -> Term:
+        """Compute √(x² + y²), scaled by the larger one, because squares may overflow."""
         x, y = self.emit_unary("abs", x), self.emit_unary("abs", y)
         larger = self.select(x > y, x, y)
         scale = self.select((larger > 0.0) & (larger < math.inf), larger, 1.0)
@@ -182,6 +186,7 @@ class Elementwise(Arrays):
         return self.compare("ne", x, x)
 
     def pair(self, real: Any, imag: Any) -> Term:
+        """Return complex numbers of these parts."""
         return self.binary("complex", real, imag)
 
     def with_overflow(self, name: str, x: Any, y: Any) -> tuple[Term, Term]:
@@ -215,27 +220,24 @@ class Elementwise(Arrays):
         """Ignore operands for which native code calls the C library: the runtime has functions of its own."""
 
 
-def _fold(compute: Callable[[int, int], int] | None, x: Any, y: Any) -> int | None:
-    """Return the result for two integer constants; None for other operands."""
+def _fold_integers(compute: Callable[[int, int], int] | None, x: Any, y: Any) -> int | None:
+    """Return the result for two integer constants; None for other operands, and for an operation without a fold."""
     first, second = (z.constant_value if isinstance(z, Term) else z for z in (x, y))
     if compute is None or not isinstance(first, int) or not isinstance(second, int):
         return None
     return compute(first, second)
 
 
-_CONSTANT_FOLDS: dict[str, Callable[[int, int], int]] = {
+_INTEGER_FOLDS: dict[str, Callable[[int, int], int]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul,
 }  # fmt: skip
-
-
 _CONDITION_FOLDS: dict[str, Callable[[int, int], int]] = {"and": operator.and_, "or": operator.or_}
 # Scalar rules, used because vector rules round by (x + large) - large, which XLA simplifies to x.
 _SCALAR_RULES: dict[str, Callable[[Any, Any], Any]] = {"erf": erf, "erfc": erfc}
 
-
+# {LLVM's name: StableHLO's name}.
 _INTRINSICS = {"fabs": "abs", "floor": "floor", "ceil": "ceil", "rint": "round_nearest_even", "sqrt": "sqrt"}
 
-
-_INTEGER_DTYPE_OF_SIZE = {2: int16, 4: int32, 8: int64}
+_INTEGER_DTYPE_OF_SIZE = {2: int16, 4: int32, 8: int64}  # by the number of bytes
 
 __all__ = ["Elementwise"]

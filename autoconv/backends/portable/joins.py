@@ -1,4 +1,4 @@
-"""Results of branches that are arrays: each existed before the branch, or is made by an arm."""
+"""Results of branches that are arrays: in each arm, one that existed before the branch or one that the arm makes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ _DIFFERENT_ARRAYS = "the arms give views of different arrays"
 
 @dataclass
 class _NewArray:
-    """An array that some arms make: its cell in each arm (None if the arm makes none), and after the branch."""
+    """An array that some arms make, and that is one array after the branch."""
 
-    cells: tuple[Cell | None, ...]
-    cell: Cell | None = None
+    cells: tuple[Cell | None, ...]  # that of each arm; None if the arm makes none
+    cell: Cell | None = None  # that after the branch; None until it is written
 
 
 class JoinedArrays:
-    """The arrays among the results of a branch; the first `cell_count` cells of the memory exist before it."""
+    """The arrays among the results of a branch.
+
+    `index` chooses the arm, the first `cell_count` cells of the memory exist before the branch, and `captures` are the
+    items that the arms use from before it.
+    """
 
     def __init__(self, memory: Memory, index: Term, cell_count: int, captures: Sequence[Item]) -> None:
         self._memory = memory
@@ -35,7 +39,7 @@ class JoinedArrays:
         self._chosen_tags: list[Term] = []  # the tags of these results after the branch
 
     def add(self, items: Sequence[Item]) -> _JoinedArray:
-        """Add a result, which is one of `items` in each arm."""
+        """Add a result of the branch; `items` has the array that it is in each arm."""
         if any(not isinstance(item, View) for item in items):
             raise GraphUnfit("cond", _DIFFERENT_ARRAYS)
         options: list[View | _NewArray] = []
@@ -87,7 +91,7 @@ class JoinedArrays:
             raise GraphUnfit("cond", _DIFFERENT_ARRAYS)  # the operands may be values of the arm
         return result
 
-    def arm_values(self, arm: int, contents: dict[Cell, Term]) -> list[Term]:
+    def values_of_arm(self, arm: int, contents: dict[Cell, Term]) -> list[Term]:
         """Return an arm's contents of new arrays, and its tags; `contents` are those of its cells at its end."""
         values = []
         for new_array in self._new_arrays:
@@ -107,13 +111,15 @@ class JoinedArrays:
             new_array.cell = self._memory.new_cell(terms.pop(0))
         self._chosen_tags = [terms.pop(0) for _ in self._tags_by_arm]
 
-    def result(self, array: _JoinedArray) -> View:
+    def result(self, joined_array: _JoinedArray) -> View:
+        """Return a result after the branch, see `take_results`."""
         options = [
-            View(option.cell) if isinstance(option, _NewArray) and option.cell else option for option in array.options
+            View(option.cell) if isinstance(option, _NewArray) and option.cell else option
+            for option in joined_array.options
         ]
         if len(options) == 1:
             return options[0]  # type: ignore[return-value]
-        return View(Choice(tuple(options), self._tag(array)))  # type: ignore[arg-type]
+        return View(Choice(tuple(options), self._tag(joined_array)))  # type: ignore[arg-type]
 
     def _tag(self, array: _JoinedArray) -> Term:
         """Return the position, among the options of a result, of the array that the branch has chosen."""

@@ -1,10 +1,13 @@
 """Loops, for runtimes without memory: the state of a loop, and arrays that iterations exchange.
 
-A name in the loop's state may refer to another array after an iteration, as in `old, new = new, old`. If possible, the
-contents of such arrays are state. If one of them is an argument that the loop writes, the cell that has its memory must
-be identified after the loop. Where iterations only permute the arrays, each has a number beside its contents, its tag,
-which moves with the memory. In other cases the state is a tag alone: the position of an array among those that exist
-before the loop.
+A name in the loop's state may refer to another array after an iteration, as in `old, new = new, old`. There are three
+representations of such exchanged arrays:
+
+contents           The state has the contents of the arrays.
+contents and tags  If one of them is an argument that the loop writes, its memory must be found after the loop. Where
+                   iterations only permute the arrays, the state also has a number for each, its tag, which moves with
+                   the contents.
+tags alone         In other cases, the state has the position of the array among those that exist before the loop.
 """
 
 from __future__ import annotations
@@ -24,12 +27,12 @@ _ARRAY_IS_REPLACED = "an array of the loop becomes another one"
 
 
 def item_terms(item: Item) -> list[Term]:
-    """Return the terms of a value or a list."""
+    """Return the terms of an item: one, or a list's buffer and length."""
     return [item.buffer, item.length] if isinstance(item, ListTerm) else [item]
 
 
 def take_item(item: Item, terms: list[Term]) -> Item:
-    """Take the terms of a value or list like `item` from the front of `terms`."""
+    """Take the terms of a value or list like `item` from the front of `terms`, and return them as an item."""
     return ListTerm(terms.pop(0), terms.pop(0)) if isinstance(item, ListTerm) else terms.pop(0)
 
 
@@ -45,7 +48,8 @@ class LoopState:
         stored = stored_cells(node, operands)
         self._options: list[View] = []  # the arrays among which a choice of the state selects
         self._choice_positions: list[int] = []
-        self._exchange_sources: dict[int, int] = {}  # the result of `_exchange_permutation`, if tags are in the state
+        # The result of `_exchange_permutation`; empty unless the state has contents and tags.
+        self._exchange_sources: dict[int, int] = {}
         self.exchanged_positions = _exchanged_arrays(body, operands, self.state_size)  # positions in the loop's state
         if not _have_own_contents(self.exchanged_positions, operands):
             self._make_choices()
@@ -81,6 +85,7 @@ class LoopState:
             ]
 
     def _initial_item(self, position: int, body: Graph) -> Item:
+        """Return the item of the state at a position, before the loop."""
         item, type_ = self._operands[position], body.parameters[position].type
         if position in self.exchanged_positions:
             cell = self._memory.new_cell(self._memory.load(item))
@@ -112,7 +117,7 @@ class LoopState:
         return tag
 
     def begin_iteration(self, terms: Sequence[Term], word: Term) -> list[Item]:
-        """Return the items of a region's parameters at the beginning of an iteration."""
+        """Return the items of a region's parameters at the beginning of an iteration, of the state's `terms`."""
         terms_left, items = list(terms), list(self.items)
         for i in self._value_positions:
             items[i] = take_item(self.items[i], terms_left)
@@ -129,9 +134,10 @@ class LoopState:
     def end_iteration(
         self, items: Sequence[Item], initial_contents: dict[int, Term], outputs: Sequence[Item], terms: Sequence[Term]
     ) -> list[Term]:
-        """Return the state after an iteration, which has `terms` at its beginning.
+        """Return the state after an iteration.
 
-        `initial_contents` are those of exchanged arrays at its beginning.
+        At the beginning of the iteration, the state is `terms`, its items are `items`, and `initial_contents` has the
+        contents of exchanged arrays by their positions.
         """
         body = self._node.regions[1]
         self._written_arrays.update(i for i, contents in initial_contents.items() if items[i].cell.term is not contents)
@@ -189,7 +195,7 @@ class LoopState:
 
 
 def _exchanged_arrays(body: Graph, operands: Sequence[Item], state_count: int) -> set[int]:
-    """Return the positions in a loop's state of names that may refer to another array after an iteration."""
+    """Return the positions, in a loop's state, of names that may refer to another array after an iteration."""
     arrays = (i for i in range(state_count) if isinstance(operands[i], View))
     return {i for i in arrays if body.outputs[i] is not body.parameters[i]}
 
@@ -245,6 +251,7 @@ def _exchange_permutation(
 
 
 def _index_of_view(view: View, options: Sequence[View]) -> int | None:
+    """Return the position of an equal view among `options`, or None."""
     for i, option in enumerate(options):
         if option.cell is view.cell and option.chain == view.chain:
             return i

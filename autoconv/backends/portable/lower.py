@@ -17,11 +17,11 @@ from autoconv.backends.llvm.legalize.promote_handler_cells import promote_cells
 from autoconv.backends.portable.cells import Cell, Choice, Item, View, cells_of
 from autoconv.backends.portable.joins import JoinedArrays
 from autoconv.backends.portable.loops import LoopState, item_terms, take_item
-from autoconv.backends.portable.memory import MEMORY, Memory, types_of
+from autoconv.backends.portable.memory import MEMORY_RULES, Memory, types_of
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.rules.windows import Window, elementwise, reduce_window
 from autoconv.backends.portable.terms import ListTerm, Progression, Term
-from autoconv.backends.portable.tries import RULES_OF_EXCEPTIONS, UNUSED, CaughtError, is_catchable
+from autoconv.backends.portable.tries import RULES_OF_EXCEPTIONS, UNUSED_OPS, CaughtError, is_catchable
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import bfloat16, float32
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
@@ -34,27 +34,25 @@ from autoconv.ops.index_spec import At
 
 @dataclass
 class Lowered:
-    """The result of lowering a graph: terms of its results, and of the cells among its parameters that it writes.
-
-    If there are `views`, a result that is an array is given by the contents of its cell, or by the tag of its choice.
-    The view has to be applied to it.
-    """
+    """The result of lowering a graph: terms of its results, and of the parameters that it writes."""
 
     results: list[Term]
-    written: list[tuple[int, Term]] = field(default_factory=list)  # positions of parameters, and their contents
-    shares_memory: bool = False  # whether a result is, or is part of, an argument or another result
+    written: list[tuple[int, Term]] = field(default_factory=list)  # positions of parameters, and their new contents
+    shares_memory: bool = False  # whether a result is (or is part of) an argument or another result
+    # Empty, or for each result: None if it is no array in memory, or a view that the caller has to apply. The result's
+    # term is then the whole contents of the view's cell, or the tag if the view is of a choice.
     views: list[View | None] = field(default_factory=list)
 
 
 class Lowering(Memory):
-    """Lower the nodes of a graph and its regions; `writer` emits the operations."""
+    """Lower the nodes of a graph and its regions; the writer `w` emits the operations."""
 
     # ---- whole graphs
 
     def lower_graph(self, graph: Graph, arguments: Sequence[Term], in_place: bool = False) -> Lowered:
-        """Write a graph for these arguments; those of variables and arrays are their contents.
+        """Write a graph for these arguments, and return its results; a variable's or array's argument is its contents.
 
-        With `in_place`, results that share memory are described by views, if possible.
+        With `in_place`, results that share memory are described by `Lowered.views`, if possible.
         """
         graph = promote_cells(graph, is_exported=True)
         items: list[Item] = []
@@ -83,6 +81,7 @@ class Lowering(Memory):
         return Lowered(results, written, shares_memory, [item if isinstance(item, View) else None for item in outputs])
 
     def _result(self, item: Item, in_place: bool = False) -> Term:
+        """Return the term of a result; with `in_place`, that of a choice is its tag."""
         if in_place and isinstance(item, View) and isinstance(item.cell, Choice):
             return item.cell.tag
         result = self.load(item) if isinstance(item, View) else item
@@ -99,6 +98,7 @@ class Lowering(Memory):
         return [item_by_value[value] for value in graph.outputs]
 
     def lower_node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
+        """Write a node, and return its results. Raises GraphUnfit if the runtime has no form for it."""
         self.w.node_location = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
         self.w.causes, self.w.error_class = (), None
         if self.try_depth and not node.regions:
@@ -117,30 +117,31 @@ class Lowering(Memory):
         return list(outputs_of_node) if isinstance(outputs_of_node, (list, tuple)) else [outputs_of_node]
 
     def _lower_by_rule(self, node: Node, operands: list[Item]) -> Any:
+        """Write a node by the first rule that applies; return its result or a list of them, or None if none does."""
         name = node.op.name
         if name == "numpy_shapes":  # the operations that follow check the shapes themselves
             return []
-        if name in UNUSED:
+        if name in UNUSED_OPS:
             return [None]
         if name in RULES_OF_EXCEPTIONS:
             return RULES_OF_EXCEPTIONS[name](self.w, node, *operands)
-        memory = MEMORY.get(name)
-        if memory is not None and (name in _ALLOCATIONS or not operands or not isinstance(operands[0], Term)):
-            return memory(self, node, *operands)
-        if operands and isinstance(operands[0], Progression) and name not in _CONTROL:
+        memory_rule = MEMORY_RULES.get(name)
+        if memory_rule is not None and (name in _ALLOCATIONS or not operands or not isinstance(operands[0], Term)):
+            return memory_rule(self, node, *operands)
+        if operands and isinstance(operands[0], Progression) and name not in _CONTROL_METHODS:
             return self._lower_on_progression(node, operands)
-        if any(isinstance(x, Window) for x in operands) and name not in _CONTROL:
+        if any(isinstance(x, Window) for x in operands) and name not in _CONTROL_METHODS:
             return self._lower_on_windows(node, operands)
-        if any(not isinstance(x, (Term, ListTerm)) for x in operands) and name not in _CONTROL:
+        if any(not isinstance(x, (Term, ListTerm)) for x in operands) and name not in _CONTROL_METHODS:
             return None
-        if name in _CONTROL:
-            return getattr(self, _CONTROL[name])(node, operands)
+        if name in _CONTROL_METHODS:
+            return getattr(self, _CONTROL_METHODS[name])(node, operands)
         rule = RULES.get(name)
         result = None if rule is None else rule(self.w, node, *operands)
         return self._lower_element(node, operands) if result is None and name in ELEMENTS else result
 
     def _lower_on_windows(self, node: Node, operands: list[Item]) -> Any:
-        """Write an op on slices whose bounds are values."""
+        """Write an op on slices whose bounds are values; return None if it has no form."""
         name = node.op.name
         if any(not isinstance(x, (Term, Window)) for x in operands):
             return None
@@ -152,7 +153,7 @@ class Lowering(Memory):
         return None
 
     def _lower_on_progression(self, node: Node, operands: list[Item]) -> Term | None:
-        """Take an element of a range, or its length."""
+        """Write an op that takes an element of a range or its length; return None for other ops."""
         first, *rest = operands
         match node.op.name, node.attributes.get("spec"):
             case ("size" | "dimension" | "array_size"), _:
@@ -166,6 +167,8 @@ class Lowering(Memory):
         return None
 
     def _lower_element(self, node: Node, operands: list[Term]) -> Term | None:
+        """Write an elementwise op, by the runtime's own form or by the op's element rule; return None without a form.
+        """
         result = node.results[0].type
         if not isinstance(result, TensorType):
             return None
@@ -173,9 +176,9 @@ class Lowering(Memory):
         native_term = self.w.native_form(node, operands)
         if native_term is not None:
             return native_term
-        if any(dtype.is_complex for dtype in dtypes) and node.op.name not in _COMPLEX:
+        if any(dtype.is_complex for dtype in dtypes) and node.op.name not in _COMPLEX_ELEMENT_OPS:
             return self._lower_complex_inverse(node, *operands) if node.op.name in INVERSES else None
-        if result.dtype.is_complex and node.op.name not in _COMPLEX:
+        if result.dtype.is_complex and node.op.name not in _COMPLEX_ELEMENT_OPS:
             return None
         arrays = self.w.broadcast(*(self.w.cast(x, float32) if x.dtype is bfloat16 else x for x in operands))
         element = ELEMENTS[node.op.name](self.w, *arrays, **node.attributes)
@@ -210,34 +213,41 @@ class Lowering(Memory):
         """Write a choice between regions, each with its arguments and the error word before it."""
         outer_contents = [cell.term for cell in self.cells]
         cell_count = len(outer_contents)
-        words = [word for _, _, word in arms_to_lower]
+        words_before = [word for _, _, word in arms_to_lower]
         arms = []
         for region, captures, word in arms_to_lower:
             self._restore_contents(outer_contents, word)
             arms.append(self._lower_arm(region, captures, node, cell_count))
-        self._restore_contents(outer_contents, words[0])
+        self._restore_contents(outer_contents, words_before[0])
         arrays = JoinedArrays(self, index, cell_count, [item for _, captures, _ in arms_to_lower for item in captures])
-        joined = [self._join_results([arm.outputs[i] for arm in arms], arrays) for i in range(len(node.results))]
-        changed = [i for i in range(cell_count) if any(arm.outer_contents[i] is not outer_contents[i] for arm in arms)]
-        may_fail = any(arm.error_word is not words[0] for arm in arms)
+        outputs_by_result = zip(*(arm.outputs for arm in arms), strict=True)
+        joined_results = [self._join_results(outputs, arrays) for outputs in outputs_by_result]
+        changed_positions = [
+            i for i in range(cell_count) if any(arm.outer_contents[i] is not outer_contents[i] for arm in arms)
+        ]
+        may_fail = any(arm.error_word is not words_before[0] for arm in arms)
         del self.cells[cell_count:]
         arm_results = []
         for arm_index, arm in enumerate(arms):
-            pairs = zip(arm.terms, joined, strict=True)
+            pairs = zip(arm.terms, joined_results, strict=True)
             values = [term for terms, join in pairs if join == "values" for term in terms]
-            values += [*arrays.arm_values(arm_index, arm.new_contents), *(arm.outer_contents[i] for i in changed)]
+            values += arrays.values_of_arm(arm_index, arm.new_contents)
+            values += [arm.outer_contents[i] for i in changed_positions]
             values += [self.w.error_word_or_zero(arm.error_word)] if may_fail else []
             arm_results.append((arm.block, values))
         results = self.w.branch(index, arm_results)
-        items = [take_item(arms[0].outputs[i], results) if join == "values" else None for i, join in enumerate(joined)]
+        items = [
+            take_item(arms[0].outputs[i], results) if join == "values" else None
+            for i, join in enumerate(joined_results)
+        ]
         arrays.take_results(results)
-        for i in changed:
+        for i in changed_positions:
             self.cells[i].term = results.pop(0)
         if may_fail:
             self.w.error_word = results.pop(0)
         return [
             item if join == "values" else arms[0].outputs[i] if join == "same" else arrays.result(join)
-            for i, (item, join) in enumerate(zip(items, joined, strict=True))
+            for i, (item, join) in enumerate(zip(items, joined_results, strict=True))
         ]
 
     def _lower_arm(self, region: Graph, captures: Sequence[Item], node: Node, cell_count: int) -> _Arm:
@@ -258,7 +268,7 @@ class Lowering(Memory):
         self.w.error_word = word
 
     def _join_results(self, items: Sequence[Item], arrays: JoinedArrays) -> Any:
-        """Return "same" if the arms give one object, "values" to join terms, or the joined array of an array."""
+        """Return "values" for results that are terms, "same" for one item in all arms, else the arms' joined array."""
         first = items[0]
         if isinstance(first, (Term, ListTerm)):
             return "values"
@@ -306,27 +316,23 @@ class Lowering(Memory):
 
 @dataclass(frozen=True)
 class _Arm:
-    """An arm of a branch: its block and outputs, and the contents of cells and the error word at its end.
-
-    `outer_contents` are those of the cells that exist before the branch, `new_contents` those of the arm's own cells.
-    `terms` are those of each output.
-    """
+    """An arm of a branch as it has been written, and the contents of cells and the error word at its end."""
 
     block: Any
     outputs: list[Item]
-    outer_contents: list[Term]
+    outer_contents: list[Term]  # of the cells that exist before the branch
     error_word: Term | None
-    terms: list[list[Term]]
-    new_contents: dict[Cell, Term]
+    terms: list[list[Term]]  # those of each output that is a term or a list
+    new_contents: dict[Cell, Term]  # of the cells that the arm makes
 
 
 # Ops whose element rules hold for complex numbers.
-_COMPLEX = frozenset([
+_COMPLEX_ELEMENT_OPS = frozenset([
     "add", "subtract", "multiply", "divide", "negative", "square", "identity", "stop_gradient", "equal", "not_equal",
     "select", "cast", "complex", "zeros_like", "ones_like", "squared_difference",
 ])  # fmt: skip
 _REDUCTIONS = frozenset(["sum", "prod", "max", "min", "any", "all"])
-_ALLOCATIONS = frozenset(["array_of", "array_new"])  # they take numbers, and give an array
+_ALLOCATIONS = frozenset(["array_of", "array_new"])  # they take terms, and return an array in memory
 # The methods of `Lowering` for control flow, by the ops.
-_CONTROL = {"cond": "cond", "while": "loop", "call": "call", "custom_gradient": "call", "try": "attempt"}
+_CONTROL_METHODS = {"cond": "cond", "while": "loop", "call": "call", "custom_gradient": "call", "try": "attempt"}
 __all__ = ["Lowered", "Lowering"]

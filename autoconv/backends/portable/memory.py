@@ -25,17 +25,17 @@ class Memory:
     """The memory of a graph that is being written: its cells, and ops on them."""
 
     def __init__(self, writer: Control) -> None:
-        self.w = writer
+        self.w = writer  # a short name, as in the rules: most expressions use it
         self.cells: list[Cell] = []
         self.try_depth = 0  # the number of tries around the body that is being written
 
-    def new_cell(self, term: Term, argument: int | None = None) -> Cell:
-        cell = Cell(term, argument)
+    def new_cell(self, term: Term, argument_position: int | None = None) -> Cell:
+        cell = Cell(term, argument_position)
         self.cells.append(cell)
         return cell
 
     def write(self, cell: Cell, term: Term) -> None:
-        """Replace the contents of a cell, but not behind a failure in the body of a `try`: a handler may read them."""
+        """Replace the contents of a cell, but not after a failure in the body of a `try`: a handler may read them."""
         word = self.w.error_word
         if self.try_depth and word is not None and word.constant_value != 0:
             term = self.w.select(word.same(0), term, cell.term)
@@ -45,6 +45,7 @@ class Memory:
         return cell.term
 
     def assign(self, node: Node, cell: Cell, value: Term) -> Term:
+        """Write to a variable, and return its new contents."""
         value = self.w.cast(value, cell.term.dtype)
         match node.op.name:
             case "assign_add_variable":
@@ -55,7 +56,7 @@ class Memory:
         return cell.term
 
     def load(self, view: View) -> Any:
-        """Return the current elements of an array."""
+        """Return the current elements of an array, as a term or a window."""
         if isinstance(view.cell, Choice):
             *others, result = (self.load(option) for option in options_of(view))
             for i, other in reversed(list(enumerate(others))):
@@ -132,6 +133,7 @@ class Memory:
         self.write(cell, write_at(w, cell.term, value, positions, None))
 
     def view(self, node: Node, base: View, *operands: Term) -> View:
+        """Return a view of a view: the view op `node` is applied last."""
         result = View(base.cell, (*base.chain, (node, operands)))
         if node.effects & Effects.RAISE:  # an index out of range is an error, also where nothing is read
             check_positions(self.w, _require_term(self.load(base)), node.attributes["spec"], operands)
@@ -191,6 +193,7 @@ class Memory:
         return View(self.new_cell(self.w.expand(number, shape, size_values)))
 
     def new_handler_cell(self, node: Node) -> HandlerCell:
+        """Make a cell for a number that the body of a `try` may store for its handlers."""
         type_: Any = node.attributes["type"]
         is_filled = self.new_cell(self.w.constant(False, bool_))
         shape = static_shape(type_.shape)
@@ -206,6 +209,7 @@ class Memory:
         return []
 
     def get_handler_cell(self, node: Node, cell: HandlerCell, default: Term) -> Term:
+        """Return the number that the body stored, or `default` if it stored none."""
         return self.w.select(cell.is_filled.term, cell.term, self.w.cast(default, cell.term.dtype))
 
     def array_size(self, node: Node, view: View) -> Term:
@@ -218,6 +222,7 @@ class Memory:
 
 
 def _require_term(term: Term | Window) -> Term:
+    """Return an array whose size is known; raises GraphUnfit for a window."""
     if isinstance(term, Window):
         raise GraphUnfit("slice", "a part of a slice whose bounds are values")
     return term
@@ -228,7 +233,8 @@ def types_of(node: Node) -> str:
     return ", ".join(str(value.type) for value in node.inputs) or "this"
 
 
-MEMORY: dict[str, Callable[..., Any]] = {
+# By the name of the op: the method of `Memory` that writes it.
+MEMORY_RULES: dict[str, Callable[..., Any]] = {
     "read_variable": Memory.read, "assign_variable": Memory.assign, "assign_add_variable": Memory.assign,
     "assign_sub_variable": Memory.assign, "array_load": Memory.array_load, "array_store": Memory.array_store,
     "array_set": Memory.array_set, "array_of": Memory.array_of, "array_new": Memory.array_new,
@@ -237,4 +243,4 @@ MEMORY: dict[str, Callable[..., Any]] = {
     "array_diagonal": Memory.view, "array_strided": Memory.view, "array_windows": Memory.view,
 }  # fmt: skip
 
-__all__ = ["MEMORY", "Memory", "types_of"]
+__all__ = ["MEMORY_RULES", "Memory", "types_of"]

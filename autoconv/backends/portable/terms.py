@@ -29,7 +29,10 @@ class Operators(Protocol):
 
 
 class Term:
-    """An array in the text: its name, dtype and shape. `constant_value` is None unless it is an integer constant."""
+    """An array in the text of a runtime: its name, dtype and shape, which has None for each open size.
+
+    `constant_value` is the value of an integer or bool that is a constant, else None.
+    """
 
     __slots__ = ("constant_value", "dtype", "name", "shape", "writer")
 
@@ -146,6 +149,7 @@ def padded_shape(shape: Sequence[int | None], low: Sequence[int], high: Sequence
 
 
 def as_array(value: Any, dtype: DType) -> np.ndarray:
+    """Return NumPy's array of a number; that of a bool holds bools, not bytes."""
     return np.asarray(value, dtype=bool if dtype is bool_ else dtype.numpy)
 
 

@@ -4,7 +4,7 @@
     after    … the body, which stores nothing once the word is set …
              %r = if word is set by a failure that a handler may catch: the word as it was, handler; else normal end
 
-An exception is a number here: that of its place and class.
+An exception is a number here: the error word, which stands for the location and the class of the exception.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, bool_, int32, int64
 from autoconv.graph.graph import Node
 
-UNUSED = frozenset({"object_box", "object_constant", "array_object"})  # made for dicts that cells have replaced
+# Ops for dicts that pass numbers to handlers. `promote_cells` has replaced the dicts by cells, so nothing uses these.
+UNUSED_OPS = frozenset({"object_box", "object_constant", "array_object"})
 
 
 @dataclass(frozen=True, slots=True)
 class CaughtError:
-    """An exception: the number that the error word had, or gets when it is raised."""
+    """An exception; `number` is the error word that stands for it."""
 
     number: Term
 
 
 def is_catchable(w: Control, number: Term) -> Term:
-    """Return whether a number is that of an exception of Python, not of what only this runtime lacks."""
+    """Return whether an error word stands for an exception of Python, not for a limit of this runtime alone."""
     return _look_up(w, [error_class is not None for error_class in w.error_classes], bool_, number)
 
 
 def match_clauses(w: Control, node: Node, error: Any) -> Term | None:
-    """Return the number of the clause that catches an exception, or the number of clauses."""
+    """Return the position of the clause that catches an exception, or the number of clauses if none does."""
     if not isinstance(error, CaughtError):
         return None
     clauses = node.attributes["clauses"]
@@ -47,15 +48,15 @@ def match_clauses(w: Control, node: Node, error: Any) -> Term | None:
     return _look_up(w, numbers, node.results[0].dtype, error.number)
 
 
-def _look_up(w: Control, by_place: Sequence[int], dtype: DType, number: Term) -> Term:
-    """Return the entry of a table of the places that may fail, by the number of one."""
-    table = w.array(np.array([0, *by_place], int64.numpy), int64)
+def _look_up(w: Control, table_by_location: Sequence[int], dtype: DType, number: Term) -> Term:
+    """Return the entry for the location that an error word stands for; 0 for the error word 0."""
+    table = w.array(np.array([0, *table_by_location], int64.numpy), int64)
     element = w.gather_nd(table, w.reshape(w.cast(number, int64), (1, 1)))
     return w.cast(w.reshape(element, ()), dtype)
 
 
 def raise_again(w: Control, node: Node, error: Any, *_: Any) -> list[Item] | None:
-    """Set the error word to the number of an exception."""
+    """Set the error word to the number of an exception, unless it is set already; return None for other values."""
     if not isinstance(error, CaughtError):
         return None
     word = w.error_word_or_zero(w.error_word)
@@ -65,7 +66,7 @@ def raise_again(w: Control, node: Node, error: Any, *_: Any) -> list[Item] | Non
 
 def make_exception(w: Control, node: Node, *_: Any) -> CaughtError:
     """Make an exception of a class, to be raised."""
-    return CaughtError(w.constant(w.number_of_place(message_and_class(node)[1]), int32))
+    return CaughtError(w.constant(w.location_number(message_and_class(node)[1]), int32))
 
 
 def refuse_dict(w: Control, node: Node, *_: Any) -> None:
@@ -78,5 +79,5 @@ RULES_OF_EXCEPTIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 __all__ = [
-    "RULES_OF_EXCEPTIONS", "UNUSED", "CaughtError", "is_catchable",
+    "RULES_OF_EXCEPTIONS", "UNUSED_OPS", "CaughtError", "is_catchable",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Types of parameters in other runtimes."""
+"""Types of the arrays that hold parameters in other runtimes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from autoconv.graph.types import ArrayType, ResourceType, TensorType, Type
 
 
 def array_type(type_: Type) -> TensorType:
-    """Return the type of the array that a parameter holds. Raises GraphUnfit for other parameters."""
+    """Return the type of the array that holds a parameter's elements. Raises GraphUnfit for other parameters."""
     if isinstance(type_, ResourceType):
         return array_type(type_.value)
     if isinstance(type_, ArrayType) and type_.shared:

@@ -9,7 +9,7 @@ from autoconv.graph.graph import Span
 class GraphUnfit(UnimplementedError):
     """A graph has an op, a type or a size that the other runtime cannot represent.
 
-    `failed_op` is the op's name, `reason` what is missing, `span` the place in the program if it is known, else None.
+    `failed_op` is the op's name, `reason` what is missing, and `span` the place in the program, or None if unknown.
 
     >>> from autoconv.stablehlo import GraphUnfit
     >>> raise GraphUnfit("unique", "StableHLO has no form for int32[?]")

@@ -1,4 +1,4 @@
-"""Helpers of the rules of ops: sizes, shapes, and folds in terms of the operations of a writer."""
+"""Helpers of the rules of ops: sizes, shapes, folds and scans, composed of the operations of a writer."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
 from autoconv.ops.analysis.computed_sizes import has_computed_sizes
 
-_MAX_DOUBLING_SIZE = 8  # most elements of a scan that is folded by doubling
+_MAX_DOUBLING_SIZE = 8  # the largest size of an axis that is scanned by doubling
 
 
 class Rules(Elementwise):
-    """The interface of a writer for rules of ops."""
+    """The operations of a writer, with the helpers that the rules of ops use."""
 
     def sizes(self, x: Term) -> list[Any]:
         """Return the sizes: numbers, and terms where they are open."""
         return [self.size(x, axis) for axis in range(x.rank)]
 
     def size_term(self, x: Term, axis: int, dtype: DType) -> Term:
+        """Return a size as a term of a dtype, also one that is a number."""
         size = self.size(x, axis)
         return self.constant(size, dtype) if isinstance(size, int) else self.cast(size, dtype)
 
@@ -66,6 +67,7 @@ class Rules(Elementwise):
         return self.reshape(x, (None if static_sizes is None else math.prod(static_sizes),), [self.element_count(x)])
 
     def fill_like(self, x: Term, number: Any, dtype: DType) -> Term:
+        """Return an array of the shape of `x` that holds one number."""
         return self.expand(self.constant(number, dtype), x.shape, self.sizes(x))
 
     def keep_dimensions(self, result: Term, x: Term, axes: Sequence[int]) -> Term:
@@ -86,7 +88,7 @@ class Rules(Elementwise):
         return self.transpose(elements, [order.index(a) for a in range(x.rank)])
 
     def outer_broadcast(self, x: Term, y: Term, inner_rank: int) -> tuple[Term, Term]:
-        """Broadcast all but the last `inner_rank` dimensions."""
+        """Broadcast all but the last `inner_rank` dimensions of two arrays against each other; return the arrays."""
         rank = max(x.rank, y.rank) - inner_rank
         sizes_x, sizes_y = self.sizes(x), self.sizes(y)
         shape: list[Any] = []
@@ -116,7 +118,7 @@ class Rules(Elementwise):
         return self.cast(self.reduce(candidates, (axis,), "minimum", int64.max), dtype)
 
     def scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool, backwards: bool) -> Term:
-        """Fold all elements up to each element; with `exclusive`, without that element."""
+        """Return, for each element, the fold of all up to it by an operation; with `exclusive`, of those before it."""
         size = x.shape[axis]
         if not isinstance(size, int):
             raise GraphUnfit(op, "a scan along an axis of open size")
@@ -133,14 +135,15 @@ class Rules(Elementwise):
             return self._scan_by_doubling(x, axis, size, op, start)
         firsts, seconds = self.static_slice(x, axis, 0, size - 1, 2), self.static_slice(x, axis, 1, size, 2)
         odd_prefixes = self._prefixes(self.emit_binary(op, firsts, seconds), axis, size // 2, op, start)
-        later_evens = self.static_slice(x, axis, 2, size, 2)
-        even_prefixes = self.emit_binary(op, self.static_slice(odd_prefixes, axis, 0, (size - 1) // 2), later_evens)
+        even_elements = self.static_slice(x, axis, 2, size, 2)
+        even_prefixes = self.emit_binary(op, self.static_slice(odd_prefixes, axis, 0, (size - 1) // 2), even_elements)
         even_prefixes = self.concatenate([self.static_slice(x, axis, 0, 1), even_prefixes], axis)
         last_prefixes = [self.static_slice(even_prefixes, axis, size // 2, size // 2 + 1)] if size % 2 else []
         paired_prefixes = self._interleave(self.static_slice(even_prefixes, axis, 0, size // 2), odd_prefixes, axis)
         return self.concatenate([paired_prefixes, *last_prefixes], axis)
 
     def _interleave(self, x: Term, y: Term, axis: int) -> Term:
+        """Return x[0], y[0], x[1], y[1], … along an axis."""
         sizes = self.sizes(x)
         split_shape = [*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]]
         split_sizes = [*sizes[: axis + 1], 1, *sizes[axis + 1 :]]
@@ -158,6 +161,7 @@ class Rules(Elementwise):
         return x
 
     def _shift(self, x: Term, axis: int, distance: int, start: Any) -> Term:
+        """Move elements to positions higher by `distance`, and fill the gap with the number `start`."""
         part = self.static_slice(x, axis, 0, x.shape[axis] - distance)
         amounts = [distance if a == axis else 0 for a in range(x.rank)]
         return self.pad(part, self.constant(start, x.dtype), amounts, [0] * x.rank)

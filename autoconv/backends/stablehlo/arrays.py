@@ -1,4 +1,4 @@
-"""Write operations in StableHLO: text, regions, elementwise operations, and shapes."""
+"""Write operations in StableHLO's text: regions, constants, elementwise operations, and shapes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from autoconv.graph.dtypes import DType, bool_, complex64, complex128, int32, in
 from autoconv.graph.graph import Node
 
 _COMPARISONS = {"eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE"}
+# Operations that StableHLO writes in a short form: `%3 = stablehlo.add %1, %2 : tensor<4xf32>`.
 _SHORT_OPS = frozenset({
     "abs", "add", "and", "atan2", "cbrt", "ceil", "convert", "cosine", "divide", "exponential",
     "exponential_minus_one", "floor", "log", "log_plus_one", "maximum", "minimum", "multiply", "negate", "not", "or",
     "power", "remainder", "reshape", "rsqrt", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign",
     "sine", "sqrt", "subtract", "tanh", "xor",
 })  # fmt: skip
+# {op of a graph: StableHLO's operation}, of functions that StableHLO has for complex numbers.
 _COMPLEX_FUNCTIONS = {
     "abs": "abs", "exp": "exponential", "expm1": "exponential_minus_one", "log": "log", "log1p": "log_plus_one",
     "sin": "sine", "cos": "cosine", "tan": "tan", "tanh": "tanh", "sqrt": "sqrt", "rsqrt": "rsqrt", "sign": "sign",
@@ -30,7 +32,7 @@ _COMPLEX_FUNCTIONS = {
 
 
 class ArrayWriter(Control):
-    """Write the operations of a function's body. Terms are SSA values; regions may use the values around them."""
+    """Write the operations of a function's body. A term is an SSA value; a region may use values from outside it."""
 
     runtime = "StableHLO"
     has_open_sizes = False
@@ -44,7 +46,8 @@ class ArrayWriter(Control):
         self.lines: list[str] = []
         self.indent = "    "
         self._name_count = 0
-        self._constants: list[dict[str, Term]] = [{}]  # of the function, then of each open region: by their text
+        # Constants by their text: those of the function, then those of each region that is being written.
+        self._constants: list[dict[str, Term]] = [{}]
         self.locations: list[str] = []
         self.error_classes: list[ErrorClass] = []
         self.node_location = ""
@@ -66,7 +69,7 @@ class ArrayWriter(Control):
         self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], properties: str = "",
         regions: Sequence[list[str]] = (),
     ) -> Term:
-        """Write an operation with one result."""
+        """Write an operation with one result, see `emit_all`; return the result."""
         (result,) = self.emit_all(op, operands, [(dtype, tuple(shape))], properties, regions)
         return result
 
@@ -74,9 +77,10 @@ class ArrayWriter(Control):
         self, op: str, operands: Sequence[Term], results: Sequence[tuple[DType, tuple[Any, ...]]],
         properties: str = "", regions: Sequence[list[str]] = (),
     ) -> list[Term]:
-        """Write an operation with any number of results; `regions` are their lines.
+        """Write an operation with results of these dtypes and shapes; return the results.
 
-        The common ones are in StableHLO's own form, which is half as long, the others in MLIR's generic form.
+        `properties` is the text of its properties, and `regions` has the lines of each of its regions. Common
+        operations have StableHLO's short form, which is half as long as MLIR's generic form, that of the others.
         """
         name = self.new_name()
         count = len(results)
@@ -87,8 +91,8 @@ class ArrayWriter(Control):
         result_types = [tensor_type(*result) for result in results]
         result_text = result_types[0] if count == 1 else f"({', '.join(result_types)})"
         if op in _SHORT_OPS and not properties:
-            are_equal = {tensor_type(x.dtype, x.shape) for x in operands} == {result_text}
-            type_text = result_text if are_equal else f"({types}) -> {result_text}"
+            has_one_type = {tensor_type(x.dtype, x.shape) for x in operands} == {result_text}
+            type_text = result_text if has_one_type else f"({types}) -> {result_text}"
             self.line(f"{name} = stablehlo.{op} {operand_names} : {type_text}")
             return [Term(self, name, *results[0])]
         head = f'{assignment}"stablehlo.{op}"({operand_names}){property_text}'
@@ -106,7 +110,7 @@ class ArrayWriter(Control):
 
     @contextmanager
     def region(self, parameters: Sequence[Term] = ()) -> Iterator[list[str]]:
-        """Collect the lines of a region with these parameters; the caller writes its end."""
+        """Collect, in the yielded list, the lines of a region with these parameters; the caller writes its end."""
         outer_lines, outer_indent = self.lines, self.indent
         lines: list[str] = []
         self.lines, self.indent = lines, outer_indent + "  "
@@ -129,7 +133,7 @@ class ArrayWriter(Control):
     # ---- elements
 
     def array(self, array: np.ndarray, dtype: DType) -> Term:
-        """Return a constant array; equal ones of a region are written once."""
+        """Return a constant array; a constant that a region or one around it has already is not written again."""
         text = literal(array, dtype)
         for constants in self._constants:
             if text in constants:
@@ -181,7 +185,7 @@ class ArrayWriter(Control):
         return self.broadcast(self.constant(0, x.dtype), x)[0]
 
     def native_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
-        """Write functions of complex numbers by the operation itself."""
+        """Write a function of complex numbers as one operation, or as few; return None for other numbers."""
         return self._complex_function(node.op.name, operands) if operands[0].dtype.is_complex else None
 
     def _complex_function(self, name: str, operands: Sequence[Term]) -> Term | None:
@@ -250,7 +254,7 @@ class ArrayWriter(Control):
         return [self.expand(x, shape, sizes) for x in operands]
 
     def expand(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
-        """Broadcast to a shape; `sizes` gives the open ones of its sizes as terms."""
+        """Broadcast to a shape; `sizes` has the same sizes, with a term for each open one."""
         if x.shape == tuple(shape):
             return x
         axes = range(len(shape) - x.rank, len(shape))
@@ -312,7 +316,7 @@ class ArrayWriter(Control):
     def dynamic_update(self, x: Term, update: Term, starts: Sequence[Term]) -> Term:
         """Write an update: one element or the whole array directly, others by a select between arrays.
 
-        XLA's code for the CPU may write the others in place while it still reads the array for their later elements.
+        XLA's code for the CPU may write other updates in place, although it still reads later elements of `x`.
         """
         if not starts:
             return self.reshape(update, ())
@@ -356,7 +360,7 @@ class ArrayWriter(Control):
 
 
 def list_text(numbers: Any) -> str:
-    """Return what follows the type in `array<i64: 1, 2>`; nothing for an empty array."""
+    """Return the text behind the type in `array<i64: 1, 2>`, which is ": 1, 2"; "" for no numbers."""
     values = list(numbers)
     return ": " + ", ".join(map(str, values)) if values else ""
 

@@ -1,10 +1,10 @@
-"""A graph as a StableHLO module: one function, with its results, its written arguments, and the error word."""
+"""A graph as a StableHLO module: a function that returns results, new contents of arguments, and the error word."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.backends.portable.cells import Cell, Choice, View, options_of
 from autoconv.backends.portable.lower import Lowered, Lowering
@@ -31,7 +31,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ChosenPart:
-    """A result that is one of several parts: the one whose position is the module's result `tag`."""
+    """A result that is one of several parts; the module's result at position `tag` is the index of the chosen one."""
 
     options: tuple[Part, ...]
     tag: int
@@ -45,8 +45,8 @@ class Module:
     results         number of the graph's results; new contents of written parameters follow, then the error word
     has_error_word  whether there is an error word; with `in_place`, modules in which nothing can fail have none
     written         positions of the parameters (variables, arrays) whose new contents are results
-    places          for each error word from 1 on: the op and its place in the program
-    shares          whether the module copies a result that is, or is part of, an argument or another result
+    places          texts of the op and its place in the program; error word n stands for `places[n - 1]`
+    shares          whether the module copies a result that is (or is part of) an argument or another result
     types           of the results, and of the new contents of written parameters
     parts           with `in_place`: the origins of the graph's results, if some of them share memory
     donated         positions of the parameters whose memory the new contents may take
@@ -71,7 +71,7 @@ def to_stablehlo(
     graph: Graph, capacity: int = 64, numbers: Mapping[int, int] | None = None, in_place: bool = False,
     donated: Container[int] = (),
 ) -> Module:
-    """Return a graph as a StableHLO module; `capacity` bounds the lists of the graph.
+    """Return a graph as a StableHLO module; `capacity` is the number of elements that a list of the graph may have.
 
     `numbers` are values of integer parameters, by position: the module holds for these values, as sizes may depend on
     them. With `in_place`, results that share memory are described by `Module.parts`, and not copied: the caller puts
@@ -112,14 +112,22 @@ def to_stablehlo(
     )
 
 
-def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | ChosenPart, ...]]:
-    """Return the values of a module's results, further values that parts need, and the graph's results as parts.
+class _Origin(NamedTuple):
+    """An array that a result is a view of: by its position among the arguments or among the module's results."""
 
-    An origin of a result is the position of an array, whether the array is an argument, and the view of it.
+    position: int
+    is_of_argument: bool
+    view: View | None  # None if the result is no array in memory
+
+
+def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | ChosenPart, ...]]:
+    """Return the module's results, the operands of view ops, and the graph's results as parts.
+
+    The module returns the operands behind the new contents of arguments.
     """
     values: list[Term] = []
     position_of_cell: dict[Cell, int] = {}
-    tagged_origins: list[tuple[int, list[tuple[int, bool, View | None]]]] = []  # for each result
+    tagged_origins: list[tuple[int, list[_Origin]]] = []  # for each result: the tag's position, possible origins
     for view, term in zip(lowered.views, lowered.results, strict=True):
         options = [None] if view is None else options_of(view)
         origins = []
@@ -127,14 +135,14 @@ def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Par
             cell = None if option is None else option.cell
             assert not isinstance(cell, Choice)
             if cell is not None and cell.argument_position is not None:
-                origins.append((cell.argument_position, True, option))
+                origins.append(_Origin(cell.argument_position, True, option))
                 continue
             position = len(values) if cell is None else position_of_cell.get(cell, len(values))
             if position == len(values):
                 values.append(term if cell is None else cell.term)
             if cell is not None:
                 position_of_cell[cell] = position
-            origins.append((position, False, option))
+            origins.append(_Origin(position, False, option))
         tagged_origins.append((len(values), origins))
         if len(origins) > 1:
             values.append(term)
@@ -163,13 +171,13 @@ def _shape(type_: TensorType) -> tuple[int | None, ...]:
 def _module_text(
     parameters: Sequence[Term], outputs: Sequence[Term], lines: Sequence[str], aliases: Mapping[int, int]
 ) -> str:
-    """Return the module; `aliases` has the results that take the memory of parameters."""
-    aliases_of_parameters = [
+    """Return the module's text; `aliases` maps a parameter's position to that of the result that takes its memory."""
+    alias_texts = [
         f" {{tf.aliasing_output = {aliases[i]} : i32}}" if i in aliases else "" for i in range(len(parameters))
     ]
     parameter_text = ", ".join(
-        f"{p.name}: {tensor_type(p.dtype, p.shape)}{alias}"
-        for p, alias in zip(parameters, aliases_of_parameters, strict=True)
+        f"{p.name}: {tensor_type(p.dtype, p.shape)}{alias_text}"
+        for p, alias_text in zip(parameters, alias_texts, strict=True)
     )
     types = ", ".join(tensor_type(x.dtype, x.shape) for x in outputs)
     names = ", ".join(x.name for x in outputs)

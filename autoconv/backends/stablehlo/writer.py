@@ -15,7 +15,7 @@ from autoconv.graph.dtypes import bool_, complex64, complex128, int32
 
 
 class Writer(ArrayWriter):
-    """The body of a function. The error word is 0, or the number of the first failure's location in `locations`."""
+    """Write the body of a function. The error word n > 0 means that the node at `locations[n - 1]` failed first."""
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
         depth, batch_rank = indices.shape[-1], indices.rank - 1
@@ -126,6 +126,7 @@ class Writer(ArrayWriter):
         return self.region(parameters)
 
     def _append_return(self, lines: list[str], values: Sequence[Term]) -> None:
+        """End a region whose lines are complete but for its results."""
         names = ", ".join(x.name for x in values)
         types = ", ".join(tensor_type(x.dtype, x.shape) for x in values)
         lines.append(f'{self.indent}  "stablehlo.return"({names}) : ({types}) -> ()')
@@ -152,9 +153,9 @@ class Writer(ArrayWriter):
         parameters = self._new_terms_like(operands)
         with self.region(parameters) as lines:
             condition = test(parameters[:-1], parameters[-1])
-            is_test_unchecked = self.error_word is parameters[-1]
+            test_cannot_fail = self.error_word is parameters[-1]
             self.end_region([condition & parameters[-1].same(0)])
-        if not is_test_unchecked:  # its error word has to be in the state: the test moves to the end of the body
+        if not test_cannot_fail:  # its error word has to be in the state: the test moves to the end of the body
             return self._loop_with_failing_test(test, body, state, word)
         parameters = self._new_terms_like(operands)
         with self.region(parameters) as body_lines:
@@ -167,6 +168,7 @@ class Writer(ArrayWriter):
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
+        """Write a loop whose test may set the error word, which only the body can return: the body ends with it."""
         initial_condition = test(list(state), word)
         operands = [*state, self.error_word_or_zero(self.error_word), initial_condition]
         parameters = self._new_terms_like(operands)

@@ -15,7 +15,7 @@ from autoconv.graph.types import Dimension, Symbol, Type
 from autoconv.ops.index_spec import At, Gather, NewAxis, Rest, Slice, has_only_static_entries
 from autoconv.ops.rules import broadcast_shapes
 
-KnownShape = tuple[Dimension, ...]
+KnownShape = tuple[Dimension, ...]  # of known rank, see `shape_of`
 
 
 def classify_indexed(node: Node) -> str:
@@ -103,5 +103,6 @@ def broadcasts_to(source: Sequence[Dimension], target: Sequence[Dimension]) -> b
 
 
 def shape_of(type_: Type) -> KnownShape:
+    """Return the shape of a type whose rank is known."""
     shape: KnownShape = type_.shape  # type: ignore[union-attr,assignment]
     return shape

@@ -75,6 +75,7 @@ class Remainder(_SizedPosition):
 
 
 def variables(rank: int) -> Point:
+    """Return the index of any element of a result of this rank: a variable for each dimension."""
     return tuple(variable(axis) for axis in range(rank))
 
 
@@ -103,9 +104,9 @@ class CounterRange:
     cuts: set[int] = field(default_factory=set)
 
     def is_below(self, position: Dimension, limit: int) -> bool | None:
-        """Return whether a position is below the limit in the whole range.
+        """Return whether a position is below the limit for all counters of the range.
 
-        Return None if that is unknown, or changes in the range. The counter's value at a change is added to the cuts.
+        Return None if that is unknown, or holds for some only. The counter's value at a change is added to the cuts.
         """
         first_position, last_position, position_at_0, position_at_1 = (
             substitute_nested(position, {self.counter: count}) for count in (self.low, self.high - 1, 0, 1)
@@ -276,6 +277,7 @@ def _resolve_rotation(rotation: Wrapped, counter_range: CounterRange | OpenCount
 
 
 def _load(b: Any, symbol: Loaded, write_symbol: Any) -> Position:
+    """Write instructions that load a position from an array of positions, and return it counted from the start."""
     index = tuple(write_position(b.out, position, write_symbol) for position in symbol.index)
     position = b.cast(b.at(symbol.value, index), int64)
     if symbol.wrap_size is None:

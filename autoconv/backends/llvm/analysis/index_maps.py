@@ -67,7 +67,7 @@ def write_element_source(b: Any, node: Node, index: Index, picks: Sequence[Posit
 
 
 def _write_constant(b: Any, number: int, dtype: DType) -> Element:
-    """Return a constant; for the complex dtype of an outline with open sizes, the pair of its parts."""
+    """Return a constant element; for a complex dtype, which an outline with open sizes may have, a pair of parts."""
     if not dtype.is_complex:
         return b.constant(number, dtype)  # type: ignore[no-any-return]
     parts = (b.constant(part, dtype.real_dtype) for part in (number, 0))
@@ -75,6 +75,7 @@ def _write_constant(b: Any, number: int, dtype: DType) -> Element:
 
 
 def _write_dimension_at(b: Any, node: Node, index: Index) -> ElementSource:
+    """Return an element of the vector that the op `shape` makes."""
     dtype = node.results[0].dtype
     shape_elements = [b.cast(b.wrap(int64, str(size)), dtype) for size in sizes(node.inputs[0].type)]
     (position,) = index

@@ -1,6 +1,7 @@
 """Index maps of gathers and scatters.
 
-A node reads or writes a *part* of an array, the *whole*. Operands hold the positions of the part in the whole.
+A node reads or writes a *part* of an array, which is called the *whole*. Operands hold the positions of the part in the
+whole.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class BoundsCheck:
     vector_size: int = 1
 
 
-_MOST_WINDOWS = 3  # windows of a padded array that loops read without storing it
-_SHORTEST_RUN = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
+_MAX_UNSTORED_WINDOWS = 3  # number of windows up to which loops read a padded array without storing it first
+_MIN_RUN_LENGTH = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
 
 
 def is_indexed(node: Node) -> bool:
@@ -105,8 +106,8 @@ def shares_loop(node: Node) -> bool:
     """
     shape = part_shape(node)
     run_shape = shape[_leading_rank(node) :]
-    run_length = math.prod(run_shape) if is_known(run_shape) else _SHORTEST_RUN
-    return shape == sizes(updates(node).type) and run_length >= _SHORTEST_RUN and updates(node) not in positions(node)
+    run_length = math.prod(run_shape) if is_known(run_shape) else _MIN_RUN_LENGTH
+    return shape == sizes(updates(node).type) and run_length >= _MIN_RUN_LENGTH and updates(node) not in positions(node)
 
 
 def _leading_rank(node: Node) -> int:
@@ -134,6 +135,7 @@ def one_to_one_dimensions(node: Node) -> frozenset[int]:
 
 
 def _axis(node: Node) -> int:
+    """Return the dimension of the whole that a node's `axis` names, never negative."""
     return int(node.attributes.get("axis", 0)) % len(whole_shape(node))
 
 
@@ -268,6 +270,7 @@ def reads_repeat_work(node: Node, readers: Sequence[Node]) -> bool:
     if is_indexed(node):
         return len(readers) > 1
     rank = len(sizes(node.results[0].type))
-    windows = [reader.attributes["spec"] for reader in readers if reader.op.name == "get_item"]
-    return node.op.name == "pad" and len({spec[-1] for spec in windows if len(spec) == rank}) > _MOST_WINDOWS
+    window_specs = [reader.attributes["spec"] for reader in readers if reader.op.name == "get_item"]
+    window_count = len({spec[-1] for spec in window_specs if len(spec) == rank})
+    return node.op.name == "pad" and window_count > _MAX_UNSTORED_WINDOWS
 

@@ -18,14 +18,14 @@ from autoconv.graph.types import ListType
 HEADER_BYTES = 32  # bytes before the first element
 INITIAL_CAPACITY = 16  # capacity of a new stack, in elements
 INITIAL_BYTES_LIMIT = 1 << 16  # limit of that capacity in bytes
-LEARNED_BYTES_LIMIT = 1 << 26  # a new stack begins with the capacity that earlier ones reached, up to so many bytes
-SMALL_STACK_BYTES = 1 << 20  # a full stack of at most so many bytes grows by half, a larger one by an eighth
+LEARNED_BYTES_LIMIT = 1 << 26  # a new stack begins with the capacity that earlier ones reached, up to this many bytes
+SMALL_STACK_BYTES = 1 << 20  # a full stack of at most this many bytes grows by half, a larger one by an eighth
 
 _EMPTY, _PUSH, _POP = "list_empty", "list_push", "list_pop"
 
 
 def stack_versions(graph: Graph) -> frozenset[Value]:
-    """Return the values of the graph and its regions that are versions of stacks; lists in doubt are left out."""
+    """Return the values of the graph and its regions that are versions of stacks, without lists that may be none."""
     versions = _ListVersions()
     if any(is_recursive(node) for node in graph.walk()):
         return frozenset()

@@ -18,7 +18,7 @@ _COPYING_KERNELS = frozenset({LIST_ARRAY, TYPED_LIST_ARRAY, "numpy_read_only"})
 
 
 def allocated_outputs(graph: Graph, allocated_parameters: Sequence[bool] = ()) -> list[bool]:
-    """Return for each output whether the graph allocated it; the answer is False in doubt.
+    """Return for each output whether the graph is sure to have allocated it.
 
     `allocated_parameters` marks the parameters that count as allocated by the graph.
     """
@@ -42,11 +42,12 @@ def holds_no_arguments(graph: Graph) -> bool:
 
 
 def _handles_objects(node: Node) -> bool:
+    """Return whether a node without regions takes or makes values that are no tensors."""
     return not node.regions and any(not isinstance(value.type, TensorType) for value in (*node.inputs, *node.results))
 
 
 def _allocated_results(node: Node, allocated_values: set[Value]) -> list[bool]:
-    """Return for each result of a node whether the graph allocated it; the answer is False in doubt."""
+    """Return for each result of a node whether the graph is sure to have allocated it."""
     allocated_inputs = [value in allocated_values for value in node.inputs]
     result_count = len(node.results)
     if all(is_scalar(value.type) for value in node.results):

@@ -39,13 +39,13 @@ def _chooses_from_own_state(node: Node, body: Graph, state_count: int) -> bool:
         return False
     states = zip(body.parameters[:state_count], body.outputs[:state_count], strict=True)
     chosen_states = {parameter for parameter, output in states if output.node is node}
-    worklist, seen = [node.inputs[0]] if chosen_states else [], set[Value]()
+    worklist, visited = [node.inputs[0]] if chosen_states else [], set[Value]()
     while worklist:
         value = worklist.pop()
         if value in chosen_states:
             return True
-        if value not in seen and value.node is not None:
-            seen.add(value)
+        if value not in visited and value.node is not None:
+            visited.add(value)
             worklist += value.node.inputs
     return False
 

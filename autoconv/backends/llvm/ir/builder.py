@@ -7,6 +7,7 @@ from typing import Any
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand, WrongType, check_type, type_of
 
+# Python's functions that compute an instruction whose operands are both Python ints.
 _FOLDING_FUNCTIONS = {"add nsw": int.__add__, "sub nsw": int.__sub__, "mul nsw": int.__mul__}
 
 
@@ -29,6 +30,7 @@ class Builder:
         return name
 
     def line(self, text: str) -> None:
+        """Append an instruction without a result."""
         self._lines.append(f"  {text}")
 
     def _new_operand(self, type_: str, text: str) -> Operand:
@@ -46,6 +48,7 @@ class Builder:
         return self._new_operand(ir_type, f"{name} {ir_type} {check_type(x, ir_type)}, {check_type(y, ir_type)}")
 
     def _fold_or_append(self, name: str, x: object, y: object) -> Operand:
+        """Return the result of an instruction: a constant for two Python ints, else a register."""
         if isinstance(x, int) and isinstance(y, int):
             return Operand.of(_FOLDING_FUNCTIONS[name](x, y), "i64")
         return self.op(name, x, y)

@@ -21,7 +21,7 @@ _SIZE_REGISTER = re.compile(r"%size\.[\w.$-]+")  # registers of open sizes
 # code, and of the compile time.
 _MAX_UNROLLED_TRIPS = 15
 _MAX_UNROLLED_LINES = 400  # lines of a loop after unrolling, inner loops unrolled too; larger loops stay rolled
-_MAX_VECTOR_STEP = 64  # most elements that one iteration of a vectorised loop covers
+_MAX_VECTOR_STEP = 64  # the largest number of elements that one iteration of a vectorised loop covers
 _NO_SIGNATURE = Signature("void", ())  # for instructions that are inspected, but not compiled
 # Instructions that raise the flag of a floating-point error.
 _FLAG_INSTRUCTIONS = {
@@ -36,8 +36,8 @@ class FunctionText(Builder):
         super().__init__(module)
         self.signature = signature
         self._allocas: list[str] = []
-        self._unrolled_lines = 0  # lines that unrolling will add
-        self.slot_count = 0
+        self._unrolled_lines = 0  # number of lines that unrolling will add
+        self.slot_count = 0  # number of pointers in the function's frame, see `slot`
         self._error_cells: dict[tuple[str, str], str] = {}  # cells of `raise_at_end`, by error and type
         self.has_element_loops = False  # loops of the program that run over elements
         self.has_descending_index = False  # an index falls from one iteration to the next
@@ -96,6 +96,7 @@ class FunctionText(Builder):
         return Operand.of(name, "ptr")
 
     def label(self, stem: str = "b") -> str:
+        """Return a new label, which begins with `stem`."""
         self._name_count += 1
         return f"{stem}{self._name_count}"
 

@@ -20,6 +20,7 @@ FULLY_UNROLLED = "!WHOLE"  # hints of a loop to vectorise and unroll fully, so t
 FIRST_LOOP = 10  # number of a module's first loop metadata node
 FIRST_SCOPE = 1_000_000  # number of a module's first alias scope
 FIRST_GROUP = 2_000_000  # number of a module's first access group
+# The metadata nodes that each name of hints stands for.
 HINTS = {
     LONG_LOOP: '!{!"llvm.loop.unroll.disable"}',
     FULLY_UNROLLED: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
@@ -28,13 +29,13 @@ HINTS = {
 
 
 def scope_definitions(count: int) -> str:
-    """Return the definitions of the first so many alias scopes of a module."""
+    """Return the definitions of the first `count` alias scopes of a module."""
     numbers = range(FIRST_SCOPE, FIRST_SCOPE + count)
     return "".join(f"!{number} = distinct !{{!{number}, !7}}\n" for number in numbers)
 
 
 def group_definitions(count: int) -> str:
-    """Return the definitions of the first so many access groups of a module."""
+    """Return the definitions of the first `count` access groups of a module."""
     return "".join(f"!{number} = distinct !{{}}\n" for number in range(FIRST_GROUP, FIRST_GROUP + count))
 
 

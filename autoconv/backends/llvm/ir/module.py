@@ -35,12 +35,12 @@ class ModuleText:
         self._variables: dict[str, str] = {}
         self._functions: dict[str, Function] = {}  # by name
         self._names: dict[Any, str] = {}  # of functions without a fixed name, by their texts
-        self.recursive: dict[Any, str] = {}  # functions of recursive graphs
-        self.site_count = 0  # writes to objects in them (see write_barrier.py)
+        self.recursive: dict[Any, str] = {}  # names of the functions of recursive graphs, by graph
+        self.site_count = 0  # number of writes to objects in these functions (see write_barrier.py)
         self._name_count = 0
         self._scope_count = 0
         self._group_count = 0
-        self.has_loops = False  # loops are worth a thorough compilation
+        self.has_loops = False  # whether functions have loops that are worth a thorough compilation
         # Dimensions bound at the call, and their registers, which each function of a graph takes as parameters.
         self.open_sizes: Any = None
         self._sizes: tuple[str, ...] = ()
@@ -152,9 +152,9 @@ class ModuleText:
         bodies = [f.text(_number_loop_metadata(f.lines, hints), f.name in called_names) for f in functions]
         names = {name for function in functions for name in (function.name, *function.referenced_names)}
         constants: dict[str, str] = {}
-        while more := {name: text for name, text in self._constants.items() if name in names - constants.keys()}:
-            constants |= more  # a function may call another one
-            names |= names_in("\n".join(more.values()))
+        while new_constants := {n: text for n, text in self._constants.items() if n in names - constants.keys()}:
+            constants |= new_constants  # a function may call another one
+            names |= names_in("\n".join(new_constants.values()))
         lines = [text for name, text in self._declarations.items() if name in names]
         lines += [function.signature.declaration(function.name) for function in others if function.name in names]
         for name, ir_type in self._variables.items():

@@ -97,7 +97,7 @@ class Quotient(Element):
 
 
 class Pair(Element):
-    """A complex number while it is loaded or stored."""
+    """A complex number, as its parts, which are in registers of their own while it is loaded or stored."""
 
     __slots__ = ("imag", "real")
 

@@ -18,14 +18,14 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-_IDENT = b"\x7fELF\x02\x01\x01"  # 64 bits, little endian
-_X86_64, _RELOCATABLE = 62, 1
-_PROGBITS, _SYMTAB, _RELA, _NOBITS = 1, 2, 4, 8
-_UNUSED = (7, 0x70000001)  # notes, and exception tables: exceptions never pass through native code
-_WRITE, _ALLOC, _TLS = 1, 2, 0x400
-_UNDEFINED, _RESERVED = 0, 0xFF00
+_IDENT = b"\x7fELF\x02\x01\x01"  # first bytes of a file: 64 bits, little endian
+_X86_64, _RELOCATABLE = 62, 1  # a machine, and a kind of files
+_PROGBITS, _SYMTAB, _RELA, _NOBITS = 1, 2, 4, 8  # kinds of sections: bytes, symbols, relocations, zeros
+_UNUSED = (7, 0x70000001)  # kinds of notes and exception tables: exceptions never pass through native code
+_WRITE, _ALLOC, _TLS = 1, 2, 0x400  # flags of sections: writable, in memory, one for each thread
+_UNDEFINED, _RESERVED = 0, 0xFF00  # instead of a symbol's section: none; from this number on, no section
 _LOCAL = 0  # binding of a file's local symbols
-_R_X86_64_64 = 1
+_R_X86_64_64 = 1  # kind of relocations: the symbol's address
 _RELATIVE = (2, 4)  # R_X86_64_PC32 and _PLT32: distance to the symbol; through a jump for another library's
 _BY_TABLE = (9, 41, 42)  # R_X86_64_GOTPCREL and its two relaxable kinds: distance to a table entry with the address
 _MMAP_FAILED = 2**64 - 1  # result of mmap on failure
@@ -42,8 +42,8 @@ class LoadedCode:
     to functions of the C library. Raises Unlinkable.
     """
 
-    def __init__(self, codes: Sequence[bytes], known_addresses: Mapping[str, int]) -> None:
-        files = [(code, _sections(code)) for code in codes]
+    def __init__(self, object_files: Sequence[bytes], known_addresses: Mapping[str, int]) -> None:
+        files = [(code, _sections(code)) for code in object_files]
         relocations = [list(_relocations(*file)) for file in files]
         through_table = _RELATIVE + _BY_TABLE
         table_uses = {
@@ -53,15 +53,15 @@ class LoadedCode:
             if relocation.kind in through_table
         }
         all_sections = [section for _, sections in files for section in sections]
-        offsets, read_only_size, size, end = _layout(all_sections, len(table_uses))
-        base = self._map_pages(size)
-        addresses = iter([None if offset is None else base + offset for offset in offsets])
+        layout = _layout(all_sections, len(table_uses))
+        base = self._map_pages(layout.size)
+        addresses = iter([None if offset is None else base + offset for offset in layout.offsets])
         starts = [[next(addresses) for _ in sections] for _, sections in files]
         symbols = [list(_symbols(*file, at)) for file, at in zip(files, starts, strict=True)]
         all_symbols = itertools.chain(*symbols)
         self._addresses = {s.name: s.address for s in all_symbols if s.is_shared and s.address}
-        image = bytearray(size)
-        table = _AddressTable(image, base, end)
+        image = bytearray(layout.size)
+        table = _AddressTable(image, base, layout.table_offset)
         parts = zip(files, symbols, relocations, starts, strict=True)
         for (code, sections), file_symbols, file_relocations, section_starts in parts:
             for section, start in zip(sections, section_starts, strict=True):
@@ -73,8 +73,9 @@ class LoadedCode:
                 if start is not None:
                     value, is_near = self._resolve(file_symbols[relocation.symbol], known_addresses)
                     table.store(relocation, start + relocation.offset, value, is_near)
-        ctypes.memmove(base, bytes(image), size)
-        if read_only_size and _libc().mprotect(base, read_only_size, mmap.PROT_READ | mmap.PROT_EXEC):
+        ctypes.memmove(base, bytes(image), layout.size)
+        protection = mmap.PROT_READ | mmap.PROT_EXEC
+        if layout.read_only_size and _libc().mprotect(base, layout.read_only_size, protection):
             raise Unlinkable("the system does not let memory become code")
 
     def _resolve(self, symbol: _Symbol, known_addresses: Mapping[str, int]) -> tuple[int, bool]:
@@ -104,13 +105,13 @@ class LoadedCode:
 class _AddressTable:
     """A table of addresses that code reaches by distance, each followed by a jump to that address.
 
-    Distances of 32 bits do not reach other libraries. The table begins at `end` of the image, which is mapped at
+    Distances of 32 bits do not reach other libraries. The table begins at `offset` of the image, which is mapped at
     `base`.
     """
 
-    def __init__(self, image: bytearray, base: int, end: int) -> None:
-        self._image, self._base, self._end = image, base, end
-        self._entries: dict[int, int] = {}
+    def __init__(self, image: bytearray, base: int, offset: int) -> None:
+        self._image, self._base, self._end = image, base, offset
+        self._entries: dict[int, int] = {}  # addresses of entries, by the addresses that they hold
 
     def store(self, relocation: _Relocation, address: int, target: int, is_near: bool) -> None:
         """Store at the address of a relocation: the target, or the distance to the target or to its table entry."""
@@ -137,7 +138,7 @@ class _AddressTable:
 
 
 _JUMP = b"\xff\x25\xf2\xff\xff\xff\xcc\xcc"  # jmp *-14(%rip): to the address in the eight bytes before
-_ENTRY = 16  # bytes
+_ENTRY = 16  # bytes of an entry: an address and a jump
 
 
 class _Section(NamedTuple):
@@ -146,16 +147,17 @@ class _Section(NamedTuple):
     name: int
     kind: int
     flags: int
-    at: int
-    offset: int
+    address: int
+    offset: int  # in the file
     size: int
-    link: int
-    info: int
+    link: int  # of symbols: the section of their names
+    info: int  # of relocations: the section that they change
     alignment: int
-    entry: int
+    entry_size: int
 
 
 def _sections(code: bytes) -> list[_Section]:
+    """Return the sections of an object file. Raises Unlinkable for other files."""
     if sys.platform != "linux" or code[: len(_IDENT)] != _IDENT:
         raise Unlinkable("this is no ELF file for Linux")
     kind, machine = struct.unpack_from("<HH", code, 16)
@@ -166,12 +168,20 @@ def _sections(code: bytes) -> list[_Section]:
     return [_Section(*struct.unpack_from("<IIQQQQIIQQ", code, start + i * size)) for i in range(count)]
 
 
-def _layout(sections: Sequence[_Section], entry_count: int) -> tuple[list[int | None], int, int, int]:
-    """Lay out the sections, and a table of addresses.
+class _Layout(NamedTuple):
+    """The places of sections, and of a table of addresses, in an image; offsets and sizes are in bytes.
 
-    Return the offset of each section, the size of code and constants, the total size, and the offset of the table.
     Code and constants are whole pages and come first; the table is within them.
     """
+
+    offsets: list[int | None]  # of each section; None for one that is not loaded
+    read_only_size: int  # of code and constants
+    size: int  # of the image
+    table_offset: int
+
+
+def _layout(sections: Sequence[_Section], entry_count: int) -> _Layout:
+    """Lay out the sections, and a table of `entry_count` addresses. Raises Unlinkable for unsupported sections."""
     offsets: list[int | None] = [None] * len(sections)
     end = read_only_size = table_offset = 0
     for is_writable in (False, True):
@@ -187,7 +197,7 @@ def _layout(sections: Sequence[_Section], entry_count: int) -> tuple[list[int | 
         if not is_writable:
             table_offset = _round_up(end, _ENTRY)
             end = read_only_size = _round_up(table_offset + entry_count * _ENTRY, mmap.PAGESIZE)
-    return offsets, read_only_size, max(_round_up(end, mmap.PAGESIZE), mmap.PAGESIZE), table_offset
+    return _Layout(offsets, read_only_size, max(_round_up(end, mmap.PAGESIZE), mmap.PAGESIZE), table_offset)
 
 
 def _round_up(size: int, alignment: int) -> int:
@@ -195,7 +205,7 @@ def _round_up(size: int, alignment: int) -> int:
 
 
 class _Symbol(NamedTuple):
-    """A symbol; `is_shared`: whether other files may refer to it by name."""
+    """A symbol of a file; other files may refer to it by name if `is_shared`."""
 
     name: str
     address: int | None
@@ -226,6 +236,7 @@ class _Relocation(NamedTuple):
 
 
 def _relocations(code: bytes, sections: Sequence[_Section]) -> Iterator[_Relocation]:
+    """Yield the relocations of a file's loaded sections. Raises Unlinkable for one of another kind."""
     for table in sections:
         if table.kind != _RELA or not sections[table.info].flags & _ALLOC or sections[table.info].kind in _UNUSED:
             continue

@@ -48,7 +48,7 @@ class Code:
             prepare_object_files(texts)
             codes = [_OBJECT_FILES.pop(text) for text in texts]
         all_symbols = {**symbols(), **(imports or {})}
-        # Each name known to a library of LLVM's costs a kilobyte.
+        # Only names that are used: each name that LLVM's linker is given costs a kilobyte.
         declarations = "\n".join(line for text in texts for line in _DECLARATION.findall(text))
         used_symbols = {name: all_symbols[name] for name in all_symbols if name in declarations}
         self._library = load_object_files(codes, used_symbols, exports)
@@ -72,7 +72,7 @@ def load_object_files(
 
 
 class NoMachineCode(Exception):
-    """LLVM makes no machine code of a text at any level; `str()` gives the reason."""
+    """Raised if LLVM makes no machine code of a text at any level; `str()` gives the reason."""
 
 
 # Errors of compiling and loading: no machine code for a text, or no memory, files or process from the system.

@@ -21,10 +21,10 @@ from autoconv.backends.llvm.jit.compiler import order_by_compile_time
 from autoconv.backends.llvm.jit.machine_code import BadText
 from autoconv.backends.llvm.target.machine import this_machine
 
-TIME_LIMIT = 4.0  # processor time that a short text may take
+TIME_LIMIT = 4.0  # seconds of processor time that a short text may take
 # The process forks, so that the helper is no child of the program, and before any import, as a fork copies the
 # pages that were written to.
-_CODE = """
+_HELPER_PROGRAM = """
 import posix
 if posix.fork():
     posix._exit(0)
@@ -34,7 +34,7 @@ import helper_main
 helper_main.serve(lambda: __import__("machine_code").object_file_compiler(releases_gil=True))
 """
 _FATAL_MESSAGE = re.compile(r"Assertion .*|LLVM ERROR.*")
-_STDERR_LIMIT = 1 << 16
+_STDERR_LIMIT = 1 << 16  # bytes of the helper's messages that are searched for the reason of its end
 
 
 class HelperUnavailable(Exception):
@@ -185,8 +185,8 @@ def _spawn(program: str, arguments: list[str], connection: int, stderr: int) -> 
 
     ignored_or_handled = {number for number in signal.valid_signals() if signal.getsignal(number) is not signal.SIG_DFL}
     return os.posix_spawn(
-        program, [program, "-I", "-S", "-c", _CODE, *arguments], os.environ, file_actions=actions, setsigmask=(),
-        setsigdef=ignored_or_handled - {signal.SIGKILL, signal.SIGSTOP},
+        program, [program, "-I", "-S", "-c", _HELPER_PROGRAM, *arguments], os.environ, file_actions=actions,
+        setsigmask=(), setsigdef=ignored_or_handled - {signal.SIGKILL, signal.SIGSTOP},
     )  # fmt: skip
 
 

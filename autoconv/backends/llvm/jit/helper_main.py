@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 REQUEST = struct.Struct("<IBQ")  # number, level, bytes of text
 ANSWER = struct.Struct("<IBQ")  # number, kind (below), bytes of data
+# Kinds of answers, with their data: object file; message of BadText; time limit exceeded; the helper ends; it is ready
+# for texts; LLVM is loaded; message of an error that prevents that LLVM is loaded or has memory.
 CODE, BAD, TIMED_OUT, EXITS, READY, LOADED, FAILED = range(7)
 _CHARACTERS_PER_SECOND = 20_000  # characters of a text that add a second to its time limit
 _CHECK_INTERVAL = 0.25  # seconds between two checks of time limits
@@ -148,6 +150,7 @@ def _detach() -> None:
 
 
 def _limit_memory() -> None:
+    """Limit the memory of this process, and let the system end it first where memory runs out."""
     try:
         import resource
 

@@ -88,6 +88,7 @@ def object_file_compiler(releases_gil: bool = False) -> Callable[[str, int], byt
 
 
 def supports_threads(releases_gil: bool = False) -> bool:
+    """Return whether several threads may compile at the same time."""
     return load_library(releases_gil) is not None
 
 
@@ -115,6 +116,7 @@ def linking_machine() -> Any:
 
 @_cache_by_arguments
 def load_library(releases_gil: bool) -> Library | None:
+    """Return llvmlite's library, or None if the installed version of llvmlite is not supported."""
     import llvmlite  # light: only for its version
 
     if not llvmlite.__version__.startswith(_SUPPORTED_VERSIONS):
@@ -127,7 +129,10 @@ def load_library(releases_gil: bool) -> Library | None:
 
 
 class Library:
-    """llvmlite's shared library. Raises OSError or AttributeError if it lacks an expected function."""
+    """llvmlite's shared library, with its functions as attributes.
+
+    Raises OSError if it cannot be loaded, and AttributeError if it lacks an expected function.
+    """
 
     def __init__(self, path: str, releases_gil: bool) -> None:
         library = ctypes.CDLL(path)
@@ -252,6 +257,7 @@ def _addressing(level: int) -> tuple[str, str]:
 
 
 def compile_by_binding(text: str, level: int) -> bytes:
+    """Compile a text by llvmlite's binding, as the function of `object_file_compiler`."""
     llvm, machine = binding(), _binding_machine(level)
     try:
         module = llvm.parse_assembly(text)

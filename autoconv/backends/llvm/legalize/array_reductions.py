@@ -3,7 +3,7 @@
 Sums, extremes and positions of extremes become one node, which reads elements in place and copies nothing.
 
     before   %v = array_view(%A, %i, spec=…); %x = array_load(%v); %y = multiply(%x, %c); %s = numpy_sum(%y, axis=None)
-    after    %s = array_total(%v, %c, steps=((None, 0), (None, 1), ("multiply", (0, 1))), op="numpy_sum", …)
+    after    %s = array_total(%v, %c, steps=(input 0, input 1, multiply of steps 0 and 1), op="numpy_sum", …)
 
 The product of two vectors is a sum as well.
 """
@@ -25,12 +25,13 @@ from autoconv.ops.index_spec import Spec
 from autoconv.ops.record import Op, no_gradient
 
 _REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all")
+# {op: kind of reduction}.
 KINDS = {
     **{f"{prefix}_{kind}": kind for prefix in ("numpy", "reduce") for kind in _REDUCTIONS},
     **{f"numpy_{kind}": kind for kind in ("argmax", "argmin")},
 }
 _IMPLIED_ATTRIBUTES = {"axis", "keepdims", "dtype"}  # attributes that are implied by the type of the result
-_DOT_PRODUCT_OPS = ("squeeze", "matmul", "expand_dims")
+_DOT_PRODUCT_OPS = ("squeeze", "matmul", "expand_dims", "expand_dims")  # see `_match_dot_product`
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def _match_dot_product(squeeze: Node) -> Total | None:
     if chain[1] is not None:
         chain += [value.node for value in chain[1].inputs]
     nodes = tuple(node for node in chain if node is not None)
-    if tuple(node.op.name for node in nodes) != (*_DOT_PRODUCT_OPS, "expand_dims"):
+    if tuple(node.op.name for node in nodes) != _DOT_PRODUCT_OPS:
         return None
     if nodes[1].inputs[0].shape[0] != 1 or any(nodes[1].attributes.values()):  # type: ignore[index, union-attr]
         return None
@@ -86,7 +87,7 @@ def _match_dot_product(squeeze: Node) -> Total | None:
 
 
 def _compute_total(*inputs: Any, steps: Sequence[Any], op: str, options: tuple[tuple[str, Any], ...]) -> Any:
-    """Evaluate the steps and the reduction by the kernels of their ops."""
+    """Evaluate the steps (see `array_statements.Step`) and the reduction by the kernels of their ops."""
     kernel = OPS[op].kernel
     assert kernel is not None
     return kernel(evaluate_steps(inputs, steps), **dict(options))

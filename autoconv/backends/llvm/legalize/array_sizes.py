@@ -29,6 +29,7 @@ def _load(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 
 def _size_of_array(sizes: NamedSizes, x: Value, axis: int) -> Dimension:
+    """Return the symbol of an array's size, which a node reads if the symbol is new."""
     key = _size_key(x, axis)
 
     def define(symbols: Any) -> None:
@@ -40,7 +41,7 @@ def _size_of_array(sizes: NamedSizes, x: Value, axis: int) -> Dimension:
 
 
 def _size_key(x: Value, axis: int) -> tuple[Any, ...]:
-    """Return a key that is equal for arrays that are sliced alike from dimensions of equal size."""
+    """Return a key of an array's size; it is equal for arrays that are sliced alike from dimensions of equal size."""
     node = x.node
     if node is not None and node.op.name == "array_part":
         return _size_key(node.inputs[0], axis)
@@ -64,7 +65,7 @@ def _size_key(x: Value, axis: int) -> tuple[Any, ...]:
 
 
 def _slice_key(bounds: tuple[Any, Any, Any]) -> Any:
-    """Return a key of the length of a slice: for `x[1:]` and `x[:-1]` the number of elements that are cut off."""
+    """Return a key of a slice's length: the number of elements cut off, as in `x[1:]` and `x[:-1]`, or its bounds."""
     start, stop, step = bounds
     are_numbers = all(bound is None or isinstance(bound, int) for bound in bounds)
     if not are_numbers or step not in (None, 1) or (start or 0) < 0 or (stop is not None and stop >= 0):

@@ -1,7 +1,7 @@
 """Fuse an array assignment with the elementwise computation of its value into one node, which stores in place.
 
     before   %v = array_view(%A, spec=…); %x = array_load(%v); %y = multiply(%x, %c); array_store(%w, %y)
-    after    array_assign(%w, %v, %c, steps=((None, 0), (None, 1), ("multiply", (0, 1), …)))
+    after    array_assign(%w, %v, %c, steps=(input 0, input 1, multiply of steps 0 and 1))
 
 A fused load reads when the node runs. It is fused only where no write to its array lies between the two.
 """
@@ -28,7 +28,7 @@ from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.record import Op, no_gradient
 from autoconv.ops.traits import Traits
 
-_MAX_STEPS = 64
+_MAX_STEPS = 64  # of one node
 
 BASE = "base"  # the op of a step that stands for the array that a gather reads
 
@@ -72,6 +72,7 @@ def fuse_statements(graph: Graph) -> Graph:
 
 
 def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Graph:
+    """Return a copy of one graph or region with fused nodes; `copies` maps graphs to their copies."""
     copy, values = begin_copy(graph)
     copies[graph] = copy
     statements = _Statements(graph, overlaps)
@@ -199,8 +200,11 @@ class _Fusion:
 class _Statements:
     """Choose the stores of one graph that become statements, and the reductions that become totals.
 
-    `assignments` and `totals` map nodes to inputs and steps; `fused_nodes` become part of them. The nodes in
-    `target_checks` compare sizes with those of an assignment's target, those in `pair_checks` the sizes of two arrays.
+    assignments    inputs and steps of each store that becomes a statement
+    totals         inputs, steps and reduction of each node that becomes a total
+    fused_nodes    nodes that become part of a statement or a total
+    target_checks  nodes that compare sizes with those of an assignment's target
+    pair_checks    nodes that compare the sizes of two arrays
     """
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
@@ -234,6 +238,7 @@ class _Statements:
                 self.fused_nodes.add(node)
 
     def _match_assignment(self, store: Node) -> None:
+        """Make a store a statement if the nodes that compute its value can be fused with it."""
         value = store.inputs[-1]
         array_type = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
         if not isinstance(array_type, ArrayType) or not is_native(array_type.dtype):
@@ -256,6 +261,7 @@ class _Statements:
         self.fused_nodes |= tree
 
     def _match_total(self, node: Node, total: Total) -> None:
+        """Make a reduction a total if the nodes that compute its operands can be fused with it."""
         users = {node, *total.inner_nodes}
         if not all(self._is_used_only_by(inner, users) for inner in total.inner_nodes):
             return
@@ -353,7 +359,7 @@ class _Statements:
         return not any(first_position < self._positions[write] < last_position for write in self._writes)
 
     def _is_unchanged_until(self, load: Node, store: Node) -> bool:
-        """Return whether surely no write to the loaded array lies between the load and the store."""
+        """Return whether no node between the load and the store may write to the loaded array."""
         first_position, last_position = self._positions[load], self._positions[store]
         for node in self._writes:
             if not first_position < self._positions[node] < last_position or node.op.name in ("array_new", "array_of"):

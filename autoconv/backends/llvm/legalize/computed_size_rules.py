@@ -93,7 +93,7 @@ _INT = TensorType(int64, ())
 def size_slice(
     sizes: NamedSizes, size: Dimension, entry: Slice, bounds: Sequence[Value]
 ) -> tuple[Dimension, Dimension, int] | None:
-    """Return the start, length and step of a slice; None for a step that is computed at run time."""
+    """Return the start, the length and the step of a slice; None for a step that is computed at run time."""
     start, stop, step = entry.with_operands(bounds)
     step = 1 if step is None else step
     if not isinstance(step, int) or not step or abs(step) >= 1 << 31:

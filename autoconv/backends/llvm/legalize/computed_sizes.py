@@ -43,7 +43,7 @@ from autoconv.graph.types import Dimension, Symbol, TensorType, Type
 from autoconv.ops.record import Op
 
 Rule = Callable[["NamedSizes", Node, list[Value]], "Value | None"]
-RULES: dict[str, Rule] = {}  # by op name; a rule returns None where the kernel has to run
+RULES: dict[str, Rule] = {}  # by op name; a rule (sizes, node, inputs) returns None where the kernel has to run
 
 
 def name_computed_sizes(graph: Graph) -> Graph:
@@ -210,7 +210,11 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         return self.symbols_by_key[key]
 
     def clamp_total(self, size: Dimension) -> Dimension:
-        """Return the symbol of a polynomial of sizes; a negative value counts as 0."""
+        """Return a symbol for a polynomial of computed sizes, whose value is 0 where that of the polynomial is
+        negative.
+
+        Other sizes are returned as they are.
+        """
         if not isinstance(size, Symbol) or not is_computed(size) or isinstance(size, ComputedSize):
             return size
         (result,) = self.symbols_of(
@@ -243,7 +247,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         rank = max(map(len, shapes))
         result_shape: list[Dimension] = []
         factors: list[dict[Dimension, Any]] = []
-        groups = []  # pairs of a common size and members, which are pairs of a size and its factor
+        groups = []  # a pair for each axis: the common size, and its members, which are pairs of a size and its factor
         defined_sizes: list[ComputedSize] = []
         for axis in range(-rank, 0):
             axis_sizes = dict.fromkeys(shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis] != 1)
@@ -346,6 +350,7 @@ def _member_sizes(groups: Sequence[Any]) -> tuple[Dimension, ...]:
 
 
 def _op_and_options(node: Node) -> dict[str, Any]:
+    """Return attributes by which a check runs the kernel of a node, which raises the error."""
     return {"op": node.op.name, "options": tuple(node.attributes.items())}
 
 

@@ -38,6 +38,7 @@ def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _contract(b: GraphBuilder, inputs: Sequence[Any], operand_labels: list[str], result_labels: str) -> Any:
+    """Contract operands by the labels of their dimensions; None leaves the node to its kernel."""
     shapes = [dimensions(x) for x in inputs]
     if any(0 in shape for shape in shapes) or inputs[0].dtype.is_bool:
         return None

@@ -84,6 +84,7 @@ def _log_softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _norm(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Return the root of the sum of squares; None for numbers that are no floats."""
     if not node.inputs[0].dtype.is_floating:
         return None
     return b.sqrt(b.reduce_sum(b.square(inputs[0]), **_reduction_attributes(node)))
@@ -110,6 +111,7 @@ def _reduction_rule(name: str) -> Rule:
 
 
 def _quantifier_rule(name: str) -> Rule:
+    """Return the rule of `numpy_any` or `numpy_all`, which convert elements to bools first."""
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,) = inputs
         truths = x if x.dtype is bool_ else b.cast(x, dtype=bool_)
@@ -144,6 +146,7 @@ def _variance_rule(takes_root: bool) -> Rule:
 
 
 def _position_rule(name: str) -> Rule:
+    """Return the rule of the position of an extreme, among all elements if the node has no axis."""
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,), axis = inputs, node.attributes.get("axis")
         result_type: Any = node.results[0].type
@@ -210,6 +213,7 @@ def _size(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _fill_shape(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Fill the result's shape with a number; None for an operand that is an array."""
     if is_array(node.inputs[0].type) or is_scalar(node.results[0].type):
         return None
     if len(inputs) > 1 and node.op.name != "broadcast_to_shape_of":

@@ -45,6 +45,7 @@ def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Slice the inner part, the gradient of a padding by a constant; None for other modes."""
     if node.attributes.get("mode", "CONSTANT") != "CONSTANT" or len(inputs) > 1:
         return None
     (result,) = inputs
@@ -175,6 +176,7 @@ def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _divide_towards_zero(b: GraphBuilder, total: Any, divisor: Any) -> Any:
+    """Divide integers by a positive one: the quotient's floor, increased by 1 if it is negative and inexact."""
     dtype = total.dtype
     floor_quotient = b.floor_divide(total, divisor)
     zero, one = (b.constant(value=np.asarray(number, dtype.numpy)) for number in (0, 1))
@@ -196,7 +198,7 @@ def _round(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return unscale(b.rint(scale(x, power)), power)
 
 
-_MAX_DECIMALS = 22  # largest exact power of ten in float64
+_MAX_DECIMALS = 22  # the largest n for which a float64 holds 10**n exactly
 
 
 def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:

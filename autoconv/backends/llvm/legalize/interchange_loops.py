@@ -23,7 +23,7 @@ from autoconv.graph.region_flow import state_size
 from autoconv.ops.builder import GraphBuilder
 
 MARK = "of_elements"  # attribute that marks such a loop
-_MAX_ARRAYS, _MAX_NODES = 6, 40  # limits beyond which registers do not suffice
+_MAX_ARRAYS, _MAX_NODES = 6, 40  # of the state and of the body: beyond these, registers do not suffice
 
 
 def interchange(graph: Graph) -> Graph:

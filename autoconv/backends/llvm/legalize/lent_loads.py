@@ -34,11 +34,13 @@ def mark_lent_loads(graph: Graph) -> Graph:
 
 
 def _is_candidate(node: Node) -> bool:
+    """Return whether a node loads a dense array that is no scalar."""
     type_ = node.results[0].type if node.op.name == LOAD else None
     return type_ is not None and (is_open(type_) or (is_dense(type_) and bool(type_.shape)))
 
 
 def _mark_loads(graph: Graph, overlaps: Overlaps, writers: Sequence[Node]) -> None:
+    """Mark loads of one graph or region in place; `writers` are the nodes of all graphs that may write memory."""
     positions = {node: i for i, node in enumerate(graph.nodes)}
     readers: dict[Value, list[Node]] = {}
     for node in graph.nodes:

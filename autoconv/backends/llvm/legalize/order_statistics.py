@@ -30,8 +30,8 @@ from autoconv.ops.record import Op, no_gradient
 from autoconv.ops.rules import normalised_axis
 
 _MAX_SORTED_ROW = 256  # elements of a row of known length that are sorted
-_MAX_READERS = 2
-_MAX_POSITIONS = 8
+_MAX_READERS = 2  # of the result of a sort
+_MAX_POSITIONS = 8  # that one reader reads
 
 
 def select_order_statistics(graph: Graph) -> Graph:

@@ -35,6 +35,7 @@ from autoconv.ops.python.objects import constant_of
 from autoconv.ops.record import Op, no_gradient
 
 _NO_GRADIENT = no_gradient("made by the native backend")
+# The dtypes of Python's numbers, by their classes, and the reverse.
 _DTYPES: dict[type, DType] = {bool: bool_, int: int64, float: float64}
 _CLASSES: dict[DType, type] = {**{dtype: class_ for class_, dtype in _DTYPES.items()}, complex128: complex}
 _TESTED_CLASSES = frozenset({*_CLASSES.values(), np.ndarray})
@@ -254,11 +255,12 @@ def _loading_node(reader: Node) -> Node:
 
 
 def _is_plain_unboxing(node: Node) -> bool:
+    """Return whether a node takes the number out of an object, without an index."""
     return node.op.name == "object_unbox" and not node.attributes.get("index")
 
 
 def _class_of(type_: Type | None) -> type:
-    """Return the class of a number of this type in the dict, where it is not Python's an array."""
+    """Return the class that a number of this type has in the dict: Python's for a weak type, else ndarray."""
     return _CLASSES[type_.dtype] if isinstance(type_, TensorType) and type_.weak else np.ndarray
 
 
@@ -298,6 +300,7 @@ def _constant(graph: Graph, before: Node, value: Any) -> Value:
 
 
 def _insert(graph: Graph, before: Node, op: Op, inputs: Sequence[Value], **attributes: Any) -> Node:
+    """Insert a node before another one, and return it."""
     node = graph.add(op, inputs, attributes, span=before.span)
     graph.nodes.insert(graph.nodes.index(before), graph.nodes.pop())
     return node

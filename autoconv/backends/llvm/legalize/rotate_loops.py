@@ -34,6 +34,7 @@ def rotate_loops(graph: Graph) -> Graph:
 
 
 def _is_rotatable(node: Node) -> bool:
+    """Return whether a node is a loop whose test has loops over arrays, and whose types do not change."""
     if not node.op.traits.repeats or leads_to_recursion(node):
         return False
     test, body = node.regions
@@ -46,6 +47,7 @@ def _is_rotatable(node: Node) -> bool:
 
 
 def _rotate_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
+    """Add a rotated loop, behind the first run of its test; return the results of `node`."""
     test, body = node.regions
     state_count = state_size(node)
     (condition,) = _inline(copy, test, inputs)

@@ -31,7 +31,7 @@ from autoconv.ops.index_spec import At, Rest, Slice, align
 _AXIS_OPS = frozenset({"cumsum", "cumprod", "concat", "reverse"})
 # Lowering classes of nodes that make arrays and keep no reference to their operands.
 _ALLOCATING_CLASSES = frozenset({"element", "reduce", "matmul"})
-Perm = tuple[int, ...]
+Perm = tuple[int, ...]  # a permutation of dimensions: result dimension i is dimension perm[i] of the operand
 
 
 def sink_transposes(graph: Graph) -> Graph:
@@ -45,6 +45,7 @@ def sink_transposes(graph: Graph) -> Graph:
 
 
 def _sink(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    """Return the results of a node that is computed on untransposed operands; None if it is copied as it is."""
     perm = next((perm_of_value for value in inputs if (perm_of_value := _perm_of(value))), None)
     if perm is None or node.regions or len(node.results) != 1 or node.effects is not Effects.PURE:
         return None
@@ -130,10 +131,12 @@ def _perm_of(value: Value) -> Perm | None:
 
 
 def _reverse(rank: int) -> Perm:
+    """Return the permutation that reverses the dimensions."""
     return tuple(range(rank))[::-1]
 
 
 def _transpose(copy: Graph, node: Node, x: Value, perm: Perm) -> Value:
+    """Append a transposition, unless it is the identity, with the span of `node`."""
     if perm == tuple(range(len(perm))):
         return x
     perm_attribute = None if perm == _reverse(len(perm)) else perm
@@ -141,6 +144,7 @@ def _transpose(copy: Graph, node: Node, x: Value, perm: Perm) -> Value:
 
 
 def _merge_transposes(copy: Graph, node: Node, x: Value, first_perm: Perm) -> list[Value] | None:
+    """Replace the transpose of a transpose by one transposition."""
     second_perm = _perm_of(node.results[0])
     if second_perm is None or x.node is None:
         return None

@@ -31,7 +31,7 @@ from autoconv.ops.index_spec import At, Rest
 from autoconv.ops.traits import PROD, SUM
 
 _MAX_COMPONENTS = 4  # largest length of the last dimension
-_MIN_VECTORS = 16  # least number of vectors that is worth it
+_MIN_VECTORS = 16  # the number of vectors from which the rewrite pays off
 _COMPONENT_REDUCTIONS = (SUM, PROD)  # reductions over the components
 
 
@@ -84,6 +84,7 @@ def _unrollable_nodes(graph: Graph) -> set[Node]:
 
 
 def _computes_short_vectors(node: Node) -> bool:
+    """Return whether a node computes many short vectors elementwise."""
     if not node.op.traits.elementwise or node.effects is not Effects.PURE or len(node.results) != 1:
         return False
     (result,) = node.results
@@ -95,6 +96,7 @@ def _computes_short_vectors(node: Node) -> bool:
 
 
 def _can_reduce(node: Node) -> bool:
+    """Return whether a node is a reduction that can be computed from components."""
     reduction = node.op.traits.reduction
     if reduction is None or node.op.name == "sum_to_shape_of" or lowering_class(node) != "reduce":
         return False

@@ -16,8 +16,8 @@ from typing import Any
 from autoconv.backends.llvm.runtime.llvm_text import read
 
 SMALLEST_BYTES, LARGEST_BYTES = 1 << 16, 1 << 25  # range of the sizes of arrays that the pool allocates
-_KEPT_BYTES = 1 << 26  # most bytes of freed blocks that are kept
-_KEPT_BLOCKS = 32
+_MAX_KEPT_BYTES = 1 << 26  # of freed blocks
+_MAX_KEPT_BLOCKS = 32
 _CAPSULE_NAME = b"mem_handler"  # the capsule keeps a pointer to these bytes
 
 FUNCTIONS = [f"autoconv_pool_{name}" for name in ("malloc", "calloc", "realloc", "free")]
@@ -27,7 +27,8 @@ FUNCTIONS = [f"autoconv_pool_{name}" for name in ("malloc", "calloc", "realloc",
 def text() -> str:
     """Return the LLVM text of the pool's functions."""
     return read(
-        "array_pool", BLOCKS=_KEPT_BLOCKS, SMALLEST=SMALLEST_BYTES, LARGEST=LARGEST_BYTES, KEPT_BYTES=_KEPT_BYTES
+        "array_pool", BLOCKS=_MAX_KEPT_BLOCKS, SMALLEST=SMALLEST_BYTES, LARGEST=LARGEST_BYTES,
+        KEPT_BYTES=_MAX_KEPT_BYTES,
     )
 
 

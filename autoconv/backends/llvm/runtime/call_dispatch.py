@@ -49,12 +49,13 @@ FUNCTIONS = [
     "dispatch_not_implemented", "dispatch_slot", "dispatch_methods", "dispatch_detour", "dispatch_busy",
     "dispatch_error_variable", "dispatch_default_errors", "dispatch_has_actions", "dispatch_flags_handler",
 ]  # fmt: skip
-_GATE, _PLAIN, _NAMES, _ENTRIES = range(1, 5)  # positions in the tuple
+_GATE, _PLAIN, _NAMES, _ENTRIES = range(1, 5)  # positions in the slot's tuple
 _BEYOND_WARNINGS = 0o6766  # bits of actions other than warnings, which are 1; graphs do not warn of underflow
 
 
 @functools.cache
 def text() -> str:
+    """Return the LLVM text of the dispatch code."""
     dispatch = read(
         "call_dispatch", DEFINITION=_DEFINITION_OFFSET, OWNER=_OWNER_OFFSET, BUFFER=_BUFFER_OFFSET,
         REFERENT=_REFERENT_OFFSET, KEPT_OBJECTS=_KEPT_OBJECTS_OFFSET,

@@ -56,7 +56,7 @@ def pending_texts(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
 
     Each text is mapped to its optimisation level.
     """
-    _PARTS_AHEAD.clear()
+    _PARTS_AHEAD.clear()  # nothing is compiled ahead any more, as this graph's parts are compiled with it
     parts = [*_needed_parts(text), _DISPATCH]
     if any(item is MEMORY_HANDLER for item in objects):
         parts.append(_ARRAY_POOL)
@@ -156,6 +156,7 @@ _PARTS_BY_MARKER = {
 
 
 def _needed_parts(text: str) -> list[_Part]:
+    """Return the parts whose functions a text declares."""
     return [part for marker, part in _PARTS_BY_MARKER.items() if marker in text]
 
 
@@ -168,10 +169,11 @@ def _load_functions(
 
 # Parts to compile ahead, from the last one to the first; empty after the first compilation of a graph.
 _PARTS_AHEAD = [_PARALLEL, _ARRAY_POOL, _DISPATCH, _REFERENCES]
-_STARTED: list[bool] = []
+_STARTED: list[bool] = []  # empty until the background thread is started
 _LOADED_CODE: list[Code] = []
 
 
 def _keep_alive(code: Code) -> Code:
+    """Keep loaded code until the process ends, and return it."""
     _LOADED_CODE.append(code)
     return code

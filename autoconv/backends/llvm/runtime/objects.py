@@ -14,7 +14,8 @@ from autoconv.backends.llvm.runtime import float_flags
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 
-OTHER = "inttoptr (i64 1 to ptr)"
+OTHER = "inttoptr (i64 1 to ptr)"  # an address that no object has
+# {name: (type of the result, types of the parameters)}.
 FUNCTIONS = {
     "object_unary": ("ptr", "ptr, ptr, i64"),
     "object_binary": ("ptr", "ptr, ptr, ptr, i64, i64"),
@@ -129,6 +130,7 @@ def _guarded_text(name: str, letters: str, tests: dict[str, str], lines: Sequenc
 
 
 def _class_test(letter: str, classes: Any) -> dict[str, str]:
+    """Return a test, as for `_guarded_text`, that the class of a parameter is in a bit set."""
     return {f"ptr %{letter}, i64 {classes}": "object_is"}
 
 

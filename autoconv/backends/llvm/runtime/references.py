@@ -15,6 +15,7 @@ from autoconv.backends.llvm.runtime.array_pool import LARGEST_BYTES, SMALLEST_BY
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 
+# {name: (type of the result, types of the parameters)}.
 FUNCTIONS = {
     "retain": ("void", "ptr"),
     "release": ("void", "ptr"),

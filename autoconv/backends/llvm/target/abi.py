@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-# Offsets in bytes in PyObject and PyArrayObject on 64-bit machines, checked when the backend is first used.
+# Offsets in bytes in PyObject and PyArrayObject on 64-bit machines, checked by `_check_layout` at the first use.
 TYPE_OFFSET = 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 ANY_NUMBER = -(2**63)  # wildcard among the expected sizes or strides of an array
@@ -21,8 +21,9 @@ FLOAT_VALUE = CELL_CONTENTS = SCALAR_VALUE = 16  # offsets in a Python float, in
 REAL_PART, IMAGINARY_PART = 16, 24  # offsets in a Python complex
 # Offsets in PyByteArrayObject: size, allocated size, start of the allocation, start of the bytes.
 BYTE_COUNT, BYTE_CAPACITY, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
-LIST_COUNT, LIST_ITEMS = 16, 24
+LIST_COUNT, LIST_ITEMS = 16, 24  # offsets in a list: number of items, address of the items
 _DICT_VERSION = 24  # offset of the number that each change of a dict replaces, in the versions of Python that have it
+# Flags of arrays, as in NumPy's C API.
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
 ORDER_FLAGS = 0x0001 | 0x0002 | 0x0100  # C-contiguous, Fortran-contiguous, aligned
 COLUMN_FLAGS = 0x0002 | 0x0100  # those of ORDER_FLAGS that arrays in Fortran order have
@@ -59,9 +60,8 @@ CLASSES = {
     "set": "PySet_Type", "slice": "PySlice_Type", "range": "PyRange_Type", "bytes": "PyBytes_Type",
     "complex": "PyComplex_Type",
 }  # fmt: skip
-SCALARS = {
-    name: f"numpy_{name}" for name in ("int64", "float64", "bool_", "int32", "float32", "uint8")
-}  # symbols of this package
+# Classes of NumPy's scalars, by symbols that only this package uses.
+SCALARS = {name: f"numpy_{name}" for name in ("int64", "float64", "bool_", "int32", "float32", "uint8")}
 SINGLETONS: dict[str, Any] = {
     "_Py_TrueStruct": True, "_Py_FalseStruct": False, "_Py_NoneStruct": None,
     "PyMemberDescr_Type": types.MemberDescriptorType, "recursion_error": RecursionError,
@@ -87,7 +87,7 @@ _LIBRARY_SYMBOLS = {
 
 
 class UnknownLayout(Exception):
-    """The object layout of this Python or NumPy is unsupported."""
+    """Raised if objects of this Python or NumPy do not lie in memory as native code expects."""
 
 
 def _type_slot_offset(function: Any) -> int:
@@ -179,6 +179,7 @@ def _numpy_core() -> Any:
 
 
 def _numpy_table() -> Any:
+    """Return the table of functions of NumPy's C API, as addresses."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return (ctypes.c_void_p * 305).from_address(pointer(_numpy_core()._ARRAY_API, None))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from autoconv.backends.llvm.target.cpu import instructions
 from autoconv.config import SETTINGS
 
-THREAD_LIMIT = 64
+THREAD_LIMIT = 64  # the largest number of threads that a loop is split over
 
 
 @dataclass(frozen=True, slots=True)

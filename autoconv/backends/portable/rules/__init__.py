@@ -1,4 +1,4 @@
-"""Rules that write ops for other runtimes, by the names of the ops, in terms of `writing.Rules`."""
+"""Rules that write ops for other runtimes, by the names of the ops, with the operations of `writing.Rules`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of constants, shapes as values, ranges, and checks."""
+"""Rules of constants, of sizes as values, ranges, checks and casts, and of a few elementwise ops."""
 
 from __future__ import annotations
 
@@ -66,6 +66,7 @@ def rank(w: Rules, node: Node, x: Term) -> Term:
 
 @lowers("broadcast_shape")
 def broadcast_shape(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
+    """Broadcast two shapes, which are vectors of sizes."""
     (x_rank,), (y_rank,) = x.shape, y.shape
     if not isinstance(x_rank, int) or not isinstance(y_rank, int):
         return None
@@ -77,6 +78,7 @@ def broadcast_shape(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
 
 @lowers("range")
 def lower_range(w: Rules, node: Node, start: Term, limit: Term, delta: Term) -> Term | Progression | None:
+    """Return the numbers of a range as an array, or as a progression if the runtime has no arrays of open size."""
     (size,) = node.results[0].shape or (None,)
     if isinstance(size, int):
         return start + w.iota((size,), 0, start.dtype) * delta
@@ -159,6 +161,7 @@ def identity(w: Rules, node: Node, x: Term) -> Term:
 
 @lowers("absent")
 def absent(w: Rules, node: Node) -> Term | None:
+    """Return zeros for a value that nothing reads."""
     type_ = node.results[0].type
     shape = getattr(type_, "shape", None)
     if shape is None or not all(isinstance(size, int) for size in shape):
@@ -200,11 +203,12 @@ def nextafter(w: Rules, node: Node, x: Term, y: Term) -> Term:
     x, y = w.broadcast(x, y)
     dtype = {2: int16, 4: int32, 8: int64}[x.dtype.size]
     bits = w.bitcast(x, dtype)
-    position, target = (w.select(number < 0, dtype.min - number, number) for number in (bits, w.bitcast(y, dtype)))
-    next_position = w.select(position < target, position + 1, position - 1)
-    is_negative = (next_position < 0) | (next_position.same(0) & (bits < 0))
-    neighbour = w.bitcast(w.select(is_negative, dtype.min - next_position, next_position), x.dtype)
-    return w.select(w.is_nan(x) | w.is_nan(y), math.nan, w.select(position.same(target), y, neighbour))
+    y_bits = w.bitcast(y, dtype)
+    order_of_x, order_of_y = (w.select(number < 0, dtype.min - number, number) for number in (bits, y_bits))
+    next_order = w.select(order_of_x < order_of_y, order_of_x + 1, order_of_x - 1)
+    is_negative = (next_order < 0) | (next_order.same(0) & (bits < 0))
+    neighbour = w.bitcast(w.select(is_negative, dtype.min - next_order, next_order), x.dtype)
+    return w.select(w.is_nan(x) | w.is_nan(y), math.nan, w.select(order_of_x.same(order_of_y), y, neighbour))
 
 
 @lowers("saturate_cast")
@@ -225,6 +229,7 @@ def saturate_cast(w: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("xlogy", "xdivy")
 def zero_preserving(w: Rules, node: Node, x: Term, y: Term) -> Term:
+    """Return x·log(y) or x/y, and 0 where x is 0."""
     x, y = w.broadcast(x, y)
     result = x * w.libm("log", y) if node.op.name == "xlogy" else x / y
     return w.select(x.same(0.0) & ~w.is_nan(y), 0.0, result)
@@ -232,6 +237,7 @@ def zero_preserving(w: Rules, node: Node, x: Term, y: Term) -> Term:
 
 @lowers("logaddexp")
 def logaddexp(w: Rules, node: Node, x: Term, y: Term) -> Term:
+    """Return log(exp(x) + exp(y)), computed from the larger one so that nothing overflows."""
     x, y = w.broadcast(x, y)
     large, small = w.select(x > y, x, y), w.select(x > y, y, x)
     total = large + w.libm("log1p", w.libm("exp", small - large))

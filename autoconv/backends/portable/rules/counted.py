@@ -1,6 +1,6 @@
 """Rules of ops with counts: repetitions, largest elements, distinct elements, and histograms of integers.
 
-If a count is computed, so is the size of the result: only runtimes with arrays of open size have a form.
+If a count is computed, so is the size of the result: only runtimes with arrays of open size can represent it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def repeat(w: Rules, node: Node, x: Term, *counts: Term) -> Term | None:
 
 
 def _repeat_by_counts(w: Rules, x: Term, counts: Term, axis: int) -> Term | None:
-    """Repeat each element by its own count: a mask with a row for each element has as many true entries."""
+    """Repeat each element by its own count: gather by the rows of the true entries of a mask.
+
+    The mask has a row for each element, with as many true entries as its count.
+    """
     counts = w.cast(w.flatten(counts), int64)
     w.fail(counts < 0)
     counts_along_axis = w.expand(counts, (x.shape[axis],), [w.sizes(x)[axis]])
@@ -60,6 +63,7 @@ def tile(w: Rules, node: Node, x: Term, *multiples: Term) -> Term | None:
 
 
 def _tile_by_terms(w: Rules, node: Node, x: Term, multiples: Term) -> Term:
+    """Tile by counts that are values of the graph."""
     multiples = w.cast(multiples, int64)
     static_counts, counts = w.requested_sizes(node.attributes["multiples"] or (None,) * x.rank, multiples)
     w.fail(multiples < 0)
@@ -86,8 +90,8 @@ def one_hot(w: Rules, node: Node, indices: Term, on: Term, off: Term, *depth: Te
     axis = normalise_axis(node.attributes.get("axis", -1), indices.rank + 1)
     shape, sizes = ([count if a == axis else 1 for a in range(indices.rank + 1)] for count in (static_size, depth_size))
     positions = w.reshape(w.iota((static_size,), 0, indices.dtype, [depth_size]), shape, sizes)
-    indices_wide, positions_wide = w.broadcast(insert_axis(w, indices, axis), positions)
-    is_hot, dtype = w.compare("eq", indices_wide, positions_wide), node.results[0].dtype
+    broadcast_indices, broadcast_positions = w.broadcast(insert_axis(w, indices, axis), positions)
+    is_hot, dtype = w.compare("eq", broadcast_indices, broadcast_positions), node.results[0].dtype
     return w.emit_select(*w.broadcast(is_hot, w.cast(on, dtype), w.cast(off, dtype)))
 
 

@@ -1,6 +1,8 @@
 """Rules of random numbers that are drawn until they are accepted: truncated normal, gamma, Poisson and binomial.
 
-Each number has blocks of words of its own, as in `autoconv.ops.random.distributions`, so that the bits are the same.
+Each number has its own blocks (of four words that the generator makes at once), those that it has in
+`autoconv.ops.random.distributions`, so that the bits are the same. Constants of one or few letters are those of the
+papers: Marsaglia and Tsang (2000) for gamma, Hörmann (1993) for Poisson (PTRS) and binomial (BTRS).
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from autoconv.ops.random.global_generator import RESERVED_BLOCKS
 
 @lowers("stateless_truncated_normal")
 def truncated_normal(w: Control, node: Node, seed: Term, *sizes: Term) -> Term | None:
-    """Fill each group, of as many numbers as a block makes, with the accepted ones from the group's blocks."""
+    """Fill groups of numbers, each of as many as a block makes, with the accepted candidates of the group's blocks."""
     shape, dtype = static_shape(node.attributes["shape"]), node.attributes["dtype"]
     blocks = philox_stream(w, seed, node.attributes.get("alg", "philox"))
     if shape is None or sizes or blocks is None:
@@ -52,26 +54,34 @@ def truncated_normal(w: Control, node: Node, seed: Term, *sizes: Term) -> Term |
     return w.cast(w.reshape(w.static_slice(accepted_numbers, 0, 0, count), shape), dtype)
 
 
-class _Draws:
-    """The uniform and normal numbers of each of `count` results; the state of a loop that draws.
+# Positions, in the state of `_Draws`, of the first of the three terms of a kind of numbers.
+_UNIFORM_STATE, _NORMAL_STATE = 1, 4
 
-    A block makes two numbers of a kind, and the second is taken first.
+
+class _Draws:
+    """The uniform and normal numbers that each element of a vector draws, and the state of a loop that draws.
+
+    A block makes two numbers of one kind, and the second is taken first.
     """
 
     def __init__(self, w: Control, blocks: Callable[[Term], Term], first_blocks: Term) -> None:
         self._w, self._blocks, self._count = w, blocks, int(first_blocks.shape[0])
         zeros, zero_counts = w.fill_like(first_blocks, 0.0, float64), w.fill_like(first_blocks, 0, int64)
-        # The next block; for each kind, two numbers and how many of them are left.
+        # The next block's number; then for each kind of numbers: the two of the last block, and how many are left.
         self.state = [first_blocks, zeros, zeros, zero_counts, zeros, zeros, zero_counts]
 
     def uniform(self, active: Term) -> Term:
-        """Draw a number in [0, 1) for those that are active."""
-        return self._draw(active, 1, lambda fractions: fractions)
+        """Draw a number in [0, 1) for each element that is active; the others are unspecified."""
+        return self._draw(active, _UNIFORM_STATE, lambda fractions: fractions)
 
     def normal(self, active: Term) -> Term:
-        return self._draw(active, 4, lambda fractions: normal_pairs(self._w, fractions, self._count, float64))
+        """Draw a normal number for each element that is active; the others are unspecified."""
+        return self._draw(
+            active, _NORMAL_STATE, lambda fractions: normal_pairs(self._w, fractions, self._count, float64)
+        )
 
     def _draw(self, active: Term, state_index: int, convert: Callable[[Term], Term]) -> Term:
+        """Take a number that is left, or one of a new block, whose fractions in [0, 1) are converted."""
         w, count, (first, second, remaining) = self._w, self._count, self.state[state_index : state_index + 3]
         needs_block = active & remaining.same(0)
         words = w.reshape(self._blocks(self.state[0]), (4 * count,))
@@ -84,8 +94,8 @@ class _Draws:
         return w.select(remaining.same(1), second, first)
 
 
-class _Result:
-    """The numbers of a result in the order in which they are drawn: parameter by parameter."""
+class _ResultLayout:
+    """The layout of a result: all numbers of the first parameter are drawn first, then those of the second, …"""
 
     def __init__(self, w: Control, shape: tuple[int, ...], parameter: Term, *_: Term) -> None:
         self._w, self._shape = w, shape
@@ -107,11 +117,12 @@ class _Result:
         return w.cast(w.reshape(table, self._shape), dtype)
 
 
-Attempt = Callable[[Term, _Draws], tuple[Term, Term]]
+Attempt = Callable[[Term, _Draws], tuple[Term, Term]]  # (active, draws) -> candidates, whether each is accepted
 
 
 def _draw_until_accepted(w: Control, draws: _Draws, numbers: Term, active: Term, attempt: Attempt) -> Term:
-    """Repeat attempts, which give candidates and whether they are accepted, for the numbers that are active."""
+    """Return `numbers`, with an accepted candidate in place of each that is active: attempts repeat until all have one.
+    """
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
         numbers, *draws.state = state
@@ -125,21 +136,21 @@ def _draw_until_accepted(w: Control, draws: _Draws, numbers: Term, active: Term,
 def _prepare(
     w: Control, node: Node, seed: Term, parameters: tuple[Term, ...],
     block_distance: Callable[[list[Term]], Term] | None = None,
-) -> tuple[_Result, _Draws, list[Term]] | None:
-    """Return the result, its draws, and the parameters of each number; None if there is no form.
+) -> tuple[_ResultLayout, _Draws, list[Term]] | None:
+    """Return the result's layout, its draws, and the parameters of each number; None if there is no form.
 
-    `block_distance` gives the number of blocks between the first ones of two numbers.
+    `block_distance` computes, from the parameters, the number of blocks that each number has for itself.
     """
     shape, blocks = static_shape(node.attributes["shape"]), philox_stream(w, seed, node.attributes.get("alg", "philox"))
     if shape is None or blocks is None or not all(isinstance(size, int) for x in parameters for size in x.shape):
         return None
-    result = _Result(w, shape, *parameters)
-    if not result.count:
+    layout = _ResultLayout(w, shape, *parameters)
+    if not layout.count:
         return None
-    values = [result.repeat_parameter(parameter) for parameter in parameters]
-    positions = w.iota((result.count,), 0, uint64)
+    values = [layout.repeat_parameter(parameter) for parameter in parameters]
+    positions = w.iota((layout.count,), 0, uint64)
     distance = RESERVED_BLOCKS if block_distance is None else block_distance(values)
-    return result, _Draws(w, blocks, positions * distance), values
+    return layout, _Draws(w, blocks, positions * distance), values
 
 
 @lowers("stateless_random_gamma")
@@ -148,7 +159,7 @@ def gamma(w: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) -> Term
     prepared = None if sizes else _prepare(w, node, seed, (alpha,))
     if prepared is None:
         return None
-    result, draws, (alphas,) = prepared
+    layout, draws, (alphas,) = prepared
     w.fail(~(alphas > 0.0))
     is_small, is_exponential = alphas < 1.0, alphas.same(1.0)
     d = alphas + w.select(is_small, 2.0 / 3.0, w.fill_like(alphas, -1.0 / 3.0, float64))
@@ -168,16 +179,16 @@ def gamma(w: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) -> Term
 
     numbers = _draw_until_accepted(w, draws, numbers, ~is_exponential, attempt)
     small_alpha_numbers = numbers * w.binary("power", draws.uniform(is_small), w.binary("divide", 1.0, alphas))
-    return result.arrange(w.select(is_small, small_alpha_numbers, numbers), node.attributes["dtype"])
+    return layout.arrange(w.select(is_small, small_alpha_numbers, numbers), node.attributes["dtype"])
 
 
 @lowers("stateless_random_poisson")
 def poisson(w: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -> Term | None:
-    """Draw by products of uniform numbers for small means, by Hörmann's method for others."""
+    """Draw by products of uniform numbers for small means, by Hörmann's PTRS for others."""
     prepared = None if sizes else _prepare(w, node, seed, (mean,))
     if prepared is None:
         return None
-    result, draws, (means,) = prepared
+    layout, draws, (means,) = prepared
     w.fail(~(means >= 0.0))
     limit, has_small_mean = w.libm("exp", -means), means < MAX_DIRECT_MEAN
     zero, one = (w.fill_like(means, number, float64) for number in (0.0, 1.0))
@@ -198,20 +209,20 @@ def poisson(w: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -> Ter
         v = draws.uniform(active)
         distance = 0.5 - w.emit_unary("abs", u)
         k = w.emit_unary("floor", (a * 2.0 / distance + b) * u + means + 0.43)
-        is_sure = (distance >= 0.07) & (v <= 0.9277 - w.binary("divide", 3.6224, b - 2.0))
+        is_accepted_early = (distance >= 0.07) & (v <= 0.9277 - w.binary("divide", 3.6224, b - 2.0))
         is_outside = (k < 0.0) | ((distance < 0.013) & (v > distance))
-        left = w.libm("log", v * inverse / (a / (distance * distance) + b))
-        right = -means + k * w.libm("log", means) - lgamma(w, w.binary("maximum", k, 0.0) + 1.0)
-        return k, is_sure | (~is_outside & (left <= right))
+        log_scaled_v = w.libm("log", v * inverse / (a / (distance * distance) + b))
+        log_density = -means + k * w.libm("log", means) - lgamma(w, w.binary("maximum", k, 0.0) + 1.0)
+        return k, is_accepted_early | (~is_outside & (log_scaled_v <= log_density))
 
     has_large_mean = ~has_small_mean & (means < math.inf)
     start = w.select(has_small_mean, counts, w.fill_like(means, math.inf, float64))
-    return result.arrange(_draw_until_accepted(w, draws, start, has_large_mean, attempt), node.attributes["dtype"])
+    return layout.arrange(_draw_until_accepted(w, draws, start, has_large_mean, attempt), node.attributes["dtype"])
 
 
 @lowers("stateless_random_binomial")
 def binomial(w: Control, node: Node, seed: Term, counts: Term, chances: Term, *sizes: Term) -> Term | None:
-    """Draw by geometric steps for small means, by Hörmann's method for others."""
+    """Draw by geometric steps from success to success for small means, by Hörmann's BTRS for others."""
     if sizes:
         return None
     counts, chances = w.broadcast(w.cast(counts, float64), w.cast(chances, float64))
@@ -226,7 +237,7 @@ def binomial(w: Control, node: Node, seed: Term, counts: Term, chances: Term, *s
     prepared = _prepare(w, node, seed, (counts, chances), block_distance)
     if prepared is None:
         return None
-    result, draws, (trials, probabilities) = prepared
+    layout, draws, (trials, probabilities) = prepared
     w.fail(~((trials >= 0.0) & (probabilities >= 0.0) & (probabilities <= 1.0)))
     is_mirrored, has_small_mean = probabilities > 0.5, is_small([trials, probabilities])
     p = w.select(is_mirrored, 1.0 - probabilities, probabilities)
@@ -242,11 +253,11 @@ def binomial(w: Control, node: Node, seed: Term, counts: Term, chances: Term, *s
 
     _, numbers, *draws.state = w.repeat(has_small_mean, [zero, zero, *draws.state], step)
     numbers = _draw_until_accepted(w, draws, numbers, ~has_small_mean, _by_hoermann(w, trials, p))
-    return result.arrange(w.select(is_mirrored, trials - numbers, numbers), node.attributes["dtype"])
+    return layout.arrange(w.select(is_mirrored, trials - numbers, numbers), node.attributes["dtype"])
 
 
 def _by_hoermann(w: Control, trials: Term, p: Term) -> Attempt:
-    """Return the attempts of Hörmann's BTRS for these counts and probabilities."""
+    """Return the attempt of Hörmann's BTRS for these counts of trials and probabilities `p` of success."""
     deviation = w.emit_unary("sqrt", trials * p * (1.0 - p))
     b = 1.15 + deviation * 2.53
     a = -0.0873 + b * 0.0248 + p * 0.01
@@ -257,23 +268,24 @@ def _by_hoermann(w: Control, trials: Term, p: Term) -> Attempt:
         u = u - 0.5
         distance = 0.5 - w.emit_unary("abs", u)
         k = w.emit_unary("floor", (a * 2.0 / distance + b) * u + trials * p + 0.5)
-        is_sure = (distance >= 0.07) & (v <= 0.92 - w.binary("divide", 4.2, b))
+        is_accepted_early = (distance >= 0.07) & (v <= 0.92 - w.binary("divide", 4.2, b))
         is_outside = (k < 0.0) | (k > trials)
         clipped_k = w.select(k < 0.0, 0.0, w.select(k > trials, trials, k))
         alpha = (2.83 + w.binary("divide", 5.1, b)) * deviation
-        left = w.libm("log", v * alpha / (a / (distance * distance) + b))
-        right = (
+        log_scaled_v = w.libm("log", v * alpha / (a / (distance * distance) + b))
+        log_density = (
             (middle + 0.5) * w.libm("log", (middle + 1.0) / (odds * (trials - middle + 1.0)))
             + (trials + 1.0) * w.libm("log", (trials - middle + 1.0) / (trials - clipped_k + 1.0))
             + (clipped_k + 0.5) * w.libm("log", odds * (trials - clipped_k + 1.0) / (clipped_k + 1.0))
-            + _tail(w, middle) + _tail(w, trials - middle) - _tail(w, clipped_k) - _tail(w, trials - clipped_k)
+            + _stirling_error(w, middle) + _stirling_error(w, trials - middle)
+            - _stirling_error(w, clipped_k) - _stirling_error(w, trials - clipped_k)
         )  # fmt: skip
-        return k, is_sure | (~is_outside & (left <= right))
+        return k, is_accepted_early | (~is_outside & (log_scaled_v <= log_density))
 
     return attempt
 
 
-def _tail(w: Control, k: Term) -> Term:
+def _stirling_error(w: Control, k: Term) -> Term:
     """Return log(k!) minus Stirling's approximation of it."""
     square = (k + 1.0) * (k + 1.0)
     inner_sum = 1.0 / 360.0 - w.binary("divide", 1.0 / 1260.0, square)

@@ -1,7 +1,8 @@
 """Rules of linear systems: LU factorisation with partial pivoting, one column in each iteration of a loop.
 
 The runtimes have no operation for it, or call LAPACK. The method is that of LAPACK's getrf, without blocks: the largest
-element of the column becomes the pivot (Golub and Van Loan, Matrix Computations, section 3.4).
+element of the column becomes the pivot (Golub and Van Loan, Matrix Computations, section 3.4). The position of a row or
+column is a value of the loop, so it is taken by a mask: the others become 0, and the sum over the axis remains.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from autoconv.graph.graph import Node
 
 
 class LUFactors:
-    """The factors of a stack of square matrices: P·A = L·U.
+    """The factors of a stack of square matrices A: P·A = L·U, where L has ones on the diagonal.
 
-    `packed` holds U, and below the diagonal L, whose diagonal is 1. `permutation` is P, `sign` the determinant of P.
+    `packed` holds U, and below the diagonal L. `permutation` is P, and `sign` the determinant of P.
     """
 
     def __init__(self, w: Control, x: Term) -> None:
@@ -87,7 +88,7 @@ def _has_next_step(w: Control, state: list[Term], word: Term, size: int) -> Term
 
 
 def _eliminate_column(w: Control, state: list[Term], word: Term) -> list[Term]:
-    """Exchange rows so that the pivot is on the diagonal, and eliminate below it."""
+    """Exchange rows so that the pivot is on the diagonal, and eliminate below it; return the next state of the loop."""
     w.error_word = word
     step, x, permutation, sign = state
     size, rank = x.shape[-1], x.rank
@@ -95,25 +96,25 @@ def _eliminate_column(w: Control, state: list[Term], word: Term) -> list[Term]:
     row_numbers = w.reshape(positions, (size, 1))
     column = w.reduce(w.select(positions.same(step), x, 0), (rank - 1,), "add", 0)
     magnitudes = w.select(positions >= step, w.emit_unary("abs", column), -1.0)
-    pivot_row = insert_axis(w, w.extreme_position(magnitudes, rank - 2, True, int64), rank - 2)
-    pivot_row_matrix = insert_axis(w, pivot_row, rank - 1)  # [..., 1, 1]
-    x, permutation = (_exchange(w, m, row_numbers, step, pivot_row_matrix) for m in (x, permutation))
-    is_exchanged = w.reshape(w.compare("ne", pivot_row, step), sign.shape)
+    pivot_position = insert_axis(w, w.extreme_position(magnitudes, rank - 2, True, int64), rank - 2)
+    wide_pivot_position = insert_axis(w, pivot_position, rank - 1)  # [..., 1, 1]
+    x, permutation = (_exchange_rows(w, m, row_numbers, step, wide_pivot_position) for m in (x, permutation))
+    is_exchanged = w.reshape(w.compare("ne", pivot_position, step), sign.shape)
     sign = w.select(is_exchanged, -sign, sign)
-    pivot_values = w.reduce(w.select(row_numbers.same(step), x, 0), (rank - 2,), "add", 0)
-    pivot = w.reduce(w.select(positions.same(step), pivot_values, 0), (rank - 2,), "add", 0)
+    pivot_row_values = w.reduce(w.select(row_numbers.same(step), x, 0), (rank - 2,), "add", 0)
+    pivot = w.reduce(w.select(positions.same(step), pivot_row_values, 0), (rank - 2,), "add", 0)
     column = w.reduce(w.select(positions.same(step), x, 0), (rank - 1,), "add", 0)
-    pivot_wide = insert_axis(w, pivot, rank - 2)
-    factor = w.select(positions > step, column / w.select(pivot_wide.same(0.0), 1.0, pivot_wide), 0.0)
+    wide_pivot = insert_axis(w, pivot, rank - 2)
+    factor = w.select(positions > step, column / w.select(wide_pivot.same(0.0), 1.0, wide_pivot), 0.0)
     factor_column = insert_axis(w, factor, rank - 1)
-    new_x = x - factor_column * w.select(positions > step, insert_axis(w, pivot_values, rank - 2), 0.0)
+    new_x = x - factor_column * w.select(positions > step, insert_axis(w, pivot_row_values, rank - 2), 0.0)
     new_elements = w.select(positions.same(step), w.expand(factor_column, x.shape), new_x)
-    lower = w.broadcast(row_numbers > step, x)[0]
-    return [step + 1, w.emit_select(lower, new_elements, x), permutation, sign]
+    is_below_diagonal = w.broadcast(row_numbers > step, x)[0]
+    return [step + 1, w.emit_select(is_below_diagonal, new_elements, x), permutation, sign]
 
 
-def _exchange(w: Control, x: Term, row_numbers: Term, first: Term, second: Term) -> Term:
-    """Exchange two rows of each matrix."""
+def _exchange_rows(w: Control, x: Term, row_numbers: Term, first: Term, second: Term) -> Term:
+    """Exchange two rows, given by their positions, of each matrix."""
     axis = x.rank - 2
     first_row = insert_axis(w, w.reduce(w.select(row_numbers.same(first), x, 0), (axis,), "add", 0), axis)
     second_row = insert_axis(w, w.reduce(w.select(w.compare("eq", row_numbers, second), x, 0), (axis,), "add", 0), axis)

@@ -32,7 +32,7 @@ def gather_elements(w: Rules, x: Term, positions: Sequence[Term]) -> Term:
 
 
 def _join_positions(w: Rules, positions: Sequence[Term]) -> Term:
-    """Return vectors of positions, made of arrays of them, one array for each dimension."""
+    """Join arrays of positions, one for each dimension, to vectors of positions in a new last dimension."""
     columns = [insert_axis(w, column, column.rank) for column in w.broadcast(*positions)]
     return w.concatenate(columns, columns[0].rank - 1)
 
@@ -99,7 +99,7 @@ def scatter(w: Rules, base: Term, positions: Sequence[Term], updates: Term, comb
 
 
 def _position_vectors(w: Rules, index: Term, like: Term, batch_rank: int = 0) -> Term:
-    """Return checked vectors of positions, with the batch positions in front."""
+    """Return the vectors of `index`, checked against the sizes of `like`, behind the positions of the batch."""
     index = w.cast(index, int64)
     depth = index.shape[-1]
     columns = []
@@ -141,6 +141,7 @@ def scatter_nd(w: Rules, node: Node, index: Term, updates: Term, dimensions: Ter
     return w.scatter_nd(base, _position_vectors(w, index, base), updates, "or" if updates.dtype.is_bool else "add")
 
 
+# {last part of the op's name: the operation of an old and a new element}; `sub` adds negated numbers.
 for _name, _combine in (("update", None), ("add", "add"), ("sub", "add"), ("max", "maximum"), ("min", "minimum")):
 
     def _tensor_scatter(

@@ -1,4 +1,4 @@
-"""Rules of products and of linear algebra."""
+"""Rules of products, einsum, Fourier transforms, Cholesky factors and triangular systems."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ def einsum(w: Rules, node: Node, *operands: Term) -> Term | None:
 
 
 def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: list[int]) -> tuple[Any, str]:
-    """Return the labels of the inputs and of the result, with letters for "..."; None if the letters do not suffice."""
+    """Return the labels of the inputs and of the result, with letters for "...".
+
+    If the letters do not suffice, the labels of the inputs are None.
+    """
     unused_letters = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if all(c not in labels for labels in [*inputs, result])]
     pairs = [(labels, rank) for labels, rank in zip(inputs, ranks, strict=True) if "..." in labels]
     ellipsis_width = max((rank - len(labels.replace("...", "")) for labels, rank in pairs), default=0)
@@ -105,6 +108,7 @@ def _sum_labels(w: Rules, x: Term, labels: str, needed_labels: set[str]) -> tupl
 
 
 def _contract(w: Rules, x: Term, x_labels: str, y: Term, y_labels: str, needed_later: set[str]) -> tuple[Term, str]:
+    """Multiply two operands, and sum over labels that are not needed later; return the product and its labels."""
     x, x_labels = _sum_labels(w, x, x_labels, needed_later | set(y_labels))
     y, y_labels = _sum_labels(w, y, y_labels, needed_later | set(x_labels))
     shared_labels = [c for c in x_labels if c in y_labels]

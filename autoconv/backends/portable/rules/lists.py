@@ -1,6 +1,6 @@
-"""Rules of lists: a buffer of a fixed capacity, and a length.
+"""Rules of lists of arrays: a list is a buffer with a row for each of `capacity` elements, and a length.
 
-A list that would outgrow its capacity sets the error word; the capacity is an option of the writer.
+An op that would make a list longer than the capacity, an option of the writer, sets the error word.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autoconv.graph.types import ListType, TensorType
 
 
 def _make_list(w: Rules, node: Node, length: Term) -> ListTerm | None:
-    """Return a list of zeros for the result of a node; None if the shape of its elements is not known."""
+    """Return a list of zeros for the result of a node; None if a size of its elements is open."""
     list_type = node.results[0].type
     element = list_type.element if isinstance(list_type, ListType) else None
     shape = static_shape(element.shape) if isinstance(element, TensorType) else None

@@ -116,7 +116,7 @@ def split(w: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
 
 
 def _open_split(w: Rules, node: Node, x: Term, axis: int, sizes: Term) -> list[Term] | None:
-    """Split at sizes that are values; one that is -1 is the size that the others leave."""
+    """Split into parts whose sizes are values; a size of -1 stands for the elements that the other parts leave."""
     numbers = w.cast(sizes, int64)
     total = w.size_term(x, axis, int64)
     inferred_size = total - w.reduce(w.select(numbers.same(-1), 0, numbers), (0,), "add", 0)
@@ -189,7 +189,7 @@ def _roll_by_terms(w: Rules, x: Term, shifts: Term, axes: Sequence[int]) -> Term
     return x
 
 
-_MAX_WINDOW_SIZE = 64
+_MAX_WINDOW_SIZE = 64  # elements along an axis: each one takes a slice of its own
 
 
 @lowers("sliding_windows")
@@ -224,6 +224,7 @@ def shift(w: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("sum_tiles")
 def sum_tiles(w: Rules, node: Node, x: Term, model: Term) -> Term | None:
+    """Split an array into tiles of the shape of `model`, and add them up: the gradient of `tile`."""
     shape: list[Any] = []
     for size, tile_size in zip(x.shape, model.shape, strict=True):
         if not isinstance(size, int) or not isinstance(tile_size, int) or tile_size == 0:
@@ -271,7 +272,7 @@ def unpad(w: Rules, node: Node, x: Term) -> Term | None:
 
 
 def multiply_along_axis(w: Rules, x: Term, axis: int, matrix: np.ndarray) -> Term:
-    """Multiply an axis by a constant matrix."""
+    """Multiply the vectors along an axis by a constant matrix, each from the left."""
     product = w.dot(x, w.array(matrix, x.dtype), (), (), (axis,), (0,))
     order = [*range(axis), x.rank - 1, *range(axis, x.rank - 1)]
     return w.transpose(product, order)
@@ -307,6 +308,7 @@ def diag(w: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("set_diag")
 def set_diag(w: Rules, node: Node, x: Term, diagonal: Term) -> Term | None:
+    """Select the diagonal's elements, moved to their rows, where the mask of the diagonal is true."""
     offset = node.attributes.get("offset", 0)
     rows, columns = x.shape[-2:]
     if not isinstance(rows, int) or not isinstance(columns, int) or not isinstance(diagonal.shape[-1], int):

@@ -1,7 +1,8 @@
 """The rule of QR factors: Householder reflections, one column in each iteration of a loop.
 
 The reflections are those of LAPACK's geqrf, so that signs are the same (Golub and Van Loan, Matrix Computations,
-section 5.2): v = x - b·e with b = -sign(x[k])·‖x[k:]‖, and none where the column is zero below its diagonal.
+section 5.2): in iteration k, v = x - b·e with b = -sign(x[k])·‖x[k:]‖, where x is column k without the elements above
+the diagonal, and e is 1 at k. There is no reflection where the column is zero below its diagonal.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from autoconv.graph.graph import Node
 from autoconv.ops.elements.python_complex import RULES as COMPLEX_RULES
 from autoconv.ops.elementwise.python_complex import BOOL_CMATH, FUNCTIONS_OF_REALS
 
+# {op: key in `COMPLEX_RULES`}.
 _RULE_OF_OP = {"python_multiply": "multiply", "python_divide": "divide", "python_abs": "abs"}
 
 
@@ -63,6 +64,7 @@ def _parts(w: Rules, x: Term) -> tuple[Term, Term]:
 
 
 def _apply(w: Rules, function: str, parts: Any) -> Term:
+    """Apply the rule of a function to the real and imaginary parts of its operands, one after the other."""
     result = COMPLEX_RULES[function](w, *parts)
     return w.pair(*result) if isinstance(result, tuple) else result  # type: ignore[no-any-return]
 

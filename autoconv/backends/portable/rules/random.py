@@ -22,8 +22,9 @@ from autoconv.graph.graph import Node
 from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, SEED_KEY, WEYL
 
-# Constants of Threefry: rotations of the rounds, in turn, the constant of the third key word, and the number of rounds.
-_ROTATIONS, _THREEFRY_PARITY, _THREEFRY_ROUNDS = (13, 15, 26, 6, 17, 29, 16, 24), 0x1BD11BDA, 20
+_THREEFRY_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)  # bits, of each round in turn
+_THREEFRY_PARITY = 0x1BD11BDA  # makes the third word of the key
+_THREEFRY_ROUNDS = 20
 _LOW_WORD_MASK = 0xFFFFFFFF
 
 
@@ -62,7 +63,10 @@ def _seed_words(w: Rules, seed: Term, length: int) -> list[Term]:
 
 
 def philox_stream(w: Rules, seed: Term, algorithm: str) -> Callable[[Term], Term] | None:
-    """Return a function that maps the numbers of blocks, uint64 [n], to their words, [n, 4]; None without a form."""
+    """Return a function that maps the numbers of blocks, uint64 [n], to their words, [n, 4].
+
+    None for Threefry, and for a seed of open size.
+    """
     length = seed.shape[0]
     if not isinstance(length, int) or algorithm == "threefry":
         return None
@@ -70,7 +74,8 @@ def philox_stream(w: Rules, seed: Term, algorithm: str) -> Callable[[Term], Term
 
 
 def _stream_of_keys(w: Rules, keys: list[Term]) -> Callable[[Term], Term]:
-    if len(keys) == 3:  # the halves of the first counter, and the key
+    """Return the function of `philox_stream` for the numbers of a seed."""
+    if len(keys) == 3:  # the low and high half of the first counter, and the key
         low, high, key = keys
     else:
         mixed_seed = _philox_blocks(w, w.fill_like(keys[0], SEED_KEY, uint64), keys[0], keys[1])
@@ -106,7 +111,7 @@ def _threefry_block(w: Rules, keys: list[Term], first: Term, second: Term) -> tu
     schedule = [*keys, parity]
     first, second = first + schedule[0], second + schedule[1]
     for round_number in range(_THREEFRY_ROUNDS):
-        rotation = _ROTATIONS[round_number % 8]
+        rotation = _THREEFRY_ROTATIONS[round_number % len(_THREEFRY_ROTATIONS)]
         first = first + second
         second = (w.bits("shl", second, rotation) | w.bits("lshr", second, 32 - rotation)) ^ first
         if round_number % 4 == 3:
@@ -122,6 +127,7 @@ def _halves(w: Rules, x: Term) -> list[Term]:
 
 
 def _threefry(w: Rules, keys: list[Term], count: int) -> Term:
+    """Return words of Threefry for the two numbers of a seed, each as a uint64."""
     key = list(_threefry_block(w, _halves(w, keys[0]), *_halves(w, keys[1])))
     block_count = (count + 1) // 2
     word_pairs = _threefry_block(w, key, *_halves(w, w.iota((block_count,), 0, uint64)))
@@ -130,6 +136,7 @@ def _threefry(w: Rules, keys: list[Term], count: int) -> Term:
 
 
 def _requested_shape(node: Node, sizes: tuple[Term, ...]) -> tuple[int, ...] | None:
+    """Return the shape of a node's result; None if a size of it is open."""
     return None if sizes else static_shape(node.attributes["shape"])
 
 
@@ -175,7 +182,7 @@ def uniform(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
 
 @lowers("stateless_random_normal")
 def normal(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
-    """Box and Muller's transform; each step is rounded to float32, except for float64."""
+    """Draw by Box and Muller's transform; each step is rounded to float32, except for results of float64."""
     shape, dtype = _requested_shape(node, sizes), node.attributes["dtype"]
     if shape is None:
         return None

@@ -14,11 +14,12 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
 from autoconv.ops.traits import MAX, MIN
 
+# {kind of reduction: (the operation of two elements, its initial value)}.
 _FOLDS = {"sum": ("add", 0), "prod": ("multiply", 1), "any": ("or", False), "all": ("and", True)}
 
 
 def fold(w: Rules, x: Term, kind: str, axes: Sequence[int], keepdims: bool) -> Term:
-    """Fold along axes; `keepdims` keeps them with size 1."""
+    """Fold along axes by a kind of reduction, such as "sum"; `keepdims` keeps the axes with size 1."""
     result = w.reduce(x, axes, *fold_operation(kind, x.dtype))
     return w.keep_dimensions(result, x, axes) if keepdims else result
 
@@ -106,6 +107,7 @@ def logsumexp(w: Rules, node: Node, x: Term) -> Term:
 
 
 def _finite_maximum(w: Rules, x: Term, axes: Sequence[int]) -> Term:
+    """Return the largest element along axes, or 0 where it is not finite, so that it can be subtracted."""
     maximum = fold(w, x, "max", axes, True)
     return w.select(w.intrinsic("fabs", maximum) < float("inf"), maximum, 0.0)
 

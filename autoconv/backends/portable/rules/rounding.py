@@ -33,7 +33,8 @@ def lower_round(w: Rules, node: Node, x: Term) -> Term | None:
 def python_round(w: Rules, node: Node, x: Term) -> Term | None:
     """Round a float to digits, as Python does: the decimal number nearest to the exact value, ties to even.
 
-    The product with a power of ten is computed with its error (Dekker, 1971), which decides what seems to be a tie.
+    The product with a power of ten is computed with its rounding error (Dekker, 1971), whose sign decides where the
+    product seems to be a tie.
     """
     digits = node.attributes["digits"]
     if digits is None or not x.dtype.is_floating or not 0 <= digits <= _MAX_EXACT_POWER_OF_TEN:
@@ -55,7 +56,7 @@ def python_round(w: Rules, node: Node, x: Term) -> Term | None:
 
 
 def _product_error(w: Rules, x: Term, scale: float, product: Term) -> Term:
-    """Return x·scale - product, exactly."""
+    """Return the rounding error of a product: x·scale - product, exactly."""
     high_scale = scale * _SPLITTING_FACTOR - (scale * _SPLITTING_FACTOR - scale)
     low_scale = scale - high_scale
     bits = w.bitcast(x, int64)

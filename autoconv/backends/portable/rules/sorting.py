@@ -28,9 +28,9 @@ def argsort(w: Rules, node: Node, x: Term) -> Term | None:
 
 
 def _complex_order(w: Rules, x: Term, axis: int) -> Term:
-    """Return the positions of complex numbers in order: by which parts are nan, then by real, then by imaginary part.
+    """Return the positions of complex numbers in ascending order: by which parts are nan, then real, then imaginary.
 
-    Stable sorts by the least important key first.
+    Three stable sorts, by the least important key first, make this order.
     """
     real, imag = w.emit_unary("real", x), w.emit_unary("imag", x)
     real_class, imag_class = (w.cast(w.is_nan(part), int32) for part in (real, imag))

@@ -40,7 +40,7 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
     has_gathers = any(isinstance(aligned.entry, Gather) for aligned in entries)
     positions: list[Any] = []  # for each dimension of the result so far: None, or the positions along it
     axis, dropped_axes = 0, []
-    open_slice: tuple[int, tuple[Any, ...]] | None = None  # a slice whose size is open
+    open_slice: tuple[int, tuple[Any, ...]] | None = None  # axis and bounds of the slice whose size is open
     for entry, entry_operands, _, width in entries:
         match entry:
             case NewAxis():
@@ -105,6 +105,7 @@ def _gather_at(w: Rules, x: Term, positions_by_axis: Sequence[Any]) -> Term:
 
 
 def _take_position(w: Rules, x: Term, axis: int, position: Any) -> Term:
+    """Take one position along an axis, which keeps the size 1."""
     size = x.shape[axis]
     if isinstance(position, int) and isinstance(size, int):
         position = position + size if position < 0 else position
@@ -114,6 +115,7 @@ def _take_position(w: Rules, x: Term, axis: int, position: Any) -> Term:
 
 
 def _slice_axis(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]) -> Term | None:
+    """Take a slice along an axis; None if its size is open and the runtime has no such arrays."""
     if entry.is_whole:
         return x
     size, bounds = x.shape[axis], _slice_bounds(entry, operands)
@@ -147,7 +149,10 @@ def _slice_bounds(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
 
 
 def _box_starts(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | None:
-    """Return the start along each dimension of a subscript of single positions and slices of step 1, else None."""
+    """Return the start along each dimension of the box that single positions and slices of step 1 select.
+
+    None for a subscript with other entries.
+    """
     starts: list[Any] = []
     for entry, indices, axis, width in align(spec, x.rank, operands, lambda operand: operand.rank):
         match entry:
@@ -177,9 +182,9 @@ def add_at_item(w: Rules, node: Node, x: Term, value: Term, *operands: Term) -> 
 
 
 def assign(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term]) -> Term | None:
-    """Return `x` with x[spec] replaced."""
-    starts = _box_starts(spec, x, operands)
-    if starts is None:
+    """Return `x` with a value written to x[spec]; None if there is no form."""
+    box_starts = _box_starts(spec, x, operands)
+    if box_starts is None:
         result = _scatter_at(w, x, value, spec, operands, None)
         return _write_masked(w, x, value, spec, operands) if result is None and isinstance(value, Term) else result
     target = subscript(w, x, spec, operands)  # checks the positions
@@ -192,7 +197,7 @@ def assign(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequen
     positions = [
         w.constant(start if start >= 0 or not isinstance(x.shape[a], int) else start + x.shape[a], int64)
         if isinstance(start, int) else _wrap_start(w, start, sizes[a])
-        for a, start in enumerate(starts)
+        for a, start in enumerate(box_starts)
     ]  # fmt: skip
     box_shape, box_sizes = _box_sizes(spec, x, target, w)
     value = _fit_to_shape(w, value, target)
@@ -200,7 +205,10 @@ def assign(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequen
 
 
 def _write_masked(w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term]) -> Term | None:
-    """Write one number to slices of any bounds: to the elements whose positions are in all slices."""
+    """Write one number to slices of any bounds: to the elements whose positions are in all slices.
+
+    None for values of other sizes, subscripts with other entries, and slices that go backwards.
+    """
     if any(size != 1 for size in value.shape):
         return None
     mask: Term | None = None
@@ -226,7 +234,10 @@ def _write_masked(w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence
 
 
 def _is_in_slice(w: Rules, positions: Term, size: Any, bounds: tuple[Any, ...]) -> Term | None:
-    """Return a mask of the positions in a slice; None for a slice that may go backwards."""
+    """Return a mask of the positions in a slice; None for a slice that goes backwards.
+
+    A step that is a value sets the error word if the slice goes backwards.
+    """
     start, stop, step = (part if part is None or isinstance(part, int) else w.cast(part, int64) for part in bounds)
     size = size if isinstance(size, int) else w.cast(size, int64)
     if isinstance(step, int) and step <= 0:
@@ -250,6 +261,7 @@ def _is_in_slice(w: Rules, positions: Term, size: Any, bounds: tuple[Any, ...]) 
 
 
 def _wrap_start(w: Rules, start: Term, size: Any) -> Term:
+    """Return a start as int64, counted from the first element where it counts from the end."""
     start = w.cast(start, int64)
     return w.select(start < 0, start + (size if isinstance(size, int) else w.cast(size, int64)), start)
 
@@ -276,7 +288,7 @@ def _box_sizes(spec: Spec, x: Term, target: Term, w: Rules) -> tuple[list[Any], 
 def _scatter_at(
     w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term], combine: str | None
 ) -> Term | None:
-    """Write to the positions that the subscript selects."""
+    """Return `x` with a value written to, or combined with, the elements that the subscript selects."""
     positions = subscript(w, positions_of(w, x), spec, operands)
     if isinstance(positions, Window) and isinstance(value, Term) and combine is None:
         result = _write_masked(w, x, value, spec, operands)

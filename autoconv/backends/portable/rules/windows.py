@@ -1,8 +1,8 @@
 """Slices whose bounds are values, for runtimes without arrays of open size: arrays of a known size, and a length.
 
-`x[i:]` of n elements is a `Window`: n elements, the first n - i of them valid. Elementwise ops compute on all of
-them; reductions and stores ignore the others. Where NumPy would compare two sizes, the lengths are compared, and the
-error word is set if they differ.
+`x[i:]` of n elements is a `Window`: n elements, the first n - i of them valid. Elementwise ops compute on all elements;
+reductions and stores ignore those that are not valid. Where NumPy would compare two sizes, the lengths are compared,
+and the error word is set if they differ.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def take_window(w: Rules, x: Term, axis: int, start: Any, stop: Any) -> Window |
     start_position = clip_bound(start, 0)
     count = clip_bound(stop, size) - start_position
     high = [size if a == axis else 0 for a in range(x.rank)]
-    padded_x = w.pad(x, w.constant(1, x.dtype), [0] * x.rank, high)  # no op fails for 1
+    padded_x = w.pad(x, w.constant(1, x.dtype), [0] * x.rank, high)  # with a number for which no op fails
     return Window(w.dynamic_slice(padded_x, axis, start_position, size), axis, w.select(count < 0, 0, count))
 
 
@@ -115,7 +115,7 @@ def write_window(w: Rules, x: Term, value: Term | Window, positions: Window, com
 def elementwise(
     w: Rules, operands: Sequence[Term | Window], compute: Callable[[list[Term]], Term | None]
 ) -> Term | Window | None:
-    """Apply an elementwise op to windows and arrays; `compute` takes arrays."""
+    """Apply an elementwise op to windows and arrays; `compute` writes it for arrays, or returns None."""
     windows = [x for x in operands if isinstance(x, Window)]
     first_window = windows[0]
     axis_from_end = first_window.axis_from_end
@@ -138,7 +138,7 @@ def elementwise(
 def reduce_window(
     w: Rules, node: Node, x: Window, kind: str, compute: Callable[[Term], Term | None]
 ) -> Term | Window | None:
-    """Reduce a window; `compute` takes an array."""
+    """Reduce a window by a `kind` of reduction, such as "sum"; `compute` writes it for an array, or returns None."""
     axes = normalise_axes(node.attributes.get("axis"), x.term.rank)
     if x.axis not in axes:
         result = compute(x.term)

@@ -13,7 +13,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import At, Entry, Slice
 
-Parts = tuple[Value, Value]
+Parts = tuple[Value, Value]  # real and imaginary part
 _MAX_EXPONENT = 100  # exponents below it are lowered to products
 
 
@@ -44,6 +44,7 @@ def quotient(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
 
 
 def fused_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
+    """Multiply with fused multiply-adds, which are rounded once."""
     (xr, xi), (yr, yi) = x, y
     real = b.multiply_add(xr, yr, b.negative(b.multiply(xi, yi)))
     return real, b.multiply_add(xr, yi, b.multiply(xi, yr))
@@ -72,6 +73,7 @@ def power(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
+    """Raise a number that is not 0 to a power."""
     exponent = node.inputs[1].node
     if exponent is not None and exponent.op.name == "constant":
         array = np.asarray(exponent.attributes["value"])
@@ -173,6 +175,7 @@ def _slice_parts(b: GraphBuilder, x: Parts, axis: int, index: Entry) -> Parts:
 
 
 def _multiply_along_axis(b: GraphBuilder, x: Parts, axis: int, size: int) -> Parts:
+    """Return the product along an axis, which keeps the size 1, in NumPy's order."""
     if size <= 8:
         slices = [_slice_parts(b, x, axis, Slice(i, i + 1, None)) for i in range(size)]
         total = slices[0]

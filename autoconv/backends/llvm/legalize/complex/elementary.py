@@ -51,6 +51,7 @@ def _scale(b: GraphBuilder, magnitude: Any) -> tuple[Any, Callable[[Callable[[in
 
 
 def exp(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """Multiply exp(x) by the sine and cosine of y."""
     # Beyond the limit, exp(x - limit) is multiplied by exp(limit) last: exp(x) alone would overflow.
     limit = 80.0 if _is_single(x) else 700.0
     is_large = b.greater(x, limit)
@@ -122,7 +123,7 @@ def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
-    """Return the hyperbolic sine and cosine, divided by a scale, and the scale."""
+    """Return the hyperbolic sine and cosine of real numbers, both divided by a scale, and the scale."""
     limit = 80.0 if _is_single(x) else 700.0
     magnitude = b.abs(x)
     is_large = b.greater(magnitude, limit)

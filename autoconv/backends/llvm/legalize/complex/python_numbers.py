@@ -29,10 +29,12 @@ def _zero(b: GraphBuilder) -> Any:
 
 
 def _real(b: GraphBuilder, x: Value) -> Any:
+    """Return a real number as a Python float."""
     return x if _dtype(x) is float64 else b.python_cast(x, dtype=float64, weak=True)
 
 
 def _pair(b: GraphBuilder, x: Any) -> tuple[Any, Any]:
+    """Return the parts of an operand, which may be a real number."""
     return x if isinstance(x, tuple) else (_real(b, x), _zero(b))
 
 

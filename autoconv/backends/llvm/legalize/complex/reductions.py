@@ -40,6 +40,7 @@ def _norm(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 def _quantifier_rule(name: str) -> Rule:
+    """Return the rule of `numpy_any` or `numpy_all`, which test whether numbers are not 0."""
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         is_nonzero = b.logical_or(*(b.not_equal(part, 0.0) for part in x[0]))
         return getattr(b, name)(is_nonzero, **node.attributes)
@@ -70,6 +71,7 @@ def _extreme_indicators(b: GraphBuilder, x: Parts, is_max: bool, axis: Any) -> A
 
 
 def _position_rule(is_max: bool) -> Rule:
+    """Return the rule of the position of the first extreme."""
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         if 0 in sizes(x[0][0].type):
             return None

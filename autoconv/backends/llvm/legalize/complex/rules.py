@@ -147,6 +147,7 @@ _LINEAR_OPS = (
 
 
 def _linear_rule(name: str) -> Rule:
+    """Return the rule of an op that applies to the real parts and to the imaginary parts of its operands alike."""
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
         if any(not is_ranked_complex(value.type) for value in node.results):
             return None
@@ -167,6 +168,7 @@ def _linear_rule(name: str) -> Rule:
 
 
 def _real_attributes(node: Node) -> dict[str, Any]:
+    """Return the attributes of a node for one part: with the part's dtype in place of a complex dtype."""
     result = dict(node.attributes)
     for name, value in result.items():
         if isinstance(value, DType) and value.is_complex:

@@ -84,7 +84,8 @@ class _SplitValue:
     def __init__(self, complex_value: Value | None, parts: Parts | None = None) -> None:
         self.complex_value = complex_value
         self.parts = parts
-        self.forms_read: set[str] | None = None  # for a capture of a region: the forms that the region uses
+        # Of a value that a region captures: the forms ("whole", "parts") that the region uses; None for other values.
+        self.forms_read: set[str] | None = None
 
 
 def _part_type(type_: Type) -> TensorType:
@@ -102,6 +103,7 @@ class _Writer:
     # ---- values
 
     def complex_value(self, value: Value) -> Value:
+        """Return a value of the old graph as one value of the new graph, which is made of its parts if needed."""
         split_value = self.split_values[value]
         if split_value.complex_value is None:
             if split_value.forms_read is not None:
@@ -114,6 +116,7 @@ class _Writer:
         return split_value.complex_value
 
     def parts(self, value: Value) -> Parts:
+        """Return the parts of a value of the old graph in the new graph, where it is split if needed."""
         split_value = self.split_values[value]
         if split_value.parts is None:
             if split_value.forms_read is not None:
@@ -237,7 +240,7 @@ class _Writer:
         return all(is_ranked_complex(v.type) for v in values) and len({v.shape for v in values}) == 1
 
     def _new_parameter(self, graph: Graph, value: Value, outer: Value, is_in_parts: bool, is_loop: bool) -> _SplitValue:
-        """Return the form of a region's parameter.
+        """Return a region's parameter: as parts if `is_in_parts`, or in the forms that the region will use.
 
         A loop splits a value before its first iteration; other regions split it where they use the parts.
         """
@@ -254,6 +257,7 @@ class _Writer:
 
 
 def _region_outputs(writer: _Writer, values: Sequence[Value], are_in_parts: Sequence[bool]) -> list[Value]:
+    """Return the outputs of a region, two for each value that is in parts."""
     result: list[Value] = []
     for value, is_in_parts in zip(values, are_in_parts, strict=True):
         result += writer.parts(value) if is_in_parts else (writer.complex_value(value),)
