@@ -1,4 +1,4 @@
-"""Names that TensorFlow has as experimental."""
+"""The names of TensorFlow's `saved_model.experimental`."""
 
 from __future__ import annotations
 

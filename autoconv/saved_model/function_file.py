@@ -23,8 +23,8 @@ from autoconv.storage.files import document_content, document_text
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 
-FORMAT = "autoconv.function"
-VERSION = 1
+FORMAT = "autoconv.function"  # key of the index in the file's metadata, and the name of the format
+VERSION = 1  # of the format
 _FILE_KIND = "file of a saved function"
 
 
@@ -95,6 +95,7 @@ def load_function(path: str | os.PathLike[str]) -> LoadedFunction:
 
 
 def _traces(function: Function[..., Any] | LoadedFunction | ConcreteFunction) -> list[ConcreteFunction]:
+    """Return the traces of a function that can be saved."""
     if isinstance(function, ConcreteFunction):
         return [function]
     if isinstance(function, LoadedFunction):

@@ -22,10 +22,10 @@ from autoconv.errors import DataLossError
 from autoconv.storage.arrays import ArrayFile, write_arrays
 from autoconv.storage.files import folder_lock, read_json, replacing, write_json
 
-INDEX = "saved_model.json"
+INDEX = "saved_model.json"  # name of the index
 FORMAT = "autoconv.saved_model"
-VERSION = 1
-ASSETS = "assets"
+VERSION = 1  # of the format
+ASSETS = "assets"  # name of the folder of assets
 _TENSORFLOW_FILES = ("saved_model.pb", "saved_model.pbtxt")
 _GRAPH_SEPARATOR = "\n# ----\n"  # graph texts have no such line
 
@@ -130,6 +130,7 @@ def _copy_assets(folder: str, assets: Sequence[str], token: str) -> list[tuple[s
 
 
 def _asset_path(folder: str, name: str, digest: str) -> str:
+    """Return the path of a stored asset; raises DataLossError for another name, a missing file and damage."""
     parts = name.split("/")
     if len(parts) != 3 or parts[0] != ASSETS or any(_checked_name(folder, part) != part for part in parts):
         raise DataLossError(f"{folder}: {name!r} is not the name of an asset.")
@@ -144,6 +145,7 @@ def _asset_path(folder: str, name: str, digest: str) -> str:
 
 
 def _file_digest(path: str) -> str:
+    """Return the checksum of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

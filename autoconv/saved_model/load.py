@@ -89,7 +89,7 @@ def load(export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOpti
 
 
 class Loading:
-    """The state of one run of `load` or `load_function`."""
+    """The state of one run of `load` or `load_function`; a node is the record of an object in the index."""
 
     def __init__(
         self, index: Mapping[str, Any], graph_texts: list[str], arrays: ArrayFile, assets: list[str],
@@ -170,6 +170,7 @@ class Loading:
         return self._objects[number]
 
     def _read_trace(self, record: Mapping[str, Any]) -> LoadedTrace:
+        """Return the trace of a record in the index."""
         graph_number = record["graph"]
         if graph_number not in self._graphs:
             self._graphs[graph_number] = read_graph(self._graph_texts[graph_number], self._arrays.read)
@@ -177,12 +178,14 @@ class Loading:
         return LoadedTrace(record, self._graphs[graph_number], captures)
 
     def _read_capture(self, record: Mapping[str, Any]) -> Any:
+        """Return what a trace captures: a tensor, a variable's storage, or the path of an asset."""
         if "array" in record:
             return EagerTensor(self._arrays.read(record["array"]))
         object_ = self._objects[record["object"]]
         return object_.storage if isinstance(object_, Variable) else object_.asset_path
 
 
+# By the kind of a node, the function that makes its object, without parts.
 _LOADERS: dict[str, Callable[[Loading, Mapping[str, Any]], Any]] = {
     "variable": Loading._make_variable,
     "function": Loading._make_function,
@@ -201,4 +204,4 @@ def _sequence_items(parts: Mapping[str, Any], node: Mapping[str, Any]) -> list[A
     return [parts.get(str(position)) for position in range(length)]
 
 
-_MAX_SEQUENCE_LENGTH = 10**6  # items of a saved sequence
+_MAX_SEQUENCE_LENGTH = 10**6  # of a saved sequence, in items

@@ -88,6 +88,8 @@ class LoadedFunction:
     def _tensors_if_accepted(
         self, trace: LoadedTrace, args: tuple[Any, ...], kwargs: dict[str, Any], allows_conversion: bool
     ) -> list[Any] | None:
+        """Return the tensors of the arguments in the order of a trace's specs; None if the trace does not accept them.
+        """
         bound = self._bind(args, kwargs)
         if bound is None:
             return None
@@ -154,6 +156,7 @@ def _matching_leaves(arguments: Any, expected: Any) -> Iterator[Any]:
 
 
 def _is_equal(value: Any, expected: Any) -> bool:
+    """Return whether a plain value equals that of a trace: of the same class, and nan equal to nan."""
     if is_tensor(value) or isinstance(value, np.ndarray):
         return False
     are_nan = value != value and expected != expected
@@ -188,6 +191,7 @@ def _convert_to_spec(value: Any, spec: TensorSpec, allows_conversion: bool) -> A
 
 
 def _restore_signature(parameters: Sequence[Mapping[str, Any]]) -> inspect.Signature:
+    """Return the signature of saved parameters; raises DataLossError for damage."""
     restored_parameters = []
     for record in parameters:
         default: Any = _EMPTY

@@ -88,6 +88,7 @@ def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[di
 
 
 def _alias_number(name: str, value: object, numbers: Mapping[int, int]) -> int:
+    """Return the number of the function that an alias names; raises ValueError for other values."""
     if not isinstance(value, FUNCTIONS) or id(value) not in numbers:
         raise ValueError(f"The alias {name!r} names {value!r}, which is no function of the saved object.")
     return numbers[id(value)]
@@ -128,6 +129,7 @@ def _object_record(value: object, number: int, writer: TraceWriter, assets: list
 
 
 def _function_record(value: Function[..., Any], writer: TraceWriter) -> dict[str, Any]:
+    """Return a function as JSON values: its name, parameters and traces."""
     parameters = []
     for name, parameter in value.function_spec.python_signature.parameters.items():
         record: dict[str, Any] = {"name": name, "kind": parameter.kind.name}
@@ -143,6 +145,7 @@ def _function_record(value: Function[..., Any], writer: TraceWriter) -> dict[str
 
 
 def _signatures_by_name(obj: object, signatures: Any) -> Mapping[str, Any]:
+    """Return the functions that are signatures: the given ones, or the only one that can be the default."""
     if signatures is None:
         functions = functions_of(obj)
         keras_function = getattr(obj, "_default_save_signature", None)  # of Keras' models
@@ -179,6 +182,7 @@ def _only_trace(value: Any) -> ConcreteFunction | None:
 
 
 def _has_named_results(value: object) -> bool:
+    """Return whether a function of one trace returns what a signature may return."""
     try:
         _named_results("", _only_trace(value).symbolic_outputs)  # type: ignore[union-attr]
     except ValueError:

@@ -12,7 +12,7 @@ from autoconv.errors import DataLossError
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.graph import Graph, Node
 
-MAX_ELEMENTS_IN_TEXT = 64  # elements; the text of 10^6 takes seconds to write and to read
+MAX_ELEMENTS_IN_TEXT = 64  # of an array: the text of 10^6 elements takes seconds to write and to read
 
 
 @attribute_class

@@ -59,6 +59,7 @@ def decode(stored: Any, decode_leaf: Callable[[dict[str, Any]], Any] = lambda st
 
 
 def _decode(stored: dict[str, Any], decode_leaf: Callable[[dict[str, Any]], Any]) -> Any:
+    """Do what `decode` does; damage raises various errors."""
     if "spec" in stored:
         dtype, shape, name = stored["spec"]
         return TensorSpec(shape, as_dtype(dtype), name)
@@ -83,6 +84,7 @@ _SPEC_BY_NAME: dict[str, Any] = {class_.__name__: class_ for class_ in (SparseTe
 
 
 def _encode_composite_spec(spec: TypeSpec) -> dict[str, Any]:
+    """Return the spec of a sparse or ragged tensor as JSON values."""
     shape, dtype, *options = spec._serialize()
     sizes = None if shape.rank is None else shape.as_list()
     encoded_options = [option.name if isinstance(option, DType) else option for option in options]
@@ -90,6 +92,7 @@ def _encode_composite_spec(spec: TypeSpec) -> dict[str, Any]:
 
 
 def _literal_text(value: object) -> str:
+    """Return a literal of Python as text; raises NotStorable for other values."""
     text = value_text(value)
     try:
         _parse_literal(text)
@@ -99,6 +102,7 @@ def _literal_text(value: object) -> str:
 
 
 def _parse_literal(text: str) -> Any:
+    """Return the value of a literal's text; raises GraphSyntaxError or ValueError for other texts."""
     scanner = Scanner(text)
     value = parse_value(scanner)
     if scanner.position != len(text):

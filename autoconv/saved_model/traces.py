@@ -86,6 +86,7 @@ class TraceWriter:
         return {"name": name, "graph": len(self.graphs) - 1, "captures": captures, **structures}
 
     def _capture_record(self, capture: Any, name: str) -> dict[str, Any]:
+        """Return a capture of the function `name` as JSON values: the number of its owner, or the key of its array."""
         number = self._number_of(capture)
         if number is not None:
             return {"object": number}
@@ -111,6 +112,7 @@ class TraceWriter:
 
 
 def _check_storable(graph: Graph) -> None:
+    """Raise AutoconvError for a graph that runs Python functions or refers to Python objects."""
     for node in graph.walk():
         texts = [value_text(value) for value in node.attributes.values() if not isinstance(value, np.ndarray)]
         if any(text.startswith("<opaque") for text in texts):
@@ -189,6 +191,7 @@ def _parameter_order(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[i
 
 
 def _with_name(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a function of this name that runs a saved graph by `call`."""
     def named(*args: Any) -> Any:
         return call(*args)
 

@@ -20,9 +20,10 @@ from autoconv.storage.crc32c import masked_crc32c
 from autoconv.storage.wire import make_field, parse_fields, read_varint
 from autoconv.train.object_graph import ObjectNode
 
-_MAGIC = 0xDB4775248B80FB57
-_FOOTER_SIZE = 48
-GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_MAGIC = 0xDB4775248B80FB57  # the last 8 bytes of a table
+_FOOTER_SIZE = 48  # bytes
+GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # key of the graph of objects
+# Names of dtypes by TensorFlow's numbers.
 _DTYPES = {
     1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string", 8: "complex64", 9: "int64",
     10: "bool", 14: "bfloat16", 17: "uint16", 18: "complex128", 19: "float16", 22: "uint32", 23: "uint64",
@@ -47,8 +48,9 @@ class Bundle:
         self.nodes = _object_nodes(bytes(self.read(GRAPH)[()])) if GRAPH in self.records else [ObjectNode()]
 
     def _add_entry(self, key: str, value: bytes) -> None:
-        # The header has the number of shards, and the byte order. An entry has the dtype, the shape, the shard, the
-        # first byte, the number of bytes, the checksum, and slices.
+        """Add an entry of the index, or read the header, whose key is empty; the value is a protocol buffer."""
+        # Fields of the header: 1 number of shards, 2 byte order. Of an entry: 1 dtype, 2 shape, 3 shard, 4 first byte,
+        # 5 number of bytes, 6 checksum, 7 slices.
         fields = parse_fields(value)
         if not key:
             self._shard_count = _last_value(fields, 1, 1)
@@ -127,6 +129,7 @@ def _read_handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
 
 
 def _read_block(data: bytes, start: int, size: int) -> bytes:
+    """Return a block of a table, which is followed by a byte for the compression and by its checksum."""
     if start + size + 5 > len(data):
         raise ValueError("a block ends after the end of the file")
     if masked_crc32c(data[start : start + size + 1]) != struct.unpack_from("<I", data, start + size + 1)[0]:
@@ -182,4 +185,5 @@ def graph_message(nodes: Sequence[ObjectNode]) -> bytes:
 
 
 def _last_value(fields: dict[int, list[Any]], number: int, default: Any) -> Any:
+    """Return the value of a field of a protocol buffer: the last one, or the default if there is none."""
     return fields[number][-1] if number in fields else default

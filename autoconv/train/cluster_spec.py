@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Tasks = Mapping[str, Sequence[str] | Mapping[int, str]]
+Tasks = Mapping[str, Sequence[str] | Mapping[int, str]]  # addresses of tasks, by the names of jobs
 
 
 class ClusterSpec:
@@ -77,6 +77,7 @@ class ClusterSpec:
 
 
 def _tasks_by_number(name: str, tasks: object) -> dict[int, str]:
+    """Return the addresses of a job's tasks by number; raises TypeError for other values."""
     error = TypeError(f"The tasks for job {name!r} must be a list or a dictionary from integers to strings.")
     if isinstance(tasks, (list, tuple)):
         tasks = dict(enumerate(tasks))

@@ -20,9 +20,10 @@ class ObjectMatcher(Protocol):
     def match(self, number: int, value: Any) -> None: ...
 
 
-_ORIGINAL_CLASS = "_original_class"
+_ORIGINAL_CLASS = "_original_class"  # attribute of a class that `_waiting_class` made
+# By the identity of an object: a weak reference to it, and for each attribute the deferred restorations, each with the
+# number of the checkpoint's object.
 _DEFERRED: dict[int, tuple[Any, dict[str, list[tuple[ObjectMatcher, int]]]]] = {}
-"""Deferred restorations by the identity of an object: a weak reference to it, and its restorations by attribute."""
 
 
 def defer(owner: Any, name: str, restoration: ObjectMatcher, number: int) -> None:
@@ -66,6 +67,7 @@ def discard_deferred(owner: Any, name: str) -> None:
 
 
 def _is_waiting(class_: type) -> bool:
+    """Return whether `_waiting_class` made the class."""
     return _ORIGINAL_CLASS in vars(class_)
 
 

@@ -9,7 +9,7 @@ NAMES = (
     "SequenceExample",
 )  # fmt: skip
 
-# Fields of each message: name, number, type. A type <T> is a map from strings to T, [T] is repeated.
+# Fields of each message: (name, number, type). A type <T> is a map from strings to T, and [T] a list.
 _MESSAGES = {
     "BytesList": [("value", 1, "[bytes]")],
     "FloatList": [("value", 1, "[float]")],
@@ -82,6 +82,7 @@ def message_classes() -> dict[str, type]:
 
 
 def _add_field(message: Any, name: str, number: int, field_type: str) -> None:
+    """Add a field to the descriptor of a message, with a type as in `_MESSAGES`."""
     field = message.field.add(name=name, number=number, label="LABEL_OPTIONAL")
     if field_type[0] in "[<":
         field.label = field.LABEL_REPEATED

@@ -61,7 +61,7 @@ class CheckpointManager:
         if state is not None:
             times = state.all_model_checkpoint_timestamps or [time.time()] * len(state.all_model_checkpoint_paths)
             checkpoints = zip(state.all_model_checkpoint_paths, times, strict=False)
-            self._time_by_prefix = {path: moment for path, moment in checkpoints if exists(path)}
+            self._time_by_prefix = {path: saved_at for path, saved_at in checkpoints if exists(path)}
             self._latest = state.model_checkpoint_path if exists(state.model_checkpoint_path) else None
             self._last_preserved_at = state.last_preserved_timestamp or self._last_preserved_at
 
@@ -144,9 +144,9 @@ class CheckpointManager:
         surplus_prefixes: list[str] = []
         while self._max_to_keep is not None and len(self._time_by_prefix) > self._max_to_keep:
             path = next(iter(self._time_by_prefix))
-            moment = self._time_by_prefix.pop(path)
-            if self._preservation_hours and moment - self._last_preserved_at >= self._preservation_hours * 3600:
-                self._last_preserved_at = moment
+            saved_at = self._time_by_prefix.pop(path)
+            if self._preservation_hours and saved_at - self._last_preserved_at >= self._preservation_hours * 3600:
+                self._last_preserved_at = saved_at
             else:
                 surplus_prefixes.append(path)
         return surplus_prefixes

@@ -14,7 +14,7 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 
-VALUE = "VARIABLE_VALUE"
+VALUE = "VARIABLE_VALUE"  # name of a variable's value
 
 
 @dataclass
@@ -109,6 +109,7 @@ def children_of(value: Any) -> dict[str, Any]:
 
 
 def value_names(value: Any) -> tuple[str, ...]:
+    """Return the names of the values that a checkpoint stores for one object, without those of its parts."""
     if isinstance(value, Variable):
         return (VALUE,)
     return tuple(_serialized_tensors(value))
@@ -138,6 +139,7 @@ def restore_values(value: Any, read: Callable[[str], np.ndarray], key_by_name: M
 
 
 def _assign(variable: Variable, array: np.ndarray) -> None:
+    """Assign an array of a checkpoint to a variable; raises ValueError for another shape."""
     if not variable.shape.is_compatible_with(array.shape):
         raise ValueError(
             f"Received incompatible tensor with shape {array.shape} when attempting to restore variable with shape "
@@ -147,9 +149,11 @@ def _assign(variable: Variable, array: np.ndarray) -> None:
 
 
 def _serialized_tensors(value: Any) -> dict[str, Any]:
+    """Return the tensors that an object with its own serialization stores, by name; none for other objects."""
     method = getattr(type(value), "_serialize_to_tensors", None)
     return dict(method(value)) if callable(method) else {}
 
 
 def _escape(name: str) -> str:
+    """Escape slashes and points of a name in a path."""
     return name.replace(".", "..").replace("/", ".S")

@@ -16,8 +16,8 @@ from autoconv.train.bundle import GRAPH, Bundle, graph_message
 from autoconv.train.object_graph import ObjectNode
 
 FORMAT = "autoconv checkpoint"
-VERSION = 1
-INDEX = ".index.json"
+VERSION = 1  # of the format
+INDEX = ".index.json"  # end of the index's name, behind the checkpoint's prefix
 
 
 class Arrays(Protocol):
@@ -63,6 +63,7 @@ class CheckpointReader:
         return array[()] if array.dtype == object and not array.ndim else array
 
     def get_array(self, key: str) -> np.ndarray:
+        """Return the value as an array, also that of a scalar of text."""
         if key == GRAPH and key in self._records and key not in self._arrays.records:
             return np.array(graph_message(self.nodes), object)
         return self._arrays.read(key)

@@ -57,6 +57,7 @@ class Restoration:
                     defer(value, name, self, child_number)
 
     def _children(self, value: Any) -> Mapping[str, Any]:
+        """Return the parts of an object by name, those attached to the root included."""
         parts = children_of(value)
         return {**parts, **self.attached_parts} if value is self.root else parts
 

@@ -18,6 +18,7 @@ from autoconv.storage.files import replacing
 from autoconv.train.reader import CheckpointReader, exists, open_checkpoint
 
 _CHECKSUM_PREFIX = "# checksum: "
+# A line of the file: a name, and a value, which may be quoted.
 _LINE = re.compile(r'^(\w+): (?:("(?:[^"\\]|\\.)*")|(\S+))$')
 
 
@@ -62,7 +63,7 @@ def update_checkpoint_state(
     times = list(all_model_checkpoint_timestamps or [time.time()] * len(paths))
     lines = [f"model_checkpoint_path: {_quote(_relative(model_checkpoint_path, folder))}"]
     lines += [f"all_model_checkpoint_paths: {_quote(_relative(path, folder))}" for path in paths]
-    lines += [f"all_model_checkpoint_timestamps: {moment!r}" for moment in times]
+    lines += [f"all_model_checkpoint_timestamps: {time_!r}" for time_ in times]
     if last_preserved_timestamp is not None:
         lines.append(f"last_preserved_timestamp: {last_preserved_timestamp!r}")
     path = os.path.join(folder, latest_filename or "checkpoint")
@@ -88,7 +89,7 @@ def get_checkpoint_state(
     if not latest:
         raise DataLossError(f"{path} names no checkpoint.")
     try:
-        times = [float(moment) for moment in values.get("all_model_checkpoint_timestamps", [])]
+        times = [float(time_) for time_ in values.get("all_model_checkpoint_timestamps", [])]
         preserved_time = float(values.get("last_preserved_timestamp", ["0"])[-1])
     except ValueError as error:
         raise DataLossError(f"{path} is damaged: {error}") from None
@@ -222,10 +223,12 @@ def _relative(path: str, folder: str) -> str:
 
 
 def _quote(text: str) -> str:
+    """Return a text as a quoted value of the file."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def _unquote(text: str, path: str) -> str:
+    """Return the text of a quoted value of the file at `path`; raises DataLossError for damage."""
     try:
         return str(ast.literal_eval(text))
     except (SyntaxError, ValueError):

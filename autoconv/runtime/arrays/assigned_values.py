@@ -44,6 +44,7 @@ def check_depth(value: Any, rank: int) -> None:
 
 
 def _depth(value: Any) -> int:
+    """Return the number of dimensions that NumPy gives a value."""
     if isinstance(value, (list, tuple)):
         return 1 + max(map(_depth, value), default=0)
     if isinstance(value, np.ndarray):
@@ -88,6 +89,7 @@ def convert_elements_at(value: object, array: ArrayType, spec: Spec, operands: S
 
 
 def _static_sizes(shape: Shape) -> list[int] | None:
+    """Return the sizes of a shape; None if one of them is not known while tracing."""
     sizes = [size for size in shape or () if isinstance(size, int)]
     return sizes if shape is not None and len(sizes) == len(shape) else None
 
@@ -122,6 +124,7 @@ def check_element(value: object, dtype: Any) -> None:
 
 
 def _try_assignment(dtype: Any, value: Any) -> None:
+    """Assign a value to one element of an array of NumPy, whose error is the program's."""
     try:
         np.zeros(1, dtype)[0] = value
     except (TypeError, ValueError) as error:
@@ -219,6 +222,7 @@ def is_stored_item_by_item(value: object, type_: ArrayType) -> bool:
 
 
 def _may_overflow(value: object, tensor: Tensor | None, dtype: DType) -> bool:
+    """Return whether a number may be out of the range of an integer dtype; `tensor` is the one it stands for."""
     if tensor is not None:
         is_wider = tensor.weak and (dtype is not int64 or not tensor.type.dtype.is_integer)
         return is_wider or _is_range_checked(value, dtype)
@@ -247,6 +251,7 @@ def _convert_nested(value: Any, dtype: DType) -> Any:
 
 
 def _convert_item(item: object, dtype: DType) -> Any:
+    """Convert an item of an assigned list."""
     if isinstance(item, (list, tuple)):
         return _convert_nested(item, dtype)
     if isinstance(item, (bool, int, float, complex)):

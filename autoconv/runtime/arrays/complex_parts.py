@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.runtime.recording.regions import current_region
 
-PARTS_ARE_VIEWS = ("parts", "views")  # the fact that a trace learns, for the next one
+PARTS_ARE_VIEWS = ("parts", "views")  # kind and value of the fact with which the trace starts again
 
 
 def record_complex_use(use: str) -> None:

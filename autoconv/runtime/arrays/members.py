@@ -129,6 +129,7 @@ def _permuted_view(array: SymbolicArray, make_view: Callable[[np.ndarray], Any])
 
 
 def _special_attribute(array: SymbolicArray, name: str) -> Any:
+    """Return `array.real`, `array.imag` or `array.strides`."""
     if name == "real" and not array.type.dtype.is_complex:
         return array
     if name == "imag" and not array.type.dtype.is_complex:
@@ -148,6 +149,7 @@ def _special_attribute(array: SymbolicArray, name: str) -> Any:
 
 
 def _call_view_method(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a method that returns a view, or for some layouts of the array a copy."""
     tensors = map(as_tensor, _flatten_values(args))
     symbolic_arguments = [tensor for tensor in tensors if isinstance(tensor, SymbolicTensor)]
     if symbolic_arguments:
@@ -165,6 +167,7 @@ def _call_view_method(array: SymbolicArray, name: str, args: tuple[Any, ...], kw
 
 
 def _call_method(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a method of NumPy's, whose error is the program's."""
     try:
         return getattr(x, name)(*args, **kwargs)
     except (TypeError, ValueError) as error:
@@ -173,6 +176,7 @@ def _call_method(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[s
 
 
 def _flatten_values(values: Any) -> list[Any]:
+    """Return the values in nested lists and tuples."""
     nested = (_flatten_values(value) if isinstance(value, (tuple, list)) else [value] for value in values)
     return [value for flat_values in nested for value in flat_values]
 

@@ -1,4 +1,4 @@
-"""Arguments of arrays' methods, checked and converted."""
+"""Checks and conversions of the arguments of arrays' methods; `name` is that of the method, for errors."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
 def refuse_method(name: str, reason: str) -> NoReturn:
+    """Raise StagingError for a method that a graph does not support."""
     raise StagingError(f"the method {name!r} of an array {reason}", current_place())
 
 
 def refuse_options(name: str, **options: Any) -> None:
+    """Refuse the method if one of these options is given."""
     for option, value in options.items():
         if value is not None:
             refuse_method(name, f"is given {option}")
@@ -34,6 +36,7 @@ def known_shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
 
 
 def axis_argument(name: str, axis: Any) -> Any:
+    """Return the argument `axis` as None, an int or a tuple of ints."""
     if axis is None:
         return None
     if isinstance(axis, bool):
@@ -42,6 +45,7 @@ def axis_argument(name: str, axis: Any) -> Any:
 
 
 def dtype_argument(name: str, dtype: DTypeLike) -> DType | None:
+    """Return the argument `dtype`, None if it is not given."""
     if dtype is None or isinstance(dtype, DType):
         return dtype
     numpy_dtype = np.dtype(dtype)
@@ -51,6 +55,7 @@ def dtype_argument(name: str, dtype: DTypeLike) -> DType | None:
 
 
 def keepdims_argument(name: str, keepdims: object) -> bool:
+    """Return the argument `keepdims`."""
     if isinstance(keepdims, (bool, np.bool_, int)):
         return bool(keepdims)
     refuse_method(name, "is given keepdims known only at run time")
@@ -66,4 +71,5 @@ def python_number_dtype(name: str, x: SymbolicTensor) -> DType:
 
 
 def as_number(name: str, element: Any) -> Any:
+    """Return an element as a symbolic Python number."""
     return dispatch.apply("python_cast", element, dtype=python_number_dtype(name, element), weak=True)

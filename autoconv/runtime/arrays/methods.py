@@ -39,7 +39,7 @@ from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_MAX_ITEMS = 64  # items of a list that is built while tracing; longer lists are built by the graph
+_MAX_ITEMS = 64  # number of items up to which a list is built while tracing; longer lists are built by the graph
 
 
 def attribute_of(x: SymbolicTensor, name: str) -> Any:
@@ -114,6 +114,7 @@ def _reduce(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **opti
 
 
 def _typed_reduction_method(name: str) -> Callable[..., Any]:
+    """Return the method of a reduction that takes a dtype."""
     def run(
         x: Any,
         axis: Any = None,
@@ -130,6 +131,7 @@ def _typed_reduction_method(name: str) -> Callable[..., Any]:
 
 
 def _reduction_method(name: str) -> Callable[..., Any]:
+    """Return the method of a reduction that takes no dtype."""
     def run(x: Any, axis: Any = None, out: OutLike | None = None, keepdims: Any = False, **unsupported: Any) -> Any:
         refuse_options(name, out=out, **unsupported)
         return _reduce(name, x, axis, keepdims)
@@ -138,6 +140,7 @@ def _reduction_method(name: str) -> Callable[..., Any]:
 
 
 def _scan_method(name: str) -> Callable[..., Any]:
+    """Return the method of a cumulative sum or product."""
     def run(x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None) -> Any:
         refuse_options(name, out=out)
         return dispatch.apply(f"numpy_{name}", x, axis=axis_argument(name, axis), dtype=dtype_argument(name, dtype))
@@ -303,6 +306,7 @@ def _tolist(x: SymbolicTensor) -> Any:
 
 
 def _nest_items(x: object, shape: tuple[Any, ...]) -> Any:
+    """Return the elements as Python numbers in nested lists."""
     if not shape:
         return as_number("tolist", x)
     return trace_container([_nest_items(binary_dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])
@@ -326,6 +330,7 @@ def _dot(x: SymbolicTensor, b: Any, out: OutLike | None = None) -> Any:
 
 
 def _call_function(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call the implementation of NumPy's function `name`."""
     compute = implementation(getattr(np, name))
     assert compute is not None
     return compute(*args, **kwargs)

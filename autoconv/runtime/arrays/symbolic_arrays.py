@@ -244,8 +244,7 @@ class SymbolicArray(TensorMethods):
         check_rank(1 if isinstance(index, slice) else 0, self.ndim)  # before its bounds are evaluated, as in NumPy
         spec, operands = binary_dispatch.parse_program_index(_load_indices(index))
         operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
-        indexed_count = indexed_rank(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
-        check_rank(indexed_count, self.ndim)
+        check_rank(indexed_rank(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0)), self.ndim)
         return spec, operands
 
     def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
@@ -338,6 +337,7 @@ def is_array(value: object) -> bool:
 
 
 def record_array_op(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:
+    """Record a node of an op on arrays, and return the node."""
     region = current_region()
     if region is None:
         raise StagingError("an array of a graph is used after the graph was recorded", current_place())

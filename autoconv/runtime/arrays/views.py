@@ -37,6 +37,7 @@ def _placeholder_array(type_: ArrayType) -> np.ndarray:
 
 
 def _is_writeable_view(view: np.ndarray, array: np.ndarray) -> bool:
+    """Return whether `view` is a writeable view of `array`, of the same dtype."""
     owner: Any = view
     while isinstance(owner, np.ndarray) and owner is not array and owner is not array.base:
         owner = owner.base
@@ -44,6 +45,7 @@ def _is_writeable_view(view: np.ndarray, array: np.ndarray) -> bool:
 
 
 def _address(array: np.ndarray) -> int:
+    """Return the address of an array's first element."""
     result: int = array.__array_interface__["data"][0]
     return result
 

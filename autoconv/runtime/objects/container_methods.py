@@ -49,7 +49,7 @@ _OPERATOR_BY_METHOD = {
 _OPERATOR_BY_REFLECTED_METHOD = {binary.reflected: binary.name for binary in _CONTAINER_OPERATORS}
 _REFUSED_METHODS = {"__len__": "passed to len()", "__contains__": "searched", "__str__": "converted to text",
             "__repr__": "converted to text", "__format__": "converted to text"}  # fmt: skip
-# These compare items: with symbolic operands they have to be nodes.
+# Methods that compare items: with symbolic operands they have to be nodes.
 _COMPARING_METHODS = frozenset({"sort", "index", "count", "remove", *_COMPARISON_METHODS})
 _STORING_METHODS = frozenset(
     {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
@@ -59,6 +59,7 @@ _ITERATING_METHODS = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  #
 
 
 def _forwarding_method(plain_class: type, name: str) -> Callable[..., Any]:
+    """Return a method of a traced container: Python's own while the contents are static, else a node of the graph."""
     plain_method = getattr(plain_class, name)
 
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -286,13 +286,14 @@ def materialise(container: Any) -> SymbolicObject:
 
 
 def _is_from_enclosing_region(container: Any) -> bool:
+    """Return whether an enclosing region made the container, not the current one."""
     region = current_region()
     assert region is not None
     return region.is_inside(container._home) and container._home.merged_region is not region
 
 
 class SetContents(frozenset):  # type: ignore[type-arg]
-    """The elements of a set at some time."""
+    """The elements of a set when `contents` read them, with the order from which an equal set can be made."""
 
     _order: Any
 

@@ -36,6 +36,7 @@ def eager_gradients(
 
 
 def _operand_cotangents(entry: tape_recorders.Entry, cotangents: Sequence[Any]) -> Sequence[Any]:
+    """Return the cotangents of an entry's inputs, given those of its results."""
     if entry.name == "read_variable":
         return cotangents
     dense_cotangents = [_densify(ct, result) for ct, result in zip(cotangents, entry.results, strict=True)]
@@ -59,6 +60,7 @@ def _row_slices(entry: tape_recorders.Entry, cotangent: TensorLike) -> Sequence[
 
 
 def _accumulate(cotangents: dict[int, Any], value: object, cotangent: TensorLike) -> None:
+    """Add a cotangent to that of a value, by the value's identity."""
     previous = cotangents.get(id(value))
     if previous is None:
         cotangents[id(value)] = cotangent
@@ -72,6 +74,7 @@ def _accumulate(cotangents: dict[int, Any], value: object, cotangent: TensorLike
 
 
 def _index_dtype(first: IndexedSlices, second: IndexedSlices) -> Any:
+    """Return the wider dtype of the indices of two."""
     return max(first.indices.dtype, second.indices.dtype, key=lambda dtype: dtype.size)
 
 

@@ -15,6 +15,7 @@ from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
+# Types of the results of methods; others return objects of the graph.
 _RESULT_TYPES = {
     "bit_length": TensorType(int64, (), True),
     "bit_count": TensorType(int64, (), True),

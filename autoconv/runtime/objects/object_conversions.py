@@ -15,4 +15,5 @@ def unbox(value: object, type_: TensorType, **options: Any) -> SymbolicTensor:
 
 
 def truth_of(value: SymbolicObject) -> Any:
+    """Return the truth value of an object, as a symbolic bool."""
     return record_object("object_truth", [value])

@@ -24,6 +24,7 @@ def register_rebuilt(region: Region | None, parts: Iterable[Any]) -> None:
 
 
 def is_rebuilt(value: object) -> bool:
+    """Return whether a value is a rebuilt argument of the trace; tuples do not count, as they cannot change."""
     region = current_region()
     return region is not None and id(value) in region.trace.rebuilt_arguments and not isinstance(value, tuple)
 
@@ -58,13 +59,13 @@ def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:
     if region is None or not region.trace.rebuilt_arguments:
         return
     rebuilt_arguments, created_objects = region.trace.rebuilt_arguments, region.trace.created_objects or {}
-    seen_ids: set[int] = set()
+    visited_ids: set[int] = set()
     worklist = list(values)
     while worklist:
         value = worklist.pop()
-        if type(value) in ATOMS or id(value) in seen_ids:
+        if type(value) in ATOMS or id(value) in visited_ids:
             continue
-        seen_ids.add(id(value))
+        visited_ids.add(id(value))
         if id(value) in rebuilt_arguments and not isinstance(value, tuple):
             yield value
         elif type(value).__name__ == "Variant":

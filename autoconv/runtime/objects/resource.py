@@ -1,4 +1,4 @@
-"""Objects with state of their own that graphs refer to, such as tables."""
+"""Base class of objects with their own state that graphs refer to, such as tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class TrackableResource:
-    """Base of objects whose state belongs to the saved object that owns them."""
+    """An object whose state is saved with the object that owns it."""
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return {}

@@ -13,8 +13,8 @@ import random
 from collections.abc import Callable, Set
 from typing import Any
 
-_MAX_INSERTIONS = 50_000  # in search of an order
-_SLOT_SIZE = 2 * ctypes.sizeof(ctypes.c_void_p)  # an address and a hash
+_MAX_INSERTIONS = 50_000  # the number of insertions after which a search for an order ends
+_SLOT_SIZE = 2 * ctypes.sizeof(ctypes.c_void_p)  # in bytes: an address and a hash
 
 
 def insertion_order(elements: set[Any], *, one_by_one: bool = False) -> list[Any] | frozenset[Any] | None:
@@ -64,6 +64,7 @@ def _search_order(elements: set[Any], table: _HashTable, make_set: Callable[[lis
 
 
 def _position(elements: list[Any], expected: Any) -> int:
+    """Return the position of an object in a list, by identity."""
     return next(n for n, element in enumerate(elements) if element is expected)
 
 
@@ -78,7 +79,7 @@ class _Header(ctypes.Structure):
 class _HashTable:
     """The slots of a set's hash table: the addresses and hashes of the elements.
 
-    `has_removed_slots`: some slots had elements that were removed.
+    `has_removed_slots` is true if some slots had elements that were removed.
     """
 
     def __init__(self, elements: set[Any]) -> None:

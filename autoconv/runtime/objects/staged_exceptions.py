@@ -1,4 +1,4 @@
-"""Exceptions of the graph while traced code runs, and the search for their values in exceptions of Python."""
+"""Exceptions of the graph while traced code runs, and a search for values of the graph in exceptions of Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_
 class StagedException(Exception):
     """Python-level stand-in for a symbolic exception, `value`, which Python can raise, catch and chain.
 
-    `is_handled`: it was raised before; a handler that raises it passes it on.
+    `is_handled` is true if it was raised before: a handler that raises it passes it on.
     """
 
     def __init__(self, value: Any, is_handled: bool = False) -> None:
@@ -21,12 +21,12 @@ class StagedException(Exception):
 
 def holds_graph_values(error: BaseException | None) -> bool:
     """Return whether an exception, or one that it is linked to, has values known only at run time."""
-    worklist, seen_ids = [error], set[int]()
+    worklist, visited_ids = [error], set[int]()
     while worklist:
         linked_error = worklist.pop()
-        if linked_error is None or id(linked_error) in seen_ids:
+        if linked_error is None or id(linked_error) in visited_ids:
             continue
-        seen_ids.add(id(linked_error))
+        visited_ids.add(id(linked_error))
         if type(linked_error) is StagedException or hasattr(linked_error, "_autoconv_tensors"):
             return True
         if holds_symbols(linked_error.args) or holds_created_objects(linked_error.args):

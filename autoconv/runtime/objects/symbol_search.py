@@ -1,4 +1,4 @@
-"""Search structures for values that are known only at run time, or created by the call."""
+"""Search structures for symbolic values, which are known only at run time, and for objects that the call created."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COLLECTIONS = (list, tuple, set, frozenset)
 
 
 class RunTimeObject:
-    """Base of SymbolicObject, which a search recognises without importing that class."""
+    """Base class of SymbolicObject: searches recognise it, as this module cannot import SymbolicObject."""
 
     __slots__ = ()
 
@@ -50,6 +50,7 @@ def varies_by_call(value: object) -> bool:
 
 
 def holds_functions_that_vary(value: Any) -> bool:
+    """Return whether a container holds, at any depth, a function or the like that differs from call to call."""
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
     return any(
         varies_by_call(item) or (type(item) in _COLLECTIONS and holds_functions_that_vary(item)) for item in items
@@ -62,6 +63,7 @@ def hides_symbols(value: object) -> bool:
 
 
 def _belongs_to_trace(value: object) -> bool:
+    """Return whether a value is symbolic, a rebuilt argument, or an object that the traced code made."""
     if isinstance(value, (SymbolicTensor, RunTimeObject)) or hasattr(type(value), "__autoconv_box__"):
         return True
     region = current_region()

@@ -317,6 +317,7 @@ def constant_object(value: object) -> SymbolicObject:
 
 
 def _box_tensor(value: object, region: Region) -> SymbolicObject:
+    """Convert a tensor to an object of the graph; raise StagingError for one of a kind that cannot be an object."""
     tensor = as_tensor(value)
     assert tensor is not None
     if isinstance(tensor, EagerTensor) and tensor.weak:

@@ -321,6 +321,7 @@ def represented_value(value: Any) -> Any:
 
 
 def _restore(value: np.ndarray, shape: Shape, name: str, state: dict[str, Any]) -> Variable:
+    """Make a variable that was pickled; `state` has its attributes but for the storage."""
     storage = Storage(value, shape, name)
     variable = Variable.__new__(Variable)
     variable.__dict__.update(state, _storage=storage)
@@ -329,6 +330,7 @@ def _restore(value: np.ndarray, shape: Shape, name: str, state: dict[str, Any]) 
 
 
 def _raise_wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
+    """Raise ValueError for a tensor of another dtype that is assigned to a variable."""
     raise ValueError(
         f"Tensor conversion requested dtype {variable.dtype.name} for Tensor with dtype "
         f"{tensor.dtype.name}: {tensor!r}. Cast it: autoconv.cast(value, autoconv.{variable.dtype.name})."

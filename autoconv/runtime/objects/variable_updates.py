@@ -187,6 +187,7 @@ class VariableUpdates:
         return self.assign(apply(f"tensor_scatter_nd_{operation}", self, convert_to_tensor(indices), values))
 
     def _scale_rows(self, op: str, delta: IndexedSlices) -> Any:
+        """Multiply or divide rows by values."""
         _check_slices(delta)
         indices = convert_to_tensor(delta.indices, int32 if isinstance(delta.indices, (list, tuple, int)) else None)
         rows = apply("gather", self, indices, axis=0)
@@ -261,7 +262,7 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
 
 
 def create_variable(make_variable: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """Call `make(**arguments)` through the creators in scope."""
+    """Call `make_variable(**arguments)` through the creators in scope."""
     creator = make_variable
     for outer_creator in _STATE.creators:
         creator = _chained_creator(outer_creator, creator)
@@ -283,4 +284,5 @@ def is_trainable(trainable: bool | None, synchronization: Any) -> bool:
 
 
 def _chained_creator(creator: Callable[..., Any], next_creator: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of a variable's arguments that calls a creator, which may call the next one."""
     return lambda **arguments: creator(next_creator, **arguments)

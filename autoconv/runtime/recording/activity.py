@@ -21,7 +21,7 @@ THREAD_FLAG = _ThreadFlag()
 
 
 class _IsUntraced:
-    """An object that is true in threads that record nothing.
+    """An object that is true in threads that record nothing, and false in others.
 
     Its truth value is computed without a Python frame: each function tests it on entry, even one at the recursion
     limit.
@@ -53,6 +53,7 @@ class _Activity:
         self.on_change: Callable[[object], None] = lambda untraced: None
 
     def add(self, change: int, forced_change: int = 0) -> None:
+        """Change the number of recording threads, and that of blocks of `as_if_traced`."""
         with self.lock:
             self.recording_count += change
             self.forced_count += forced_change
@@ -62,6 +63,7 @@ class _Activity:
             self.on_change(not self.forced_count and (self.is_untraced if self.recording_count else True))
 
     def add_tape(self, change: int) -> None:
+        """Change the number of active tapes."""
         with self.lock:
             self.tape_count += change
             self.thread_counts.tape_count += change

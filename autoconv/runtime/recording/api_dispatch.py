@@ -33,6 +33,7 @@ def unwrap(function: Function) -> Function:
 
 
 def register(function: Function, handler: Handler) -> None:
+    """Register a handler of a public function, before those that the function has."""
     _HANDLERS.setdefault(unwrap(function), []).insert(0, handler)
 
 

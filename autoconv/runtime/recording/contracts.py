@@ -24,7 +24,7 @@ CALL, ITERATION, NODE = "call", "iteration", "node"  # units of the trace budget
 
 
 class Contract:
-    """The assumptions of tracing, and what it has to preserve. An instance serves one trace.
+    """The assumptions of tracing about a function, and the properties that its graph has to preserve, for one trace.
 
     python_numbers: Python's numbers stay Python's, with their types, errors, arithmetic and 64 bits
     numpy_arrays: tensors stand for NumPy's arrays and scalars, with NumPy's dtypes, warnings and mutation

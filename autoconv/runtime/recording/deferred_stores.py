@@ -13,7 +13,7 @@ from autoconv.ops.analysis.computed_sizes import may_fail_for_sizes
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, StoreListener, recording
 
-UNKNOWN = object()
+UNKNOWN = object()  # in place of a value last stored, where paths may have stored different ones
 
 # Names of regions entered repeatedly: at their start the last stored value is unknown.
 _REPEATED_REGION_PREFIXES = ("while", "try_handler", "recursive")
@@ -23,8 +23,8 @@ class DeferredStores:
     """Stores of the values of a set of locations, deferred to the nodes that may raise.
 
     `write(location, value, last_stored)` records a store; it is called before such a node, where a value has changed.
-    `last_stored` is the value last stored, or `UNKNOWN`. `outermost` limits this to a region. `includes_overflows` adds
-    nodes that raise only for integers beyond 64 bits.
+    `last_stored` is the value last stored, or `UNKNOWN`. Only nodes in the region `outermost` count, if it is given.
+    With `includes_overflows`, nodes that raise only for integers beyond 64 bits count as well.
     """
 
     def __init__(
@@ -128,6 +128,7 @@ def pause_stores(listeners: Sequence[StoreListener]) -> Iterator[None]:
 
 
 def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
+    """Return whether a node of an op, with these inputs and attributes, may raise."""
     effects = OPS[op].effects
     if not isinstance(effects, Effects):
         effects = effects([value.type for value in inputs], attributes)

@@ -22,7 +22,7 @@ def is_differentiated(value: Value, region: Region) -> bool:
 
 
 def _is_dependent(value: Value, region: Region, is_dependent: dict[Value, bool]) -> bool:
-    """Visit the sources of a value in postorder; `is_dependent` holds the watched values, and caches results."""
+    """Visit the sources of a value in postorder; `is_dependent` holds watched values, and is a cache of results."""
     if not is_dependent:
         return False
     stack = [value]

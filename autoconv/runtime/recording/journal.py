@@ -18,7 +18,7 @@ from autoconv.runtime.support.attributes import GraphAttributes, dict_of, instan
 
 
 class Missing:
-    """Marks an attribute or name without a value."""
+    """The class of MISSING, which stands for the value of an attribute or name that has none."""
 
     def __repr__(self) -> str:
         return "<missing>"
@@ -73,6 +73,7 @@ class Journal:
             yield from self.outer.all_locations()
 
     def record(self, location: Location) -> None:
+        """Record that a location is about to be written, with its present value."""
         if self._is_relevant(location):
             self.locations[location.key] = location
             self.old_values[location.key] = location.read()
@@ -107,6 +108,7 @@ class Journal:
 
 
 def _is_inherited(location: Location) -> bool:
+    """Return whether a location is an attribute that the object has from its class alone."""
     attributes, name = dict_of(location.owner), location.key[-1]
     if location.kind != "attribute" or attributes is None or name in attributes:
         return False
@@ -115,6 +117,7 @@ def _is_inherited(location: Location) -> bool:
 
 
 def attribute_location(owner: object, name: str, home: object = None) -> Location:
+    """Return the location of an attribute of an object, which was made in the region `home`."""
     def read() -> Any:
         if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in instance_attributes(owner):
             return instance_attributes(owner)[name]
@@ -145,6 +148,7 @@ def _builtin_accessor(owner: object, method: str) -> Callable[..., Any]:
 
 
 def _make_reader(location: Location) -> Callable[[], Any]:
+    """Return the function that reads a location outside of traces."""
     attributes, name = dict_of(location.owner), location.key[-1]
     if (
         location.kind != "attribute"
@@ -195,6 +199,7 @@ def cell_locations(
 
 
 def cell_location(cell: Any, name: str, home: object = None) -> Location:
+    """Return the location of a shared local name; `home` is the region in which its function was called."""
     def read() -> Any:
         try:
             return cell.cell_contents
@@ -211,6 +216,7 @@ def cell_location(cell: Any, name: str, home: object = None) -> Location:
 
 
 def global_location(namespace: dict[str, Any], name: str) -> Location:
+    """Return the location of a global name of a module."""
     def read() -> Any:
         return namespace.get(name, MISSING)
 

@@ -93,6 +93,7 @@ def _runs_numpy(function: Callable[..., Any], values: Any) -> bool:
 
 
 def _is_followed(value: Any) -> bool:
+    """Return whether a value, at any depth of lists, tuples and dicts, is a tensor or variable that a tape follows."""
     if isinstance(value, (list, tuple)):
         return any(map(_is_followed, value))
     if isinstance(value, dict):
@@ -103,7 +104,8 @@ def _is_followed(value: Any) -> bool:
 
 
 def numpy_refusal(name: str, details: str = "") -> StagingError:
-    """Return the error for a function of NumPy that a graph does not support; `compile` runs it plain."""
+    """Return the error for a function of NumPy that a graph does not support; `compile` then runs it as plain Python.
+    """
     region = current_region()
     runs_plain = region is not None and region.contract.runs_plain
     remedy = "" if runs_plain else f"functions of autoconv. Or: {BY_COMPILE}"

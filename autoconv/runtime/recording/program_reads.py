@@ -1,4 +1,4 @@
-"""Distinguish attribute reads of the program from those of this package.
+"""Reads of attributes by the program, as opposed to those by this package.
 
 Under `compile` the program sees NumPy's arrays and Python's numbers in place of tensors.
 """

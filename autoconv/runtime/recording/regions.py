@@ -31,7 +31,7 @@ from autoconv.runtime.support.spans import as_observed, as_plain, current_span
 class StoreListener(Protocol):
     """Stores of values that exception handlers read (see autoconv.runtime.recording.deferred_stores)."""
 
-    is_suspended: bool  # its own nodes are being recorded: nothing is stored meanwhile
+    is_suspended: bool  # whether its own nodes are being recorded; nothing is stored meanwhile
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
         """Store changed values before a node that may raise, and return whether it is such a node."""

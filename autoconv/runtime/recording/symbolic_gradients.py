@@ -61,6 +61,7 @@ def connected_values(region: Region, sources: Sequence[Value], nodes_of: NodeFil
 
 
 def _enclosing_regions(region: Region) -> list[Region]:
+    """Return a region and the enclosing ones, the innermost first."""
     regions = [region]
     while regions[-1].parent is not None:
         regions.append(regions[-1].parent)
@@ -70,6 +71,7 @@ def _enclosing_regions(region: Region) -> list[Region]:
 def _varied_values(
     regions: Sequence[Region], sources: Sequence[Value], nodes_of: NodeFilter, heap: Heap
 ) -> dict[Graph, set[Value]]:
+    """Return, for the graph of each region, the values that depend on the sources."""
     varied_by_graph: dict[Graph, set[Value]] = {}
     outer_values: set[Value] = set()
     for region in reversed(regions):

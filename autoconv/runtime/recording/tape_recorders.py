@@ -19,7 +19,7 @@ from autoconv.ops.record import NoGradient, Op
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.activity import count_tape
 
-Vjp = Callable[[Sequence[Any]], Sequence[Any]]
+Vjp = Callable[[Sequence[Any]], Sequence[Any]]  # vector-Jacobian product, see `Entry`
 
 
 class Entry:
@@ -40,11 +40,14 @@ class Entry:
 class Recorder:
     """The entries that depend on watched values, and the followed objects by identity.
 
-    `orders` is how often the recorded ops may be differentiated: more than once where a gradient may be taken while
-    recording goes on. `watches_variables`: trainable variables are watched when read; `variables` holds them by the
-    identity of their storage. `has_lost_values`: a followed value was converted to a Python number or
-    array, or no recorded op read a substitute, which the function then used in another way. With `recompute_every`, the
-    backward pass keeps the state of every so many iterations of a compiled function's loop and recomputes the others.
+    orders             the number of times that the recorded ops may be differentiated: more than one where a gradient
+                       may be taken while recording goes on
+    watches_variables  whether trainable variables are watched when they are read
+    variables          the watched variables, by the identity of their storage
+    has_lost_values    whether gradients may be incomplete: a followed value was converted to a Python number or array,
+                       or no recorded op read a substitute, so that the function used it in another way
+    recompute_every    None, or a number n: of a compiled function's loop, the backward pass keeps the state of each
+                       n-th iteration, and recomputes the others
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class Recorder:
         return self._substitutes.get(id(array), (None, None))[1]
 
     def watch(self, value: object) -> None:
+        """Follow a tensor or storage, and what is computed from it."""
         self._followed[id(value)] = value
         graph_value = getattr(value, "value_in_graph", None)
         if graph_value is not None:
@@ -92,6 +96,7 @@ class Recorder:
             self.watch(variable.storage)
 
     def follows(self, value: object) -> bool:
+        """Return whether a value is watched, or depends on a watched value."""
         return id(value) in self._followed
 
     def record(self, entry: Entry) -> None:
@@ -122,12 +127,14 @@ def active_recorders() -> tuple[Recorder, ...]:
 
 
 def start(recorder: Recorder) -> None:
+    """Make a recorder active in this thread, unless it is."""
     if recorder not in _ACTIVE.recorders:
         _ACTIVE.recorders = (*_ACTIVE.recorders, recorder)
         count_tape()
 
 
 def stop(recorder: Recorder) -> None:
+    """End the activity of a recorder in this thread."""
     if recorder in _ACTIVE.recorders:
         _ACTIVE.recorders = tuple(r for r in _ACTIVE.recorders if r is not recorder)
         count_tape(-1)
@@ -155,6 +162,7 @@ def tensor_for(array: TensorLike) -> Any:
 
 
 def record_entry(entry: Entry) -> None:
+    """Record an entry in all active recorders."""
     for recorder in _ACTIVE.recorders:
         recorder.record(entry)
 

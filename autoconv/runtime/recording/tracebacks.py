@@ -81,17 +81,17 @@ set_traceback_provider(show_caught)
 def walk_links(error: BaseException) -> Iterator[BaseException]:
     """Iterate over the error, its causes, its contexts, and the errors of groups."""
     worklist: list[BaseException | None] = [error]
-    seen_ids: set[int] = set()
+    visited_ids: set[int] = set()
     while worklist:
         linked_error = worklist.pop()
-        if linked_error is not None and id(linked_error) not in seen_ids:
-            seen_ids.add(id(linked_error))
+        if linked_error is not None and id(linked_error) not in visited_ids:
+            visited_ids.add(id(linked_error))
             yield linked_error
             worklist += [linked_error.__cause__, linked_error.__context__]
             worklist += linked_error.exceptions if isinstance(linked_error, BaseExceptionGroup) else ()
 
 
-_WRAPPERS: dict[Callable[..., Any], Any] = {}
+_WRAPPERS: dict[Callable[..., Any], Any] = {}  # by public function
 
 
 def wrap_public_functions(namespace: dict[str, Any]) -> None:
@@ -124,6 +124,7 @@ def wrap_public_methods(cls: Class) -> Class:
 
 
 def _present_once(function: Callable[..., Any]) -> Any:
+    """Return a function wrapped by `present_errors`; a wrapped one as it is."""
     return function if getattr(function, "__autoconv_presents_errors__", False) else present_errors(function)
 
 
@@ -157,6 +158,7 @@ _DEFINITION = re.compile(r"\s*(async\s+)?def\b|.*\blambda\b")
 
 
 def _present(error: BaseException) -> None:
+    """Reduce the traceback of one error, as `present` does for all that are linked to it."""
     is_from_package = _is_from_package(error.__traceback__)
     entries = [entry for span in reversed(_take_spans(error)) for entry in _entries_of(span)]
     entries += _user_entries(error.__traceback__)
@@ -212,6 +214,7 @@ def _user_entries(traceback: TracebackType | None) -> list[TracebackType]:
 
 
 def _link_entries(entries: list[TracebackType]) -> TracebackType | None:
+    """Return a new traceback of entries, outermost first; None for none."""
     result: TracebackType | None = None
     for entry in reversed(entries):
         result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)

@@ -52,4 +52,5 @@ _SCOPE_DESCRIPTIONS = {
 
 
 def _scope_text(graph: Graph) -> str:
+    """Return a phrase for a graph or region, as the scope of values."""
     return _SCOPE_DESCRIPTIONS.get(graph.name, repr(graph.name))

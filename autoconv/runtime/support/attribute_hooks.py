@@ -14,7 +14,7 @@ from typing import Any
 
 from autoconv.runtime.support.structure import ATOMS
 
-MAX_EXAMINED = 10_000  # objects
+MAX_EXAMINED = 10_000  # the number of objects after which a search ends
 
 
 def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | None:
@@ -24,17 +24,17 @@ def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | Non
     `limit` objects.
     """
     worklist: list[Iterable[Any]] = [values]
-    seen_ids: set[int] = set()
+    visited_ids: set[int] = set()
     while worklist:
         for value in worklist.pop():
             class_ = type(value)
-            if class_ in ATOMS or id(value) in seen_ids:
+            if class_ in ATOMS or id(value) in visited_ids:
                 continue
             if hooks_attributes(class_):
                 return class_
-            if len(seen_ids) == limit:
+            if len(visited_ids) == limit:
                 return None
-            seen_ids.add(id(value))
+            visited_ids.add(id(value))
             worklist.append(_parts(value, class_))
     return None
 

@@ -60,6 +60,7 @@ def attributes_of(value: object) -> dict[str, Any]:
 
 
 def has_attributes(value: object) -> bool:
+    """Return whether an object has a `__dict__`, or slots of a class written in Python."""
     return dict_of(value) is not None or bool(slots_of(type(value)))
 
 

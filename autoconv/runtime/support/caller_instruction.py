@@ -22,7 +22,9 @@ def merges_mapping(frame: Any) -> bool:
 
 _IN_PLACE = range(13, 26)  # arguments of BINARY_OP
 
+# Names of comparisons, such as "lt", by Python's symbols.
 _NAME_BY_SYMBOL = {entry.symbol: entry.name for entry in COMPARISONS if entry.name not in ("eq", "ne")}
+# Bits of COMPARE_OP's argument below the number of the comparison, in this version of Python.
 _COMPARE_SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
 
 

@@ -39,17 +39,18 @@ def captures_any(value: object, matches: Callable[[Any], bool]) -> bool:
     return isinstance(value, _CAPTURING_TYPES) and _reaches(value, matches, {id(value)})
 
 
-def _reaches(value: object, matches: Callable[[Any], bool], seen_ids: set[int]) -> bool:
+def _reaches(value: object, matches: Callable[[Any], bool], visited_ids: set[int]) -> bool:
     for part in _parts(value):
-        if id(part) in seen_ids:
+        if id(part) in visited_ids:
             continue
-        seen_ids.add(id(part))
-        if matches(part) or _reaches(part, matches, seen_ids):
+        visited_ids.add(id(part))
+        if matches(part) or _reaches(part, matches, visited_ids):
             return True
     return False
 
 
 def _parts(value: Any) -> Iterator[Any]:
+    """Iterate over the values that a value captures or contains, one level deep."""
     if isinstance(value, FunctionType):
         yield from map(_contents, value.__closure__ or ())
         yield from value.__defaults__ or ()
@@ -72,6 +73,7 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _contents(cell: CellType) -> Any:
+    """Return what a closure cell holds; None for an empty cell."""
     try:
         return cell.cell_contents
     except ValueError:  # the cell is empty

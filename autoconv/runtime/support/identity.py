@@ -13,12 +13,12 @@ from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph, Value, compute_effects, node_effects
 from autoconv.graph.types import ObjectType, TensorType
 
-# Types whose values neither are nor contain a NaN.
-_NO_FLOATS = frozenset({"int", "bool", "str", "bytes", "NoneType", "slice", "range", "type", "function"})
-_SCALARS = _NO_FLOATS | {"float"}
+# Kinds of graph objects that neither are nor contain a NaN.
+_KINDS_WITHOUT_FLOATS = frozenset({"int", "bool", "str", "bytes", "NoneType", "slice", "range", "type", "function"})
+_SCALAR_KINDS = _KINDS_WITHOUT_FLOATS | {"float"}
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _KEY_OPERATIONS = frozenset({"getitem", "setitem", "delitem", "contains"})
-# These compare all of their operands' items.
+# Functions that compare all of their operands' items.
 _ITEM_COMPARING_FUNCTIONS = frozenset({"set", "frozenset", "dict", "sorted", "min", "max", "collections.Counter",
                     "collections.OrderedDict"})  # fmt: skip
 _KEY_METHODS = frozenset({"index", "count", "remove", "get", "pop", "setdefault", "add", "discard"})
@@ -35,19 +35,20 @@ def compares_identity(op: str, inputs: Sequence[Value], attributes: Any) -> bool
     kinds = [value.type.kind if isinstance(value.type, ObjectType) else "" for value in inputs]
     if op == "object_build":
         keys = kinds[::2] if attributes["class_name"] == "dict" else kinds if attributes["class_name"] == "set" else []
-        return any(kind not in _NO_FLOATS for kind in keys)
+        return any(kind not in _KINDS_WITHOUT_FLOATS for kind in keys)
     if op == "object_method":
         name = attributes["name"]
         return name in _ITEM_COMPARING_METHODS or (
-            name in _KEY_METHODS and any(k not in _NO_FLOATS for k in kinds[1:2])
+            name in _KEY_METHODS and any(k not in _KINDS_WITHOUT_FLOATS for k in kinds[1:2])
         )
     if op != "object_apply":
         return False
     name = attributes["function"]
     if name in _COMPARISONS:
-        return not _SCALARS.intersection(kinds)
+        return not _SCALAR_KINDS.intersection(kinds)
     if name in _KEY_OPERATIONS:
-        return kinds[1] not in _NO_FLOATS and not (kinds[0] in ("list", "tuple", "str") and name != "contains")
+        has_positions = kinds[0] in ("list", "tuple", "str") and name != "contains"
+        return kinds[1] not in _KINDS_WITHOUT_FLOATS and not has_positions
     return name in _ITEM_COMPARING_FUNCTIONS or name.startswith(("heapq.", "bisect."))
 
 

@@ -1,4 +1,5 @@
-"""This package's functions whose results are of the kind of their arguments: arrays for arrays."""
+"""Functions of this package whose results are arrays if their arguments are arrays, and tensors if these are tensors.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ _MARKED_CODES: set[types.CodeType] = set()
 
 
 def kind_preserving(function: _Function) -> _Function:
-    """Mark a function that gives arrays for arrays, so that a trace of arrays may call it."""
+    """Mark a function that returns arrays for arrays, so that a trace of arrays may call it."""
     _MARKED_CODES.add(function.__code__)
     return function
 

@@ -21,10 +21,12 @@ def skipped_by_warnings(item: Item) -> Item:
 
 
 def is_skipped_by_warnings(code: CodeType) -> bool:
+    """Return whether `warnings.warn` skips the frames of a code object."""
     return code.co_filename.endswith(_MARK)
 
 
 def _marked(code: CodeType) -> CodeType:
+    """Return a copy of a code object, and of the code objects in it, whose file's name has the mark."""
     constants = tuple(_marked(value) if isinstance(value, CodeType) else value for value in code.co_consts)
     return code.replace(co_filename=code.co_filename + _MARK, co_consts=constants)
 

@@ -25,7 +25,7 @@ _LIBRARIES = tuple(
     os.path.join(folder, "") for folder in (sysconfig.get_path("stdlib"), os.path.dirname(np.__file__)) if folder
 )
 
-# Only these modules call the lambdas that conversion makes of operands.
+# Only these modules call thunks: the lambdas that conversion makes of operands.
 _OPERATORS = os.path.join(PACKAGE, "operators", "")
 _FILES_THAT_CALL_THUNKS = tuple(
     os.path.join(_OPERATORS, *place)
@@ -51,14 +51,15 @@ _user_flags: dict[tuple[int, ...], tuple[list[CodeType], list[bool]]] = {}  # `a
 def current_span(plain: bool = False) -> Span | None:
     """Return the span of the user's expression that is running, with its callers within the trace.
 
-    Return None if only this package is on the stack. `plain`: errors raised there are those of plain Python.
+    Return None if only this package is on the stack. With `plain`, errors of a node with this span are those of plain
+    Python.
     """
     span = span_of(_positions(sys._getframe(1)))
     return as_plain(span) if plain and span is not None else span
 
 
 def as_plain(span: Span) -> Span:
-    """Return the span of errors that are those of plain Python or NumPy."""
+    """Return the span marked so that errors of a node with it are those of plain Python or NumPy."""
     if span.has_plain_errors:
         return span
     plain_span = _plain_spans.get(id(span))
@@ -68,7 +69,7 @@ def as_plain(span: Span) -> Span:
 
 
 def as_observed(span: Span) -> Span:
-    """Return the span of a node whose errors show what ran before it."""
+    """Return the span marked so that errors of a node with it show what ran before the node."""
     if span.is_observed:
         return span
     observed_span = _observed_spans.get(id(span))
@@ -96,8 +97,8 @@ def span_of(positions: Iterable[Position]) -> Span | None:
 def span_of_error(error: BaseException) -> Span | None:
     """Return the span where the user's code raised an error that was caught here, with its callers."""
     entries = list(_walk_traceback(error.__traceback__))
-    are_users = are_user_frames([entry.tb_frame.f_code for entry in entries])
-    user_entries = itertools.compress(entries, are_users)
+    user_flags = are_user_frames([entry.tb_frame.f_code for entry in entries])
+    user_entries = itertools.compress(entries, user_flags)
     user_positions = [(entry.tb_frame.f_code, entry.tb_lasti) for entry in user_entries]
     # A function whose handler is running is in the traceback already.
     frames_in_traceback = {id(entry.tb_frame) for entry in entries}
@@ -105,6 +106,7 @@ def span_of_error(error: BaseException) -> Span | None:
 
 
 def user_frame() -> FrameType | None:
+    """Return the innermost frame outside of this package, or None."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
@@ -118,11 +120,11 @@ def depth_of_level(level: int) -> int:
     while frame is not None:
         frames.append(frame)
         frame = frame.f_back
-    are_users = reversed(are_user_frames([frame.f_code for frame in reversed(frames)]))
+    are_user_frame_flags = reversed(are_user_frames([frame.f_code for frame in reversed(frames)]))
     depth, level_reached, is_inside_region = 0, 0, False
-    for frame, is_users in zip(frames, are_users, strict=True):
+    for frame, is_user_frame in zip(frames, are_user_frame_flags, strict=True):
         depth += not is_skipped_by_warnings(frame.f_code)
-        if not is_users:
+        if not is_user_frame:
             continue
         if not is_inside_region:
             level_reached += 1
@@ -140,6 +142,7 @@ def current_place() -> Place | None:
 
 
 def place_of(span: Span) -> Place:
+    """Return the place of a span, with the text of its line."""
     text = linecache.getline(span.file, span.line).rstrip()
     end = span.end_column if span.end_line in (0, span.line) else len(text) + 1
     return Place(span.file, span.line, span.column, end, text)
@@ -174,6 +177,7 @@ def mark_user_file(filename: str) -> None:
 
 
 def _file_kind(filename: str) -> str:
+    """Return the class of a file, as `_classify_file` does, but for files that are marked as the user's."""
     return _KIND_BY_FILE.setdefault(filename, _classify_file(filename))
 
 
@@ -191,10 +195,10 @@ def is_region(code: CodeType) -> bool:
     return code.co_qualname.endswith(REGION_SUFFIX)
 
 
-def _positions(frame: FrameType | None, skipped: Collection[int] = ()) -> list[Position]:
-    """Return the user's frames, innermost first, up to the start of the trace or the depth limit.
+def _positions(frame: FrameType | None, skipped_ids: Collection[int] = ()) -> list[Position]:
+    """Return the positions of the user's frames, innermost first, up to the start of the trace or the depth limit.
 
-    `skipped` holds ids of frames to skip.
+    Frames whose ids are in `skipped_ids` are left out.
     """
     positions: list[Position] = []  # of frames outside of this package, and of the package's frames that called them
     depth, follows_own = 0, True
@@ -203,7 +207,7 @@ def _positions(frame: FrameType | None, skipped: Collection[int] = ()) -> list[P
         is_own = (_KIND_BY_FILE.get(code.co_filename) or _file_kind(code.co_filename)) == "own"
         if is_own and code.co_name in _START_FUNCTIONS:
             break
-        if not skipped or id(frame) not in skipped:
+        if not skipped_ids or id(frame) not in skipped_ids:
             if not (is_own and follows_own):
                 positions.append((code, frame.f_lasti))
             follows_own, depth = is_own, depth + 1
@@ -273,7 +277,8 @@ def _character_offset(code: CodeType, line: int | None, offset: int) -> int:
     return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "replace"))
 
 
-def _walk_traceback(trace: TracebackType | None) -> Iterator[TracebackType]:
-    while trace is not None:
-        yield trace
-        trace = trace.tb_next
+def _walk_traceback(entry: TracebackType | None) -> Iterator[TracebackType]:
+    """Iterate over the entries of a traceback, outermost first."""
+    while entry is not None:
+        yield entry
+        entry = entry.tb_next

@@ -56,8 +56,8 @@ def flatten(
 def pack(template: Template | None, leaves: Sequence[Any], initialise: bool = True) -> Any:
     """Rebuild the structure of the template from its leaves; raise ValueError for a wrong number of them.
 
-    The fields of dataclass objects get the leaves as they are. `initialise`: `__init__` runs before, for attributes
-    besides the fields.
+    The fields of dataclass objects get the leaves as they are. With `initialise`, `__init__` runs before that, for the
+    sake of attributes besides the fields.
     """
     leaf_count = 1 if template is None else template.leaf_count
     if leaf_count != len(leaves):
@@ -114,6 +114,7 @@ def name_of(form: Any) -> str:
 
 
 _PLAIN_CLASSES = frozenset({list, tuple, dict})
+# Classes whose values are always leaves.
 ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 
@@ -239,37 +240,39 @@ def mutable_parts(value: object) -> Iterator[Any]:
 
     Each is yielded with its contents where it is first reached, and without them wherever it is reached again.
     """
-    seen_ids: set[int] = set()
+    visited_ids: set[int] = set()
     worklist = [value]
     while worklist:
         part = worklist.pop()
         if type(part) in ATOMS or not is_structure(part):
             continue
-        is_new = id(part) not in seen_ids
+        is_new = id(part) not in visited_ids
         if not isinstance(part, tuple):
             yield part
         elif not is_new:  # a shared tuple: its parts are reached again
             yield from _first_mutable(part)
         if is_new:
-            seen_ids.add(id(part))
+            visited_ids.add(id(part))
             worklist += reversed(structure_parts(part))
 
 
 def _first_mutable(value: object) -> Iterator[Any]:
-    seen_ids: set[int] = set()
+    """Yield the first list, dict or dataclass in a structure of tuples, if there is one."""
+    visited_ids: set[int] = set()
     worklist = [value]
     while worklist:
         part = worklist.pop()
-        if id(part) in seen_ids or type(part) in ATOMS or not is_structure(part):
+        if id(part) in visited_ids or type(part) in ATOMS or not is_structure(part):
             continue
         if not isinstance(part, tuple):
             yield part
             return
-        seen_ids.add(id(part))
+        visited_ids.add(id(part))
         worklist += part
 
 
 def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
+    """Return the keys of a mapping, sorted if they can be compared."""
     try:
         return sorted(_keys(mapping))
     except TypeError:

@@ -24,6 +24,7 @@ def check_same_structure(
 
 
 def is_nest(value: Any, expand_composites: bool = False) -> bool:
+    """Return whether a value is a structure; composite tensors count as structures only with `expand_composites`."""
     return is_structure(value) and (expand_composites or not is_composite(value))
 
 
@@ -64,6 +65,7 @@ def are_mappings(first: Any, second: Any) -> bool:
 
 
 def parts(structure: Any) -> list[Any]:
+    """Return the direct children of a structure."""
     if isinstance(structure, (list, tuple)):
         return list(structure)
     if is_composite(structure):

@@ -176,6 +176,7 @@ def _is_subtype(first: Any, second: object) -> bool:
 
 
 def _join_parts(first: Any, second: Any) -> Any:
+    """Return the narrowest serialization that covers two; raises _NoCommonForm if there is none."""
     if type(first) is not type(second):
         raise _NoCommonForm
     if hasattr(first, "most_specific_compatible_shape"):

@@ -110,6 +110,7 @@ def _has_gradients(value: object, recorders: Sequence[Any]) -> bool:
 
 
 def _convert_by_ops(value: object, dtype: DType | None, shape: Any) -> Tensor:
+    """Convert a value by ops, which graphs and tapes follow, to a tensor of a dtype and shape, if these are given."""
     tensor: Tensor = APPLY("identity", convert_to_tensor(value))  # a new tensor
     if dtype is not None and tensor.dtype is not dtype:
         tensor = APPLY("cast", tensor, dtype=dtype)
@@ -161,6 +162,7 @@ def register_tensor_conversion_function(
 
 
 def _convert_registered(value: object) -> Tensor | None:
+    """Return what the registered functions make of a value; None if none of them converts it."""
     for _, classes, convert in _CONVERSIONS:
         if isinstance(value, classes):
             result = convert(value, dtype=None, name=None, as_ref=False)
@@ -276,10 +278,12 @@ def python_number(value: bool | int | float | complex) -> EagerTensor:
 
 
 def weak_array(value: bool | int | float | complex) -> np.ndarray:
+    """Return a Python number as an array of its weak dtype."""
     return np.array(value, weak_dtype(value).numpy)
 
 
 def weak_dtype(value: object) -> DType:
+    """Return the dtype in which a Python number is held: bool, int64, float64 or complex128."""
     if isinstance(value, bool):
         return bool_
     if isinstance(value, int):
@@ -334,6 +338,7 @@ def _stack(values: Any, dtype: DType | None, inner_dtype: DType | None = None) -
 
 
 def _convert_items(value: object) -> Any:
+    """Return a nested list with NumPy's values in place of tensors, variables and other arrays."""
     if isinstance(value, (list, tuple, TensorShape)):
         items = [_convert_items(v) for v in value]
         if items and all(isinstance(v, (np.ndarray, np.generic)) for v in items):
@@ -352,6 +357,7 @@ def _has_array_protocol(value: object) -> bool:
 
 
 def _inferred_dtype(array: np.ndarray, value: object) -> DType:
+    """Return the dtype that Python's numbers have in a tensor: int32 if they fit, float32, and NumPy's for others."""
     if array.dtype == np.int64:
         if array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
             return int64
@@ -361,6 +367,7 @@ def _inferred_dtype(array: np.ndarray, value: object) -> DType:
     return float32 if array.dtype == np.float64 else as_dtype(array.dtype)
 
 
+# Names of the dtypes to which `constant` converts bools.
 _DTYPES_FOR_BOOLS = {"bool", "int32", "int64", "uint64", "float16", "float32", "float64", "complex128"}
 
 

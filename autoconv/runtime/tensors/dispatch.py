@@ -40,7 +40,7 @@ from autoconv.runtime.tensors.dtype_checks import (
     name_dtypes,
     unconvertible_error,
 )
-from autoconv.runtime.tensors.remote_ops import NUMBERS, array_of, creating_region_of, run_remotely, type_of_operand
+from autoconv.runtime.tensors.remote_ops import NUMBERS, array_of, home_of_variable, run_remotely, type_of_operand
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
 
@@ -116,7 +116,7 @@ def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, 
     """Append a node for the op; `values` are tensors, constants and graph values."""
     node_name = name or display_name(op.name)
     inputs = [graph_value(region, value, f"{node_name}/{OPERAND_NAMES[min(i, 3)]}") for i, value in enumerate(values)]
-    home = creating_region_of(values) if op.name in VARIABLE_OPS else ""
+    home = home_of_variable(values) if op.name in VARIABLE_OPS else ""
     try:
         node = region.record(op.name, inputs, attributes, node_name=node_name, device=home or region.trace.device)
     except (TypeError, ValueError) as error:
@@ -219,6 +219,7 @@ def _is_numbers(values: Any) -> bool:
 
 
 def _are_python_numbers(values: Sequence[Any]) -> bool:
+    """Return whether all operands are Python numbers or weak tensors, and at least one is a tensor."""
     return all((isinstance(v, Tensor) and v.weak) or isinstance(v, NUMBERS) for v in values) and any(
         isinstance(v, Tensor) for v in values
     )
@@ -317,6 +318,7 @@ def _numpy_result_dtype(values: list[Any]) -> DType:
 
 
 def _convert_to_dtype(value: object, target_dtype: DType, is_weak: bool, region: Region | None, op: Op) -> Any:
+    """Convert an operand of an op; raises TypeError for a Python number that does not fit a tensor's dtype."""
     if isinstance(value, Tensor):
         if value.type.dtype is target_dtype and (is_weak or not value.weak):
             return value
@@ -344,8 +346,9 @@ def _number_class_name(dtype: DType) -> str:
 
 
 def _run_kernel(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    """Run an op on operands outside of graphs, and return its result as a tensor, or several as a tuple."""
     assert op.kernel is not None
-    home = creating_region_of(values) if op.name in VARIABLE_OPS else ""
+    home = home_of_variable(values) if op.name in VARIABLE_OPS else ""
     if home or other_device_request():
         remote_result = run_remotely(op, values, attributes, home)
         if remote_result is not None:

@@ -51,7 +51,7 @@ def name_dtypes(error: TypeError, op: Op, arrays: Sequence[Any]) -> TypeError:
     return DtypeError(f"{op.graphdef} does not take {names} tensors")
 
 
-OPERAND_NAMES = "xyzw"
+OPERAND_NAMES = "xyzw"  # names of the first operands in errors; further ones have the last name
 
 
 def mismatch_error(op: Op, first: DType, other: DType, position: int, region: Region | None) -> Exception:

@@ -12,10 +12,11 @@ from autoconv.hooks import Hook
 from autoconv.ops.record import Op
 
 _MIN_ELEMENTS = 4096  # elements of a call; kernels take less than a millisecond for fewer
-# elements that kernels compute before an op is compiled, which takes as long as some of these
+# Elements that an op's kernel computes before the op is compiled: that takes about as long as to compile it.
 _COMPILE_THRESHOLD = 1 << 18
 
-# (op, attributes, types) -> a function of arrays, or None without native code
+# (op, attributes, types) -> a function of arrays, or None without native code. A type is a dtype's name, and whether
+# the operand is an array.
 _COMPILE_HOOK: Hook = Hook("autoconv.tracing.execute.single_ops")
 _computed_elements: Counter[str] = Counter()
 

@@ -59,6 +59,7 @@ def _replace_followed_arrays(value: Any) -> Any:
 
 @register_numpy_behaviour
 def _array_attribute(tensor: Tensor, name: str, is_array: bool) -> Any:
+    """Return an attribute or method that arrays have; NotImplemented without NumPy's behaviour."""
     if not (is_array or _is_enabled):
         return NotImplemented
     method = vars(_ArrayMethods).get(name)

@@ -1,4 +1,4 @@
-"""Dtypes that operators take from tensors, and those that they give to the operands of `/`, as in TensorFlow."""
+"""Dtypes of operands, as in TensorFlow: operators refuse bools, and `/` converts integers to floats."""
 
 from __future__ import annotations
 
@@ -69,6 +69,7 @@ def _as_integers(value: object, dtype: DType) -> Any:
 
 
 def _cast_integer(value: object, dtype: DType) -> Any:
+    """Cast a tensor of integers to a dtype; other values stay as they are."""
     tensor = as_tensor(value)
     if tensor is not None and tensor.dtype.is_integer and not tensor.weak:
         return apply("cast", tensor, dtype=dtype)

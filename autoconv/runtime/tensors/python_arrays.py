@@ -17,6 +17,7 @@ def encode_sequence(value: object) -> np.ndarray:
 
 
 def encode_items(array: np.ndarray) -> np.ndarray:
+    """Return an array of objects that holds each text as bytes."""
     result = np.empty(array.shape, object)
     for position, item in np.ndenumerate(array):
         result[position] = item.encode() if isinstance(item, str) else bytes(item)

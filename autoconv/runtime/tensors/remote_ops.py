@@ -24,8 +24,8 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 NUMBERS = (bool, int, float, complex)
 
 
-def creating_region_of(values: Sequence[Any]) -> str:
-    """Return the device whose process holds the variable that an op reads or assigns, "" for this process."""
+def home_of_variable(values: Sequence[Any]) -> str:
+    """Return the device whose process holds the variable, the first operand of an op; "" for this process."""
     return getattr(values[0], "home", "")
 
 
@@ -56,10 +56,12 @@ def _as_operand(value: object) -> Any:
 
 
 def type_of_operand(value: Any) -> Any:
+    """Return the type of a tensor or array in a graph."""
     return value.type if hasattr(value, "type") else TensorType(as_dtype(value.dtype), np.shape(value))
 
 
 def array_of(value: object) -> Any:
+    """Return an operand as kernels take it: an array, or the object that a resource or list is."""
     if isinstance(value, EagerTensor):
         return value._array
     if isinstance(value, SymbolicTensor):

@@ -115,8 +115,8 @@ def partial_value(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
     return _partial_value(value, _MAX_DEPTH)
 
 
-_MAX_DEPTH = 12  # nodes from a size to its use
-_MAX_ELEMENTS = 64  # elements of an array of sizes
+_MAX_DEPTH = 12  # the number of nodes from a size to its use
+_MAX_ELEMENTS = 64  # of an array of sizes
 
 
 def _partial_value(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -165,6 +165,7 @@ def _apply_kernel(node: Node, values_and_masks: list[Any], is_movement: bool) ->
 
 
 def _partial_sizes(node: Node, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the result of a node that reads sizes, as `partial_value` does."""
     shape = node.inputs[0].shape
     if shape is None:
         return None

@@ -25,11 +25,11 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class StaticKind:
     """The static part of a TensorArray; called with a list value, it makes the array of these elements.
 
-    `is_written`: an element was written. Then `shape` is the known common shape of the written elements; before
-    that, the shape that the user declared.
+    `is_written` is true once an element was written. Then `shape` is the known common shape of the written elements;
+    before that, it is the shape that the user declared.
     """
 
     dtype: DType
@@ -48,9 +48,9 @@ class Kind:
         array._initialise(self, items)
         return array
 
-    def join(self, other: object) -> Kind | None:
+    def join(self, other: object) -> StaticKind | None:
         """Return the join of two kinds; None when they differ in more than the written elements."""
-        if not isinstance(other, Kind) or replace(self, shape=None, is_written=False) != replace(
+        if not isinstance(other, StaticKind) or replace(self, shape=None, is_written=False) != replace(
             other, shape=None, is_written=False
         ):
             return None
@@ -58,7 +58,7 @@ class Kind:
             return replace(self, shape=join_shapes(self.shape, other.shape))
         return self if self.is_written else other
 
-    def after_writing(self, shape: Shape) -> Kind:
+    def after_writing(self, shape: Shape) -> StaticKind:
         """Return the kind after a write; raises ValueError for a shape that is incompatible with the other elements."""
         if not self.infer_shape and self.shape is None:
             return self
@@ -77,7 +77,7 @@ class _KindHolder:
 
     __slots__ = ("kind",)
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: StaticKind) -> None:
         self.kind = kind
 
 
@@ -108,8 +108,9 @@ class TensorArray:
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ) -> None:
-        declared = as_shape(element_shape)
-        kind = Kind(as_dtype(dtype), bool(dynamic_size), clear_after_read is not False, bool(infer_shape), declared)
+        declared_shape = as_shape(element_shape)
+        clears_after_read = clear_after_read is not False
+        kind = StaticKind(as_dtype(dtype), bool(dynamic_size), clears_after_read, bool(infer_shape), declared_shape)
         size = 0 if size is None else size
         if current_region() is None:
             length = int(size)
@@ -117,10 +118,10 @@ class TensorArray:
                 raise InvalidArgumentError(f"Size should be >= 0, found {length}")
             self._initialise(kind, [None] * length)
         else:
-            self._initialise(kind, apply("list_reserve", size, dtype=kind.dtype, shape=declared))
+            self._initialise(kind, apply("list_reserve", size, dtype=kind.dtype, shape=declared_shape))
 
     def _initialise(
-        self, kind: Kind, elements: list[EagerTensor | None] | Value, kind_holder: _KindHolder | None = None
+        self, kind: StaticKind, elements: list[EagerTensor | None] | Value, kind_holder: _KindHolder | None = None
     ) -> None:
         self._kind_holder = kind_holder or _KindHolder(kind)
         self._elements = elements
@@ -139,11 +140,11 @@ class TensorArray:
                 result = apply("list_set", result, index, element)
         return result
 
-    def __autoconv_wrap__(self) -> Kind:
+    def __autoconv_wrap__(self) -> StaticKind:
         return self._kind
 
     @property
-    def _kind(self) -> Kind:
+    def _kind(self) -> StaticKind:
         return self._kind_holder.kind
 
     @property

@@ -24,7 +24,7 @@ from autoconv.runtime.support.spans import current_place
 BINARY_DISPATCH = Hook("autoconv.runtime.tensors.binary_dispatch")  # returns that module, which imports this one
 
 
-# Types that are not operands for Python's numbers, apart from repeated sequences.
+# Classes that Python's numbers do not take as operands, apart from sequences to repeat.
 _NON_OPERAND_TYPES = frozenset({type(None), str, bytes, list, tuple, dict, set, frozenset})
 _BUILTIN_TYPES = frozenset({bool, int, float, complex}) | _NON_OPERAND_TYPES
 _STANDARD_LIBRARY = sysconfig.get_path("stdlib") + os.sep

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-WRONG_TARGET = 2
+WRONG_TARGET = 2  # exit code
 
 
 def assemble(request: dict[str, Any]) -> bytes:

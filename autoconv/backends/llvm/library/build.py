@@ -32,7 +32,7 @@ from autoconv.config import SETTINGS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, has_recursion
 
-_LEVELS = (3, 2, 1)  # levels of optimisation; the next one is tried for a module that makes LLVM end its process
+_LEVELS = (3, 2, 1)  # levels of optimisation, to be tried in turn if LLVM ends its process over a module
 
 
 def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple: str) -> LibraryObject:
@@ -73,25 +73,26 @@ def _write_graph_variant(
         recursive_node = next(node for node in graph.walk() if node.op.traits.control and "name" in node.attributes)
         name = recursive_node.attributes.get("name", "a function")
         return "", [(f"{name} (it calls itself, which has no native form here)", recursive_node)]
-    legal = legalize_graph(graph)
-    _remove_unread_objects(legal)
+    legalized_graph = legalize_graph(graph)
+    _remove_unread_objects(legalized_graph)
     module = LibraryModule()
     references.declare_shared(module)
     module.constant("code", _error_code_global(target_processor))
     module.constant(ERRORS, f"@{ERRORS} = external constant i8")
     module.is_shared = False
-    module.open_sizes = open_sizes(legal, graph.nonnegative_sizes)
+    module.open_sizes = open_sizes(legalized_graph, graph.nonnegative_sizes)
     module.sizes = tuple(map(register_of, module.open_sizes.symbols))
     objects = LibraryObjectTable(module, failures)
-    write_graph(legal, module, objects)
+    write_graph(legalized_graph, module, objects)
     module.is_shared = True
-    write_variant(form, legal, module, objects, failures, variant_number)
+    write_variant(form, legalized_graph, module, objects, failures, variant_number)
     return f"{module.single_text()}\n{objects.text()}", module.needs_python
 
 
 def _write_library_function(
     form: LibraryForm, failures: Failures, variant_count: int, target_processor: Processor
 ) -> str:  # fmt: skip
+    """Return the text of the C functions of a library: the function itself, and those for messages and memory."""
     module = ModuleText()
     module.constant("code", _error_code_global(target_processor))
     write_function(form, module, failures, variant_count)
@@ -127,6 +128,7 @@ def _write_message(form: LibraryForm, module: ModuleText, text_count: int) -> No
 
 
 def _write_free(form: LibraryForm, module: ModuleText) -> None:
+    """Write the function that frees the data of a result."""
     data = Parameter("ptr", "%data")
     out = FunctionText(module, Signature("void", (data,), "nounwind", f"{form.name}_free", exported=True))
     out.call_c("free", "void", "ptr", Operand.of("%data", "ptr"))
@@ -135,6 +137,7 @@ def _write_free(form: LibraryForm, module: ModuleText) -> None:
 
 
 def _error_code_global(target_processor: Processor) -> str:
+    """Return the declaration of the global that holds the error code of the call in progress."""
     return f"@code = external {target_processor.thread_local} global i32"
 
 

@@ -27,7 +27,8 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import Symbol
 
-SIZES_DO_NOT_FIT = -1
+SIZES_DO_NOT_FIT = -1  # result of the function of a graph that is for other sizes
+# Functions of `library_host.ll`: {name: (type of the result, types of the parameters)}.
 _HOST_FUNCTIONS = {
     "library_shell": ("void", "ptr, ptr, ptr, ptr, i32, ptr"),
     "library_dense": ("ptr", "ptr"),
@@ -68,6 +69,7 @@ class _FunctionWriter:
         return self.out.field(layout, f"%given{i}", 1), self.out.field(layout, f"%given{i}", 2)
 
     def leave_unless(self, test: str, code: int) -> None:
+        """Write a return of an error code for the case that a test, an i1, does not hold."""
         passed_label, leave_label = self.out.label("fits"), self.out.label("leave")
         self.out.branch_if(test, passed_label, leave_label)
         self.out.begin(leave_label)
@@ -76,6 +78,8 @@ class _FunctionWriter:
 
 
 class _VariantWriter(_FunctionWriter):
+    """The writer of a function that runs one graph."""
+
     def __init__(
         self, form: LibraryForm, graph: Graph, module: ModuleText, objects: ObjectTable, failures: Failures, name: str
     ) -> None:
@@ -121,7 +125,7 @@ class _VariantWriter(_FunctionWriter):
 
     def _bind_sizes(self) -> None:
         """Load open sizes into their registers; leave the function if the graph is for other sizes."""
-        out, seen_sizes = self.out, set()
+        out, bound_sizes = self.out, set()
         for i, argument in self.numbered_arguments():
             type_: Any = self._graph.parameters[i].type
             for axis, (size_of_graph, declared_size) in enumerate(zip(type_.shape, argument.shape, strict=True)):
@@ -130,12 +134,12 @@ class _VariantWriter(_FunctionWriter):
                 size = out.load("i64", out.gep("i64", self.layout_addresses(i, argument)[0], axis))
                 if not isinstance(size_of_graph, Symbol):
                     self.leave_unless(out.icmp("eq", size, size_of_graph), SIZES_DO_NOT_FIT)
-                elif size_of_graph not in seen_sizes:
-                    seen_sizes.add(size_of_graph)
+                elif size_of_graph not in bound_sizes:
+                    bound_sizes.add(size_of_graph)
                     out.define(register_of(size_of_graph), size)
                     self.leave_unless(out.icmp("sge", register_of(size_of_graph), SMALLEST_OPEN_SIZE), SIZES_DO_NOT_FIT)
         for symbol in self._module.open_sizes.symbols:
-            if symbol not in seen_sizes:
+            if symbol not in bound_sizes:
                 define_dimension(out, symbol)
                 self.leave_unless(out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE), SIZES_DO_NOT_FIT)
         for size in self._module.open_sizes.nonnegative_sizes:
@@ -151,6 +155,7 @@ class _VariantWriter(_FunctionWriter):
         return load(ElementWriter(out), argument.dtype, cell, 0).ir
 
     def _load_number(self, array: str, value: Any) -> str:
+        """Return the number that an array object without dimensions holds."""
         pointer = self.out.load("ptr", self.out.gep("i8", array, DATA))
         return load(ElementWriter(self.out), value.dtype, pointer, 0).ir
 
@@ -194,6 +199,7 @@ class _VariantWriter(_FunctionWriter):
         out.begin(done_label)
 
     def _result_field(self, path: Sequence[int]) -> str:
+        """Return the address of a field of the C result, by the positions of fields that lead to it."""
         return self.out.field(result_type(self.form.result), "%result", *path)
 
 
@@ -204,6 +210,8 @@ def write_function(form: LibraryForm, module: ModuleText, failures: Failures, va
 
 
 class _EntryWriter(_FunctionWriter):
+    """The writer of the C function, which chooses a graph."""
+
     def write(self, failures: Failures, variant_count: int) -> None:
         out, module = self.out, self.out.module
         self._failures = failures

@@ -11,7 +11,7 @@ from typing import Any
 from autoconv.backends.error_causes import ErrorClass, clause_number
 from autoconv.backends.llvm.ir.constants import list_constant
 
-NO_MEMORY = 1
+NO_MEMORY = 1  # the code for missing memory
 ERRORS, CAUGHT = "library_errors", "library_caught"  # tables by code: the error, and whether handlers may catch it
 
 class Failures:
@@ -23,6 +23,7 @@ class Failures:
         self._clauses: list[tuple[Any, ...]] = []
 
     def code(self, message: str, error_class: ErrorClass = None) -> int:
+        """Return the code of a message, a new one for a new message."""
         if message not in self._codes:
             self._codes[message] = len(self._codes) + 1
             self._classes.append(error_class)

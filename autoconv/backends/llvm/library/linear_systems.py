@@ -119,6 +119,7 @@ def _pivot_magnitude(r: RoutineText, x: Element) -> Element:
 
 
 def _divide(r: RoutineText, x: Element, y: Element) -> Element:
+    """Divide; complex numbers by a product with the reciprocal."""
     return x * r.reciprocal(y) if r.is_complex else x / y
 
 

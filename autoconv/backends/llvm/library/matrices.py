@@ -21,7 +21,7 @@ Index = Operand | str | int
 
 
 class Matrix:
-    """A column-major matrix in memory; `width` is the distance of columns."""
+    """A column-major matrix in memory; `width` is the distance between columns, in elements."""
 
     def __init__(self, routine: RoutineText, pointer: object, width: Index) -> None:
         self._routine = routine
@@ -70,6 +70,7 @@ class RoutineText:
         self.out.finish()
 
     def fail_if(self, condition: object) -> None:
+        """Report in `info` that the routine fails, if an i1 holds."""
         with self.out.if_(str(condition)):
             self.out.store("i64", 1, "%info")
 
@@ -158,6 +159,7 @@ class RoutineText:
         store(self.b, x, cell, 0)
 
     def truth(self, condition: object) -> Element:
+        """Return an i1 as an element."""
         return self.b.wrap(bool_, str(condition))
 
 

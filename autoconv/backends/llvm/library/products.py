@@ -33,6 +33,8 @@ def _signature(parameters: str, name: str = "") -> Signature:
 
 
 class _ProductWriter:
+    """The writer of the product of matrices of one type; a vector has `lanes` numbers."""
+
     def __init__(self, module: ModuleText, ir_type: str, letter: str, lanes: int) -> None:
         self._ir_type, self._letter, self._lanes = ir_type, letter, lanes
         self._vector = f"<{lanes} x {ir_type}>"
@@ -91,6 +93,7 @@ class _ProductWriter:
         out.finish()
 
     def _clear(self, out: FunctionText) -> None:
+        """Set z to zero."""
         with out.loop("0", "%rows") as i:
             row = out.gep(self._ir_type, "%z", out.mul(i, "%width_z"))
             out.clear(row, out.mul("%columns", self._element_size))

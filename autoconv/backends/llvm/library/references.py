@@ -115,6 +115,7 @@ class LibraryObjectTable(ObjectTable):
         return self._failure_reference(node)
 
     def _failure_reference(self, node: Node) -> Reference:
+        """Return the error code of a node's failure, cast to a pointer."""
         return self._code_reference(*message_and_class(node))
 
     def _code_reference(self, message: str, error_class: type[BaseException] | None = None) -> Reference:
@@ -156,6 +157,7 @@ def _reject_region(graph: Any) -> Callable[..., Any]:
 
 
 def _descriptor_text(name: str, dtype: np.dtype) -> str:
+    """Return the text of a constant that stands for a dtype object: a reference count and the size of an element."""
     return struct_constant(name, [("i64", -1), ("i64", dtype.itemsize)])
 
 

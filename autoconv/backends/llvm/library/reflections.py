@@ -14,10 +14,12 @@ from autoconv.graph.dtypes import float64
 
 
 def write_geqrf(r: RoutineText) -> None:
+    """Write the QR factors of a matrix, in LAPACK's packed form."""
     reduce_to_triangle(r, r.matrix("a", r.integer("lda")), r.integer("m"), r.integer("n"), "%tau")
 
 
 def write_orgqr(r: RoutineText) -> None:
+    """Write the first columns of Q, of a matrix that `write_geqrf` has packed."""
     expand_reflections(
         r, r.matrix("a", r.integer("lda")), r.integer("m"), r.integer("n"), r.integer("k"), "%tau"
     )  # fmt: skip

@@ -17,8 +17,8 @@ from autoconv.backends.llvm.library.matrices import Matrix, RoutineText
 from autoconv.graph.dtypes import float64
 
 _MAX_SWEEPS = 60  # per row; two are usually enough
-_EPSILON = 2.0**-52  # distance of 1 and the next double
-_SMALLEST_RADIUS = 1e-140  # the squares of smaller numbers lose digits
+_EPSILON = 2.0**-52  # distance from 1 to the next double
+_MIN_RADIUS = 1e-140  # the squares of smaller numbers lose digits
 _LANES = 8  # rows that are rotated together
 _PARAMETERS = ("x", "count", "width", "cosines", "sines", "first", "last")  # of the function that rotates columns
 
@@ -225,7 +225,7 @@ def _rotation(r: RoutineText, x: Element, y: Element) -> tuple[Element, Element,
     """Return cosine and sine with c·x + s·y = length and c·y - s·x = 0, and the length."""
     b = r.b
     length = b.intrinsic("sqrt", x * x + y * y)
-    is_zero = length < _SMALLEST_RADIUS
+    is_zero = length < _MIN_RADIUS
     divisor = b.select(is_zero, r.real(1.0), length)
     return b.select(is_zero, r.real(1.0), x / divisor), b.select(is_zero, r.real(0.0), y / divisor), length
 

@@ -114,7 +114,7 @@ def _expand_after_first(r: RoutineText, vectors: Matrix, n: Operand, factors: st
 
 
 def _divide_workspace(r: RoutineText, start: str, sizes: Sequence[Operand]) -> list[str]:
-    """Divide the workspace from `start` on into arrays of so many numbers."""
+    """Divide the workspace from `start` on into arrays of these numbers of elements; return their addresses."""
     pointers = [start]
     for size in sizes[:-1]:
         pointers.append(r.address_after(pointers[-1], size))
@@ -135,6 +135,7 @@ def _scale_down(r: RoutineText, x: Matrix, rows: Operand, columns: Operand) -> E
 
 
 def _scale_up(r: RoutineText, numbers: str, n: Operand, scale: Element) -> None:
+    """Multiply real numbers by the scale that `_scale_down` returned."""
     with r.loop(0, n) as k:
         store(r.b, load(r.b, float64, numbers, k) * scale, numbers, k)
 
