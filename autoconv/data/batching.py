@@ -59,6 +59,7 @@ class Batch(Node):
         return element_count // size if self.drop_remainder else -(-element_count // size)
 
     def _batched_spec(self, spec: Any) -> Any:
+        """Return the spec of a batch, given that of an element."""
         return map_specs(lambda leaf: _add_batch_dimension(leaf, self.static_size), self.stacked_spec)
 
     def _stacked_spec(self, spec: Any) -> Any:
@@ -66,6 +67,7 @@ class Batch(Node):
         return spec
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
+        """Return the leaves of the batch of these elements."""
         leaf_columns, result, start = list(zip(*elements, strict=True)), [], 0
         components, stacked_specs = component_leaf_counts(self.inputs[0].spec), flatten(self.stacked_spec)[0]
         for component, ((spec, count), stacked_spec) in enumerate(zip(components, stacked_specs, strict=True)):
@@ -192,10 +194,12 @@ class Unbatch(Node):
 
 
 def _specs_of_tensors(spec: object) -> list[Any]:
+    """Return the specs of the components that have leaves: all except those that are None."""
     return [leaf for leaf, count in component_leaf_counts(spec) if count]
 
 
 def _stack(component: int, column: Sequence[Any], place: Place | None) -> np.ndarray:
+    """Stack one component of several elements; raise InvalidArgumentError for different shapes."""
     first_shape = np.shape(column[0])
     for position, array in enumerate(column):
         if np.shape(array) != first_shape:
@@ -209,6 +213,7 @@ def _stack(component: int, column: Sequence[Any], place: Place | None) -> np.nda
 
 
 def _pad(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | None) -> np.ndarray:
+    """Pad one component of several elements by `value` to `shape` and stack them; an open size is the largest found."""
     ranks = {np.ndim(array) for array in column}
     if len(ranks) > 1 or (shape.rank is not None and ranks != {shape.rank}):
         raise InvalidArgumentError(
@@ -255,6 +260,7 @@ def _entries_by_component(values: Any, template: Template | None, parameter_name
 
 
 def _padded_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
+    """Return the requested shape, in which None and -1 are open sizes; raise ValueError for another rank."""
     sizes = np.asarray(shape).tolist() if hasattr(shape, "numpy") else shape
     if isinstance(sizes, (list, tuple)):
         sizes = [None if size == -1 else size for size in sizes]
@@ -267,6 +273,7 @@ def _padded_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
 
 
 def _padding_value(value: Any, leaf: TensorSpec) -> Any:
+    """Return the value to pad with, by default zero, False or an empty text; raise TypeError if it does not fit."""
     if value is None:
         return b"" if leaf.dtype.is_string else False if leaf.dtype.is_bool else 0
     item = np.asarray(value).item() if not isinstance(value, (str, bytes)) else value
@@ -276,6 +283,7 @@ def _padding_value(value: Any, leaf: TensorSpec) -> Any:
 
 
 def _add_batch_dimension(leaf: Any, size: int | None) -> Any:
+    """Return the spec of `size` stacked components; None is an open size."""
     if is_composite_spec(leaf):
         return leaf._batch(size)
     shape = leaf.type.shape

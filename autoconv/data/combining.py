@@ -157,6 +157,7 @@ class Sample(Node):
                     return
 
     def _choices(self, open_iterators: dict[int, Any], bindings: Bindings) -> Iterator[int]:
+        """Yield the position of the dataset from which each element is taken."""
         if self.choice_dataset is not None:
             for element in self.choice_dataset.iterate(bindings):
                 yield int(element[0])

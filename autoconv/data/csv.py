@@ -62,7 +62,7 @@ class Csv(FileNode):
         super().__init__(filenames, map_specs(lambda spec: spec, specs), compression_type)
 
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
-        # latin-1 maps every byte to itself; `_parse_field` encodes texts back
+        # Latin-1 maps every byte to itself; `_parse_field` encodes texts back.
         lines = io.TextIOWrapper(file, "latin-1", newline="")
         for location, record in read_records(lines, self.delimiter, self.has_quotes, path, self.has_header):
             fields = record
@@ -80,6 +80,7 @@ class Csv(FileNode):
             yield [values[i] for i in self.leaf_order]
 
     def _parse_field(self, position: int, field: str, location: str) -> Any:
+        """Return the value of a field in the given column, or the column's default if the field is empty."""
         dtype, default = self.dtypes[position], self.defaults[position]
         if field in ("", self.missing_value):
             if default is None:
@@ -138,6 +139,7 @@ def guess_dtypes(path: str, delimiter: str, columns: Sequence[int], header: bool
 
 
 def _is_valid_as(field: str, dtype: DType) -> bool:
+    """Return whether the text of a field is a value of the dtype."""
     try:
         value = None if dtype.is_string else parse_number(field, dtype)
     except (ValueError, OverflowError):

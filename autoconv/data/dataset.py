@@ -382,6 +382,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
 
 
 def _dataset_node(dataset: Any, method: str) -> Node:
+    """Return the node of a dataset; raise TypeError for an object that is none."""
     node = getattr(dataset, "node", None)
     if not isinstance(node, Node):
         raise TypeError(f"{method} takes datasets, found {type(dataset).__name__}: {dataset!r}")

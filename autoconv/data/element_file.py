@@ -83,6 +83,7 @@ def _read_blocks(file: IO[bytes], path: str) -> Iterator[bytes]:
 
 
 def _write_block(file: IO[bytes], block: bytes, checksum: int) -> int:
+    """Write a block after one with the given checksum; return the checksum of this one."""
     checksum = _checksum(len(block), block, checksum)
     file.write(_BLOCK_HEAD.pack(len(block), checksum))
     file.write(block)
@@ -90,14 +91,17 @@ def _write_block(file: IO[bytes], block: bytes, checksum: int) -> int:
 
 
 def _checksum(length: int, block: bytes, previous_checksum: int) -> int:
+    """Return the checksum of a block, which continues that of the block before."""
     return zlib.crc32(block, zlib.crc32(struct.pack("<Q", length), previous_checksum))
 
 
 def _type_text(spec: Any) -> bytes:
+    """Return the types of an element's leaves as text, the content of the first block."""
     return ";".join(str(leaf.type) for leaf in spec_leaves(spec)).encode()
 
 
 def _leaf_bytes(leaf: Any) -> bytes:
+    """Return a leaf as the bytes that `_LeafReader` reads."""
     array = np.asarray(leaf)
     sizes = struct.pack(f"<B{array.ndim}q", array.ndim, *array.shape)
     if array.dtype != object:

@@ -91,6 +91,7 @@ def element_type(spec: Any) -> TupleType:
 
 
 def leaf_type(spec: Any) -> Type:
+    """Return the graph type of a leaf with that spec."""
     type_: Type = spec.type
     return type_
 
@@ -120,18 +121,21 @@ def join_element_specs(first: Any, second: Any) -> Any:
 
 
 def _can_join(a: Any, b: Any) -> bool:
+    """Return whether a component with the first spec and one with the second can have a spec in common."""
     if is_composite_spec(a):
         return a.most_specific_common_supertype([b]) is not None
     return a.dtype is b.dtype if isinstance(a, TensorSpec) else bool(a == b)
 
 
 def _join_leaf_specs(a: Any, b: Any) -> Any:
+    """Return the spec of components of either spec, which can be joined (see `_can_join`)."""
     if is_composite_spec(a):
         return a.most_specific_common_supertype([b])
     return TensorSpec(join_shapes(a.type.shape, b.type.shape), a.dtype) if isinstance(a, TensorSpec) else a
 
 
 def _wrap_leaf(spec: Any, value: Any) -> Any:
+    """Return a leaf as users see it: an eager or symbolic tensor, or a dataset made by its spec."""
     if not isinstance(spec, TensorSpec):
         return spec(value)
     if isinstance(value, (np.ndarray, np.generic)):
@@ -157,6 +161,7 @@ def _lists_to_tensors(structure: Any) -> Any:
 
 
 def _convert_component(leaf: Any) -> Any:
+    """Return a component as a tensor; a dataset, or another value with a spec of its own, stays."""
     if hasattr(type(leaf), "__autoconv_spec__"):
         return leaf
     if leaf is None:

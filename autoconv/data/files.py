@@ -53,6 +53,7 @@ class FileNode(Node):
         raise NotImplementedError
 
     def open_file(self, path: str) -> IO[bytes]:
+        """Open a file for reading, decompressed."""
         try:
             file = open(path, "rb")  # noqa: SIM115 the caller closes it
         except FileNotFoundError:
@@ -142,6 +143,7 @@ def match_patterns(pattern: Any) -> list[str]:
 
 
 def _file_names_node(filenames: Any) -> Slices:
+    """Return a source of the names of files, given as one name, a list, or a tensor of them."""
     names = convert_to_tensor(_as_strings(filenames))
     if not names.dtype.is_string:
         raise TypeError(f"`filenames` must be names of files, found {filenames!r}")
@@ -149,6 +151,7 @@ def _file_names_node(filenames: Any) -> Slices:
 
 
 def _as_strings(names: Any) -> Any:
+    """Return names with each path object as a string; lists and tuples become lists."""
     if isinstance(names, os.PathLike):
         return os.fspath(names)
     return [_as_strings(name) for name in names] if isinstance(names, (list, tuple)) else names

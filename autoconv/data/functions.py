@@ -99,6 +99,7 @@ def trace_function(function: Callable[..., Any], spec: Any, region: Region, name
 
 
 def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str) -> None:
+    """Raise TypeError if the function does not take these arguments."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # without a signature, the call itself checks the arguments
@@ -113,6 +114,7 @@ def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str
 
 
 def _result_leaves(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
+    """Return the leaves and the template of a function's result; raise TypeError if it is not made of tensors."""
     if isinstance(result, list) and is_structure(result):
         result = tuple(result)  # several results, as of `numpy_function`, not the rows of a tensor
     result_parts = flatten(result)[0]
@@ -133,8 +135,10 @@ def _result_leaves(result: Any, function: Any, name: str) -> tuple[list[Any], An
 
 
 def _scalar_to_array(leaf: Any) -> Any:
+    """Return a NumPy scalar as an array; compiled graphs take arrays only."""
     return np.asarray(leaf) if isinstance(leaf, np.generic) else leaf
 
 
 def function_name(function: Any) -> str:
+    """Return the name of a function for messages."""
     return getattr(function, "__qualname__", None) or repr(function)

@@ -107,6 +107,7 @@ class BucketByLength(Node):
             yield from self._iterate_bucket(bucket, group, bindings)
 
     def _iterate_bucket(self, bucket: int, group: list[Element], bindings: Bindings) -> Iterator[Element]:
+        """Yield the batches of a bucket's elements, which are padded if necessary."""
         max_length = None
         if self.padding is not None and self.padding.pads_to_boundary:
             if bucket == len(self.boundaries):
@@ -119,6 +120,7 @@ class BucketByLength(Node):
         ).iterate(bindings)
 
     def _make_batches(self, source: Node, size: int, max_length: int | None) -> Node:
+        """Return the node that batches the source; with `max_length`, open sizes are padded to it."""
         if self.padding is None:
             return Batch(source, size, self.drop_remainder)
         result = PaddedBatch(source, size, self.padding.shapes, self.padding.values, self.drop_remainder)
@@ -143,10 +145,12 @@ def _full_groups(
 
 
 def _limit_sizes(shape: TensorShape, limit: int) -> TensorShape:
+    """Return the shape with `limit` for each open size."""
     return shape if shape.rank is None else TensorShape([limit if size is None else size for size in shape.as_list()])
 
 
 def _with_integer_result(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of an element with its result cast to int64."""
     return lambda *element: apply("cast", convert_to_tensor(call(function)(*element)), dtype=int64)
 
 

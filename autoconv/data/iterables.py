@@ -145,6 +145,8 @@ class Iterable:
 
 
 def _reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
+    """Return the last state of a dataset's reduction, as a loop over it."""
+
     def step(element: Any, old_state: Any) -> tuple[Any]:
         return (call(function)(old_state, element),)
 
@@ -153,6 +155,7 @@ def _reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
 
 
 def _length(dataset: Iterable) -> Any:
+    """Return len(dataset): an int, or a tensor if the dataset depends on values of the graph."""
     if dataset.node.symbols:
         return apply("iterable_length", dataset)
     return len(dataset)
@@ -177,6 +180,7 @@ class NumpyIterator:
 
 
 def _numpy_elements(dataset: Iterable) -> Generator[Any, None, None]:
+    """Yield the elements as NumPy values; closing the generator ends the iteration."""
     iterator = dataset._bound.make_iterator()
     try:
         while iterator.advance():

@@ -21,13 +21,13 @@ from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
-INFINITE, UNKNOWN = -1, -2
+INFINITE, UNKNOWN = -1, -2  # in place of a number of elements, as in TensorFlow
 Element = Sequence[Any]
 Run = Callable[[Element], Element]  # a function of elements, from leaves to leaves
 
 
 class Bindings:
-    """The values, in one run of a graph, of the symbols that a dataset was created with.
+    """The values of a dataset's symbols (see `Node`) in one run of a graph.
 
     With `on_error`, elements whose functions raise are skipped, and their errors are passed to it. `draw_streams` has
     the state of the random draws in the functions of elements, by node.
@@ -59,6 +59,7 @@ class Bindings:
         return self.values[value] if isinstance(value, Value) else value
 
     def number(self, value: Any) -> int:
+        """Return the int of an integer tensor or graph value."""
         return int(self.resolve(value))
 
     def skip_errors(self, run: Run) -> Run:
@@ -90,8 +91,8 @@ class Stream(Protocol):
 class Node:
     """One step of a dataset: `spec` describes its elements.
 
-    `inputs` are the preceding nodes, `values` the tensors and graph values it also reads; `place` is where the user's
-    program creates it.
+    `inputs` are the preceding nodes, `values` the tensors and graph values it also reads. `symbols` are the graph
+    values that it and its inputs read. `place` is where the user's program creates it.
     """
 
     name = "dataset"
@@ -146,12 +147,15 @@ class BoundDataset:
         return IterableType(element_type(self.node.spec))
 
     def make_iterator(self) -> RunningIterator:
+        """Return an iterator that remembers its position and can return to an earlier one."""
         return RunningIterator(self.iterate, self.node.streams())
 
     def iterate(self) -> Iterator[Element]:
+        """Return a generator of the elements of one pass."""
         return self.node.iterate(self.bindings.with_new_draws())
 
     def count(self) -> int:
+        """Return the number of elements, or INFINITE or UNKNOWN."""
         return self.node.count(self.bindings)
 
     def length(self) -> int:
@@ -208,6 +212,7 @@ class RunningIterator:
         return True
 
     def current(self) -> Element:
+        """Return the element to which `advance` moved in this thread."""
         result: Element = self._thread_local.element
         return result
 
@@ -221,12 +226,14 @@ class RunningIterator:
             raise EndOfSequenceError("End of sequence: the iterator has no more elements") from None
 
     def _next_eagerly(self) -> Element:
+        """Return the next element; raises StopIteration at the end."""
         if current_region() is None:
             return self._next_under_lock()
         with recording(None):  # elements are computed now, even while a function is being traced
             return self._next_under_lock()
 
     def _next_under_lock(self) -> Element:
+        """Return the next element; raise an earlier failure again."""
         with self._lock:
             if self._failure is not None:
                 raise self._failure
@@ -257,6 +264,7 @@ class RunningIterator:
                 self.position += 1
 
     def close(self) -> None:
+        """End the pass, and its threads."""
         close = getattr(self._elements, "close", None)
         if close is not None:
             close()

@@ -137,6 +137,7 @@ _EMPTY = "The given optional does not have a value."
 
 
 def _as_element(part: object) -> Any:
+    """Return a part of a value as a tensor; None stays."""
     return part if part is None else convert_to_tensor(part)
 
 

@@ -83,6 +83,7 @@ class OptionGroup:
 
 
 def _later_value(default: Any, first: Any, second: Any) -> Any:
+    """Return the second value unless it is the default, which means that it was not set."""
     return first if second == default else second
 
 

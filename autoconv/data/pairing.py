@@ -84,14 +84,17 @@ Pairs.__autoconv_builtins__ = PAIRING
 
 
 def _as_pairs(iterable: Any) -> Pairs:
+    """Return a dataset, or the result of an enumerate or zip, as Pairs."""
     return iterable if isinstance(iterable, Pairs) else Pairs(iterable.node, lambda element: element)
 
 
 def _is_dataset(part: Any) -> bool:
+    """Return whether the object is a dataset, or the enumerate or zip of one."""
     return isinstance(part, Pairs) or isinstance(getattr(part, "node", None), Node)
 
 
 def _staged_operand(part: Any) -> Any:
+    """Return another operand of zip as an iterable of the graph; raise StagingError if it has no positions."""
     staged_part = as_staged(part)
     if staged_part is None:
         raise StagingError(
@@ -102,6 +105,7 @@ def _staged_operand(part: Any) -> Any:
 
 
 def _nonnegative_count(length: Any) -> Any:
+    """Return a length that is at least zero: an int, or a tensor."""
     return int(length) if isinstance(length, (int, np.integer)) else apply("maximum", length, 0)
 
 

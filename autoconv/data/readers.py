@@ -207,6 +207,7 @@ def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
 
 
 def _column_index(column: Any, names: Sequence[str]) -> int:
+    """Return the position of a column, given by name or position."""
     if isinstance(column, str):
         if column not in names:
             raise ValueError(f"there is no column {column!r}; the columns are {list(names)}")
@@ -215,10 +216,13 @@ def _column_index(column: Any, names: Sequence[str]) -> int:
 
 
 def _encode_paths(paths: Sequence[str]) -> np.ndarray:
+    """Return paths as an array of bytes objects."""
     return np.array([os.fsencode(path) for path in paths], object)
 
 
 def _label_splitter(label_name: str) -> Any:
+    """Return a function from a dict of columns to (the other columns, the label)."""
+
     def split(columns: Any) -> Any:
         label = columns.pop(label_name)
         return columns, label

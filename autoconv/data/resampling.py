@@ -53,10 +53,12 @@ class Rebatch(Node):
 
 
 def _concat_rows(elements: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
+    """Return each component's rows of all the elements, joined."""
     return [np.concatenate(leaves) for leaves in zip(*elements, strict=True)]
 
 
 def _with_rows(spec: TensorSpec, rows: int | None) -> TensorSpec:
+    """Return the spec with `rows` rows, an open number for None."""
     return spec if spec.shape.rank is None else TensorSpec(TensorShape([rows, *spec.shape.as_list()[1:]]), spec.dtype)
 
 
@@ -91,6 +93,7 @@ class RejectionResample(Node):
                 yield [class_number, *element]
 
     def _keep_probabilities(self, estimated_probabilities: np.ndarray) -> np.ndarray:
+        """Return for each class the probability with which an element of it is kept."""
         distribution = estimated_probabilities if self.initial_distribution is None else self.initial_distribution
         ratio: np.ndarray = self.target_distribution / np.maximum(distribution, np.finfo(np.float32).tiny)
         return ratio / max(ratio.max(), np.finfo(np.float32).tiny)

@@ -130,6 +130,7 @@ class Range(Node):
         super().__init__(TensorSpec((), dtype), values=self.bounds)
 
     def _range(self, bindings: Bindings) -> range:
+        """Return the range of Python with the bounds of this run."""
         bounds = [bindings.number(bound) for bound in self.bounds]
         if bounds[2] == 0:
             raise InvalidArgumentError("the step of Dataset.range must not be zero")
@@ -343,6 +344,7 @@ def _leaves_in_structure(value: Any, template: Template | None) -> list[Any] | N
 
 
 def _has_dtype(value: Any) -> bool:
+    """Return whether a generator's value has a dtype of its own, which is not converted."""
     return isinstance(value, (np.ndarray, np.generic, EagerTensor))
 
 
@@ -352,11 +354,13 @@ def _symbols_of_leaves(leaves: Sequence[Any]) -> list[Any]:
 
 
 def _bind_leaf(leaf: Any, bindings: Bindings) -> Any:
+    """Return the run-time value of a leaf: an array, or a nested dataset with the bindings."""
     node = getattr(leaf, "node", None)
     return BoundDataset(node, bindings) if isinstance(node, Node) else bindings.resolve(leaf)
 
 
 def _check_lengths(leaves: Sequence[Any]) -> None:
+    """Raise ValueError for scalars and for tensors with different known lengths, TypeError for other leaves."""
     first_length: int | None = None
     for position, leaf in enumerate(leaves):
         if not hasattr(leaf, "dtype"):
@@ -379,6 +383,7 @@ def _check_lengths(leaves: Sequence[Any]) -> None:
 
 
 def _get_row(array: Any, position: int, is_copied: bool) -> Any:
+    """Return a row of an array as a leaf: an array, a NumPy scalar or, for strings, an array of one object."""
     row = array[position]
     if is_copied:
         return np.array(row)  # copied, since the file may be removed later

@@ -23,7 +23,8 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
 from autoconv.storage.files import read_json, replacing, write_json
 
-_INDEX, _ELEMENTS = "dataset.json", "elements"
+_INDEX = "dataset.json"  # name of the index in a folder
+_ELEMENTS = "elements"  # start of the name of the file of elements, before a random suffix
 
 
 class FileCache(CountPreservingNode):
@@ -113,6 +114,7 @@ def _file_in_index(folder: str) -> str | None:
 
 
 def _is_compatible(spec: Any, requested: Any) -> bool:
+    """Return whether elements of `spec` fit the requested spec."""
     (leaves, template), (requested_leaves, requested_template) = flatten(spec), flatten(requested)
     return template == requested_template and all(
         requested_leaf.is_compatible_with(leaf) for leaf, requested_leaf in zip(leaves, requested_leaves, strict=True)
@@ -135,10 +137,12 @@ def _spec_to_json(spec: Any) -> Any:
 
 
 def _shape_to_json(spec: Any) -> Any:
+    """Return the sizes of a spec, None for an open size and for an unknown rank."""
     return None if spec.shape.rank is None else spec.shape.as_list()
 
 
 def _spec_from_json(content: Any) -> Any:
+    """Return the spec that `_spec_to_json` converted; raises various errors for other content."""
     ((tag, fields),) = content.items()
     if tag == "dict":
         return {key: _spec_from_json(field_spec) for key, field_spec in fields}

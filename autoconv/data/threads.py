@@ -64,6 +64,7 @@ class _Job:
         self.error: BaseException | None = None
 
     def run_element(self, run: Run) -> None:
+        """Compute the result, or store the error."""
         try:
             self.result = run(self.element)
         except BaseException as error:
@@ -80,6 +81,7 @@ class _Pool:
         self._start_threads()
 
     def _start_threads(self) -> None:
+        """Start the threads of this process and submit the jobs that are not done."""
         self._generation = generation()
         self._threads = ThreadPoolExecutor(self._thread_count, thread_name_prefix="autoconv-map")
         for job in self.jobs:
@@ -91,6 +93,7 @@ class _Pool:
             self._start_threads()
 
     def submit(self, element: Element) -> None:
+        """Add a job for an element."""
         self._restart_after_fork()
         job = _Job(element)
         job.future = self._threads.submit(job.run_element, self._run)
@@ -110,11 +113,12 @@ class _Pool:
         return job.result
 
     def stop(self) -> None:
+        """Cancel the waiting jobs and wait for the running ones."""
         if self._generation == generation():
             self._threads.shutdown(wait=True, cancel_futures=True)
 
 
-_END: Any = object()
+_END: Any = object()  # the last item, after all elements
 
 
 class _Buffer:
@@ -165,6 +169,7 @@ class _Buffer:
             close()
 
     def _compute_item(self) -> None:
+        """Take the next element from the source and store it, or the end or the error, as the current item."""
         self._is_computing = True
         try:
             self._current_item = next(self._source), None
@@ -185,6 +190,7 @@ class _Buffer:
             self._items_changed.notify_all()
 
     def take(self) -> Any:
+        """Wait for the next element and return it, or `_END` after the last; raise the source's error."""
         if self._generation != generation():
             self._continue_after_fork()
         with self._items_changed:
@@ -197,6 +203,7 @@ class _Buffer:
         return element
 
     def stop(self) -> None:
+        """Stop the thread and wait until it has ended."""
         if self._generation != generation():  # the thread does not exist here
             return
         with self._items_changed:

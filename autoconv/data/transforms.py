@@ -32,7 +32,7 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.static_values import static_value
 
-AUTOTUNE = -1  # as in TensorFlow
+AUTOTUNE = -1  # in place of a number of threads or elements, which is then chosen here; as in TensorFlow
 
 
 class Map(CountPreservingNode):
@@ -145,6 +145,7 @@ class Shard(Node):
 
 
 def _check_shard(shard_count: int, index: int) -> None:
+    """Raise InvalidArgumentError unless the index is one of the shards."""
     if not 0 <= index < shard_count:
         raise InvalidArgumentError(f"shard takes an index from 0 to num_shards - 1, found {index} of {shard_count}")
 
@@ -327,12 +328,12 @@ class Unique(Node):
         super().__init__(source.spec, [source])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        seen_elements = set()
+        distinct_keys = set()
         for element in self.inputs[0].iterate(bindings):
             array = np.asarray(element[0])
             key = (array.shape, tuple(array.flat) if array.dtype == object else array.tobytes())
-            if key not in seen_elements:
-                seen_elements.add(key)
+            if key not in distinct_keys:
+                distinct_keys.add(key)
                 yield element
 
 
