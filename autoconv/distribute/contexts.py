@@ -19,6 +19,7 @@ class Context:
 
 
 class _ContextStack(threading.local):
+    """The contexts that a thread has entered, the innermost last."""
     contexts: tuple[Context, ...] = ()
 
 

@@ -17,7 +17,7 @@ from autoconv.runtime.support.structure import map_structure
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 
-_MAX_LOST_WORKERS = 10  # by one function
+_MAX_LOST_WORKERS = 10  # a function that has lost as many workers does not run again
 
 
 class RemoteValue:
@@ -46,6 +46,7 @@ class RemoteValue:
         return map_structure(lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, self.get())
 
     def _set(self, value: Any, error: BaseException | None = None) -> None:
+        """Store the result, or the error, and wake the threads that wait for it."""
         with self._changed:
             self._value, self._error, self._is_ready = value, error, True
             self._changed.notify_all()
@@ -63,7 +64,7 @@ class PerWorkerValues:
 
 
 class PerWorkerDataset:
-    """A dataset for each worker; its iterator is an argument of scheduled functions."""
+    """A dataset for each worker. Its iterator is given to scheduled functions, and each worker takes from its own."""
 
     def __init__(self, datasets: Sequence[Any]) -> None:
         self._datasets = datasets
@@ -124,6 +125,7 @@ class _Queue:
         self._is_ended = False
 
     def put(self, work: _ScheduledFunction) -> None:
+        """Add a function; raise the error of an earlier one instead."""
         with self._changed:
             self._raise_error()
             self._functions.append(work)
@@ -150,28 +152,33 @@ class _Queue:
             self._changed.notify_all()
 
     def wait(self) -> None:
+        """Wait until all functions have run; raise the first error of one."""
         with self._changed:
             self._changed.wait_for(lambda: self._error is not None or not (self._functions or self._running_count))
             self._changed.wait_for(lambda: not self._running_count)
             self._raise_error()
 
     def has_finished(self) -> bool:
+        """Return whether all functions have run; raise the first error of one."""
         with self._changed:
             self._raise_error()
             return not (self._functions or self._running_count)
 
     def end(self) -> None:
+        """Cancel what waits, and end the threads that take functions."""
         with self._changed:
             self._is_ended = True
             self._cancel()
             self._changed.notify_all()
 
     def _cancel(self) -> None:
+        """Give a CancelledError to each function that waits."""
         while self._functions:
             text = "The corresponding function is aborted. Please reschedule the function."
             self._functions.popleft().result._set(None, CancelledError(text))
 
     def _raise_error(self) -> None:
+        """Raise the first error, once."""
         error, self._error = self._error, None
         if error is not None:
             raise error

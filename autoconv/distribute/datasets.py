@@ -47,6 +47,7 @@ def split_batches(dataset: Dataset, part_count: int, first_part: int, replica_co
 
 
 def _select_parts(batch: Any, part_count: int, first_part: int, replica_count: int) -> Any:
+    """Return some parts of a batch (see `split_batches`), as one distributed value if there are several."""
     batch_size = shape(batch)[0]
     size = (batch_size + replica_count - 1) // replica_count
     parts = [batch[number * size : (number + 1) * size] for number in range(first_part, first_part + part_count)]

@@ -21,7 +21,7 @@ Description = dict[str, Any]
 
 
 class DamagedMessage(Exception):
-    """A message that arrived is not the one that a worker sent."""
+    """Raised for a message that arrived otherwise than a worker sent it; its text says in what it is damaged."""
 
 
 def send(connection: socket.socket, description: Description, array: np.ndarray) -> None:

@@ -109,6 +109,7 @@ class ReplicatedStrategy(Strategy):
         return map_leaves(self._copy_to_replicas, value)
 
     def _copy_to_replicas(self, tensor: Any) -> Any:
+        """Return the distributed value of a tensor copied to the device of each replica."""
         copies = []
         for number in range(self.local_replicas):
             with self.on_device(number):
@@ -123,6 +124,7 @@ class ReplicatedStrategy(Strategy):
         return map_leaves(lambda leaf: self._reduce_along(op, leaf, axis), value)
 
     def _reduce_along(self, op: ReduceOp, value: Any, axis: int) -> Any:
+        """Reduce one value along an axis and over all replicas."""
         values = self.experimental_local_results(value)
         return combine_along(op, values, axis, lambda tensor: self.reduce_across_processes(ReduceOp.SUM, [tensor])[0])
 
@@ -147,6 +149,7 @@ class ReplicatedStrategy(Strategy):
         return result
 
     def _values_of(self, value: Any) -> tuple[Any, ...]:
+        """Return the values of the replicas in this process; a value that is not distributed is one."""
         return value.values if isinstance(value, DistributedValues) else (value,)
 
     def _reduce_equal_value(self, op: ReduceOp, value: Any) -> Any:

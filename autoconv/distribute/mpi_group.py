@@ -87,7 +87,7 @@ class MpiGroup:
     # ---- bytes
 
     def _gather_parts(self, vector: np.ndarray, counts: list[int]) -> list[np.ndarray]:
-        """Return the processes' vectors, whose numbers of elements are `counts`."""
+        """Return the vectors of all processes; `counts` has their numbers of elements, by process."""
         result = np.empty(sum(counts), vector.dtype)
         sizes = [count * vector.dtype.itemsize for count in counts]
         self._communicator.Allgatherv(_as_bytes(vector), [_as_bytes(result), sizes, _offsets(sizes), self._mpi.BYTE])
@@ -123,10 +123,12 @@ class MpiGroup:
 
 
 def _as_bytes(array: np.ndarray) -> np.ndarray:
+    """Return an array's memory as a vector of bytes."""
     return array.reshape(-1).view(np.uint8)
 
 
 def _offsets(sizes: list[int]) -> list[int]:
+    """Return the position at which each part starts, given the sizes of the parts."""
     return [sum(sizes[:i]) for i in range(len(sizes))]
 
 

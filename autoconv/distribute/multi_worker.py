@@ -90,6 +90,7 @@ class MultiWorkerMirroredStrategy(ReplicatedStrategy):
         return map_leaves(lambda leaf: self._gather_value(leaf, axis), super().gather(value, axis))
 
     def _gather_value(self, value: Any, axis: int) -> Any:
+        """Return the values of all processes, joined along an axis."""
         tensor = convert_to_tensor(value)
         (gathered_value,) = self._call_on_arrays(
             lambda array: self._group.all_gather(array, axis), [tensor], keeps_shape=False

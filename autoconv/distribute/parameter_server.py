@@ -60,6 +60,7 @@ class ParameterServerStrategy(Strategy):
         return tuple(f"/job:worker/replica:0/task:{number}/device:CPU:0" for number in self.workers)
 
     def _task_numbers(self, job: str) -> Sequence[int]:
+        """Return the numbers of a job's tasks."""
         return ClusterSpec(self._resolver.cluster_spec()).task_indices(job)
 
     @contextlib.contextmanager
@@ -68,6 +69,7 @@ class ParameterServerStrategy(Strategy):
             yield self
 
     def _make_variable(self, make: Callable[..., Any], **arguments: Any) -> Any:
+        """Make a variable on the next parameter server."""
         with device(next(self._servers)):
             return make(**arguments)
 

@@ -31,7 +31,10 @@ _SHARED_ERRORS: dict[str, type[Exception]] = {
 
 
 class ProcessGroup:
-    """The workers at these addresses; this process is number `rank`. Raises UnavailableError and ValueError."""
+    """The workers at these addresses; this process is number `rank`.
+
+    Raises UnavailableError if one does not start, or is lost later, and ValueError for an address without a port.
+    """
 
     __autoconv_identity__ = True  # its state is not part of a trace's key
 
@@ -121,6 +124,7 @@ class ProcessGroup:
         self._combine(np.zeros(0), description, lambda parts: parts[0])
 
     def _send_error_to_others(self, error: Exception) -> None:
+        """Send an error to the workers that are connected, so that they raise it too."""
         for rank in self._connections:
             try:
                 description = {"error": type(error).__name__, "text": str(error)}
@@ -129,6 +133,7 @@ class ProcessGroup:
                 continue
 
     def _send(self, rank: int, description: Description, array: np.ndarray) -> None:
+        """Send a message to a worker; raise UnavailableError if it is lost."""
         try:
             send(self._connections[rank], description, array)
         except OSError as error:
@@ -155,13 +160,16 @@ class ProcessGroup:
         return other_description, array
 
     def _worker_name(self, rank: int) -> str:
+        """Return the name of a worker for messages."""
         return f"/job:{self._job}/task:{rank} at {self._addresses[rank]}"
 
     def _make_lost_error(self, rank: int, error: Exception) -> UnavailableError:
+        """Return the error of a worker whose connection failed with `error`."""
         reason = "it does not answer" if isinstance(error, TimeoutError) else "its connection ended"
         return UnavailableError(f"the worker {self._worker_name(rank)} was lost: {reason}")
 
     def _accept_workers(self) -> dict[int, socket.socket]:
+        """Listen until all other workers are connected; return their connections by number."""
         host, _, port = self._addresses[0].rpartition(":")
         try:
             server = socket.create_server((host if host in _LOCAL_HOSTS else "", int(port)))
@@ -199,6 +207,7 @@ class ProcessGroup:
         return int(rank)
 
     def _connect_to_first(self) -> socket.socket:
+        """Return a connection to the first worker, which may start later than this process."""
         host, _, port = self._addresses[0].rpartition(":")
         deadline, reason = time.monotonic() + _START_TIMEOUT, "nothing listens there"
         while time.monotonic() < deadline:
@@ -233,13 +242,13 @@ class ProcessGroup:
         bounds = [len(vector) * number // self.size for number in range(self.size + 1)]
         own_slice = slice(bounds[self.rank], bounds[self.rank + 1])
         total = add_parts([part[own_slice] for part in parts])
-        # A worker reads its own elements of every block, so only it may write them.
+        # In every block, a worker reads only the elements of its part, which therefore no other worker may write.
         parts[0][own_slice] = total
         self._synchronize({**description, "part": "added"})
         return parts[0].copy().reshape(array.shape)
 
     def _block(self, rank: int, size_exponent: int, block_index: int) -> shared_memory.SharedMemory:
-        """Return the block of a worker, of `1 << power` bytes; all workers create a larger block in the same call."""
+        """Return a worker's block, of `1 << size_exponent` bytes; at its first use, all workers create theirs."""
         name = f"autoconv-{self._group_name}-{size_exponent}-{block_index}-{rank}"
         if name not in self._blocks:
             if rank == self.rank:
@@ -253,6 +262,7 @@ class ProcessGroup:
 def _release_resources(
     connections: dict[int, socket.socket], blocks: dict[str, shared_memory.SharedMemory], rank: int
 ) -> None:
+    """End the connections, detach the shared memory, and remove the blocks of worker `rank`."""
     for connection in connections.values():
         connection.close()
     for name, block in blocks.items():
@@ -263,17 +273,20 @@ def _release_resources(
 
 
 def _check_address(address: str, worker_name: str) -> None:
+    """Raise ValueError for an address that is not a host with a port."""
     _, colon, port = address.rpartition(":")
     if not colon or not (port.isascii() and port.isdigit()) or int(port) >= 1 << 16:
         raise ValueError(f"the address {address!r} of {worker_name} is no host with a port, such as 'localhost:2222'")
 
 
 def _configure(connection: socket.socket, timeout: float) -> None:
+    """Set the timeout of a connection in seconds, and send its small messages at once."""
     connection.settimeout(timeout)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def _create_block(name: str, size: int) -> shared_memory.SharedMemory:
+    """Create a block of shared memory; one that a killed run has left is replaced."""
     try:
         return shared_memory.SharedMemory(name, create=True, size=size)
     except FileExistsError:  # of an earlier run that was killed
@@ -282,6 +295,7 @@ def _create_block(name: str, size: int) -> shared_memory.SharedMemory:
 
 
 def _attach_block(name: str) -> shared_memory.SharedMemory:
+    """Return a block of shared memory that another worker created and will remove."""
     result = shared_memory.SharedMemory(name)
     resource_tracker.unregister(result._name, "shared_memory")  # type: ignore[attr-defined]  # its maker removes it
     return result
@@ -296,6 +310,7 @@ def add_parts(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _describe_call(description: Description) -> str:
+    """Return a call's description for messages: its name, dtype and shape."""
     dtype_name, shape = description.get("dtype"), description.get("shape")
     return str(description.get("call")) + (f" of {dtype_name}{shape}" if isinstance(dtype_name, str) else "")
 

@@ -26,7 +26,7 @@ from autoconv.tracing.specialise.trace import LOCK
 
 @dataclass
 class Merge:
-    """A call of `merge_call`, for which a replica waits."""
+    """Message of a replica that waits for the result of `merge_call`: the function and its arguments."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -35,14 +35,14 @@ class Merge:
 
 @dataclass
 class ReplicaResult:
-    """The result of a replica."""
+    """Message of a replica that has ended with a result."""
 
     result: Any
 
 
 @dataclass
 class ReplicaFailure:
-    """The exception of a replica."""
+    """Message of a replica that has ended with an exception."""
 
     error: BaseException
 
@@ -67,6 +67,7 @@ class Replica:
         self.thread = threading.Thread(target=copy_context().run, args=(self._run_and_report,), name=name, daemon=True)
 
     def _run_and_report(self) -> None:
+        """Body of the thread: run the function and send its result or its exception."""
         context = Context(self.strategy, ReplicaContext(self.strategy, self.strategy.first_replica + self.number))
         _CURRENT.replica = self
         try:
@@ -108,10 +109,12 @@ class Replica:
         return result
 
     def send_answer(self, may_continue: bool, result: Any = None) -> None:
+        """Resume the replica's thread, which waits in `merge`."""
         self._answers.put((may_continue, result))
 
 
 class _CurrentReplica(threading.local):
+    """The replica that a thread runs, if any."""
     replica: Replica | None = None
 
 
@@ -162,6 +165,7 @@ def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs:
 
 
 def _answer_function(replica: Replica, results: Any) -> Callable[[], None]:
+    """Return a function that resumes a replica with its part of the results."""
     return lambda: replica.send_answer(True, of_replica(results, replica.number))
 
 

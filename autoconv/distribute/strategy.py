@@ -94,7 +94,7 @@ class Strategy:
         return value_fn(ValueContext(0, 1))
 
     def copy_to_all_replicas(self, value: Any) -> Any:
-        """Return a structure with the tensors of an equal one on the device of each replica."""
+        """Return a structure of distributed values: each tensor of `value` on the device of each replica."""
         return value
 
     def gather(self, value: Any, axis: int) -> Any:
@@ -152,6 +152,7 @@ class Strategy:
         return reduce(self, value)
 
     def all_reduce_structure(self, reduce_op: Any, value: Any) -> Any:
+        """Return a structure of tensors reduced over the replicas; with one replica, the same structure."""
         reduce_op_of(reduce_op)
         return value
 

@@ -85,10 +85,12 @@ class PerReplicaSpec(TypeSpec):
 
 
 def _spec_of(value: Any) -> Any:
+    """Return the spec of a tensor or a composite."""
     return spec_of_composite(value) or TensorSpec(value.shape, value.dtype)
 
 
 def _is_leaf(value: object) -> bool:
+    """Return whether a part is not split further: a distributed value or a composite."""
     return isinstance(value, (DistributedValues, CompositeTensor))
 
 

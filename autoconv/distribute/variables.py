@@ -79,6 +79,7 @@ class DistributedVariable(DistributedValues, Variable):
         return self._current_copy.read_value()
 
     def _update(self, op: str, value: object, read_value: bool) -> Any:
+        """Change the copies for which the running code stands; see the class."""
         context = current_context()
         if context.updated_replica is not None:
             return self._current_copy._update(op, value, read_value)
@@ -93,6 +94,7 @@ class DistributedVariable(DistributedValues, Variable):
         return context.replica.merge_call(update, (value,))
 
     def _update_all(self, op: str, value: Any, read_value: bool) -> Any:
+        """Change every copy by its replica's value; return the result for the first."""
         results = []
         for replica_index, copy in enumerate(self._copies):
             with self._strategy.updating(replica_index):
@@ -100,6 +102,7 @@ class DistributedVariable(DistributedValues, Variable):
         return results[0]
 
     def _aggregate(self, strategy: Any, value: Any) -> Any:
+        """Return one value for the values that the replicas write, by the variable's aggregation."""
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
             return strategy.value_of_first_replica(value)
         return strategy.reduce_to(ReduceOp.from_variable_aggregation(self.aggregation), value, self)
@@ -134,6 +137,7 @@ class SyncOnReadVariable(DistributedVariable):
     """
 
     def _is_outside_replicas(self) -> bool:
+        """Return whether the running code is neither a replica's nor an update of one copy."""
         context = current_context()
         is_in_replica = context.replica is not None and context.replica.strategy is self._strategy
         return context.updated_replica is None and not is_in_replica

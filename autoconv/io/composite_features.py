@@ -64,10 +64,12 @@ def _dtypes_by_key(features: Mapping[str, Any]) -> dict[str, DType]:
 
 
 def _index_keys(feature: SparseFeature) -> list[str]:
+    """Return the keys that have the positions of a sparse feature, one for each dimension."""
     return [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
 
 
 def _read_rows(records: Tensor, dtypes: Mapping[str, DType]) -> dict[str, RaggedTensor]:
+    """Return for each key a ragged tensor with one row per record: the values that the record has."""
     feature_specs = tuple(
         FeatureSpec(key, dtype, (), varies=True, optional=True, default=()) for key, dtype in sorted(dtypes.items())
     )
@@ -87,6 +89,7 @@ def _read_rows(records: Tensor, dtypes: Mapping[str, DType]) -> dict[str, Ragged
 def _feature_value(
     key: str, feature: VarLenFeature | SparseFeature | RaggedFeature, rows_by_key: Mapping[str, RaggedTensor]
 ) -> Any:
+    """Return the sparse or ragged tensor of one feature."""
     if isinstance(feature, VarLenFeature):
         return rows_by_key[key].to_sparse()
     if isinstance(feature, SparseFeature):
@@ -95,6 +98,7 @@ def _feature_value(
 
 
 def _sparse_feature(feature: SparseFeature, rows_by_key: Mapping[str, RaggedTensor]) -> SparseTensor:
+    """Return the sparse tensor of a SparseFeature: its first dimension is that of the records."""
     values = rows_by_key[feature.value_key]
     indices = [rows_by_key[key].flat_values for key in _index_keys(feature)]
     sizes = feature.size if isinstance(feature.size, (list, tuple)) else [feature.size]
@@ -105,6 +109,7 @@ def _sparse_feature(feature: SparseFeature, rows_by_key: Mapping[str, RaggedTens
 
 
 def _ragged_feature(feature: RaggedFeature, values: RaggedTensor, rows_by_key: Mapping[str, RaggedTensor]) -> Any:
+    """Return the ragged tensor of a RaggedFeature, built from the innermost partition to the outermost."""
     ragged, counts = values.flat_values, values.row_lengths()
     for partition in reversed(feature.partitions):
         lengths, counts = _lengths_of_partition(partition, counts, rows_by_key)

@@ -54,7 +54,7 @@ def decode_csv(
 @attribute_class
 @dataclass(frozen=True)
 class DecodeCsv:
-    """Split records into fields.
+    """Return the columns of CSV records, each an array of one field's values in all records.
 
     A default is None for a field that is required. `quotes` tells whether fields may be quoted, `missing` is a further
     text of an empty field, and `columns` are the fields to read, or None for all.
@@ -80,6 +80,7 @@ class DecodeCsv:
         return results
 
     def _parse_record(self, record: str, number: int) -> list[Any]:
+        """Return the values of the record with that number; raise InvalidArgumentError if it does not fit."""
         quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
         try:
             lines = list(csv.reader([record], delimiter=self.delimiter, quoting=quoting, strict=True))
@@ -99,6 +100,7 @@ class DecodeCsv:
         return [self._parse_field(i, field, number) for i, field in enumerate(fields)]
 
     def _parse_field(self, position: int, field: str, number: int) -> Any:
+        """Return the value of a field, or the default of its column if it is empty."""
         dtype, default = self.dtypes[position], self.defaults[position]
         if field in ("", self.missing):
             if default is None:

@@ -72,6 +72,7 @@ def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variab
 
 
 def _convert_strings(function: Any, strings: TensorLike) -> Tensor:
+    """Return the strings converted one by one by a host function, in the same shape."""
     texts = convert_to_tensor(strings, string)
     shape = None if texts.shape.rank is None else tuple(texts.shape.as_list())
     return call_on_host(function, [texts], [TensorSpec(shape, string)])[0]
@@ -81,6 +82,7 @@ class _StringConversion:
     """Apply `convert` to each string of an array."""
 
     def convert(self, text: bytes) -> bytes:
+        """Return the converted string; raise InvalidArgumentError if it cannot be converted."""
         raise NotImplementedError
 
     def __call__(self, texts: object) -> Any:

@@ -15,6 +15,7 @@ from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import DType, float32, int64
 from autoconv.train.example import message_classes
 
+# The kind of values (see `FeatureSpec.kind`) by the field of a Feature that holds them.
 _KIND_OF_FIELD = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
 
 
@@ -135,10 +136,12 @@ def _records_with_locations(records: np.ndarray) -> tuple[list[tuple[str, bytes]
 
 @functools.cache
 def _message_classes() -> dict[str, Callable[[], Any]]:
+    """Return protobuf's classes of messages by name."""
     return message_classes()  # type: ignore[return-value]
 
 
 def _parse(message_name: str, record: bytes, location: str) -> Any:
+    """Return the message in a record's bytes; raise InvalidArgumentError for bytes that are none."""
     message = _message_classes()[message_name]()
     try:
         message.ParseFromString(record)
@@ -165,6 +168,7 @@ def _join_feature(
 
 
 def _pad_to_longest(spec: FeatureSpec, rows: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """Return one array of all rows, each padded by the default to the length of the longest."""
     max_length = max((len(row) for row in rows), default=0)
     padding = replace(spec, default=spec.default[:1])
     array = padding.filled_array((len(rows), max_length, *spec.shape))
@@ -174,6 +178,7 @@ def _pad_to_longest(spec: FeatureSpec, rows: list[np.ndarray], shape: tuple[int,
 
 
 def _read_feature(spec: FeatureSpec, features: Any, location: str) -> np.ndarray:
+    """Return the values of a feature of one record, in its shape; the default if the record lacks it."""
     values = _feature_values(spec, features[spec.key], location) if spec.key in features else None
     if values is None:
         if not spec.optional:
@@ -186,6 +191,7 @@ def _read_feature(spec: FeatureSpec, features: Any, location: str) -> np.ndarray
 
 
 def _reshape_values(spec: FeatureSpec, values: np.ndarray, location: str) -> np.ndarray:
+    """Return the values in the shape of the feature; raise InvalidArgumentError for another number of values."""
     size = math.prod(spec.shape)
     if spec.varies:
         if size == 0 or len(values) % size:
@@ -203,6 +209,7 @@ def _reshape_values(spec: FeatureSpec, values: np.ndarray, location: str) -> np.
 
 
 def _read_steps(spec: FeatureSpec, feature_lists: Any, location: str) -> np.ndarray:
+    """Return the values of a feature of steps, with the step as first dimension."""
     if spec.key not in feature_lists:
         if not spec.optional:
             raise InvalidArgumentError(
@@ -245,8 +252,10 @@ def _feature_values(spec: FeatureSpec, feature: Any, location: str) -> np.ndarra
 
 
 def _key_prefix(spec: FeatureSpec, location: str) -> str:
+    """Return the start of a message about one feature."""
     return f"Key: {spec.key}{', ' if location else ''}{location}."
 
 
 def _location_prefix(location: str) -> str:
+    """Return the start of a message about one record; a scalar has no location."""
     return f"{location}, " if location else ""

@@ -87,6 +87,7 @@ def _merge_results(dense: dict[str, Any], composites: dict[str, Any], features: 
 def _decode_examples(
     records: Tensor, specs: tuple[FeatureSpec, ...], batch_shape: tuple[int | None, ...] | None
 ) -> dict[str, Tensor]:
+    """Return the dense features of records by key."""
     return _tensors_by_key(specs, call_on_host(DecodeExamples(specs), [records], _result_specs(specs, batch_shape)))
 
 
@@ -136,6 +137,7 @@ def parse_sequence_example(
 def _parse_sequences(
     records: Tensor, context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
+    """Return by key the context features, the features of steps and the numbers of steps."""
     if not context_features and not sequence_features:
         raise ValueError("Both context_features and sequence_features are None, but at least one should have values.")
     context_specs = _feature_specs(context_features or {})
@@ -154,6 +156,7 @@ def _parse_sequences(
 
 
 def _scalar(serialized: TensorLike) -> Tensor:
+    """Return a serialized record as a scalar tensor; raise ValueError for one with dimensions."""
     record = convert_to_tensor(serialized, string)
     if record.shape.rank not in (None, 0):
         raise ValueError(f"Input serialized must be a scalar, found the shape {record.shape}")
@@ -161,10 +164,12 @@ def _scalar(serialized: TensorLike) -> Tensor:
 
 
 def _tensors_by_key(specs: tuple[FeatureSpec, ...], tensors: list[Tensor]) -> dict[str, Tensor]:
+    """Return the results of a host function by the keys of their features."""
     return {feature.key: value for feature, value in zip(specs, tensors, strict=True)}
 
 
 def _result_specs(specs: tuple[FeatureSpec, ...], batch_shape: tuple[int | None, ...] | None) -> list[TensorSpec]:
+    """Return the specs of dense results: the batch's shape, an open size if the feature varies, its own shape."""
     varying_sizes = [(None,) if feature.varies else () for feature in specs]
     return [
         TensorSpec(None if batch_shape is None else (*batch_shape, *varying_size, *feature.shape), feature.dtype)
@@ -173,6 +178,7 @@ def _result_specs(specs: tuple[FeatureSpec, ...], batch_shape: tuple[int | None,
 
 
 def _feature_specs(features: Mapping[str, Any], of_steps: bool = False) -> tuple[FeatureSpec, ...]:
+    """Return the specs of dense features in the order of their keys."""
     return tuple(_feature_spec(key, features[key], of_steps) for key in sorted(features))
 
 

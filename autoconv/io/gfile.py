@@ -188,6 +188,7 @@ def get_registered_schemes() -> list[str]:
 
 
 def _text_path(path: Path) -> str:
+    """Return a path as text, given as text, bytes or a path object."""
     return os.fsdecode(path)
 
 

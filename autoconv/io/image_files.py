@@ -132,6 +132,7 @@ def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = int32, nam
 def _decode(
     contents: TensorLike, channels: int | None, dtype: DTypeLike, has_frames: bool, rank: int | None, ratio: int = 1
 ) -> Any:
+    """Check the arguments and return the image that `DecodeImage` reads."""
     channel_count = channels or 0
     if channel_count not in (0, 1, 3, 4):
         raise InvalidArgumentError(f"`channels` must be 0, 1, 3 or 4 but got {channel_count}")
@@ -146,6 +147,7 @@ def _decode(
 def _encode(
     image: TensorLike, file_format: str, level: int, progressive: bool = False, halves_chroma: bool = True
 ) -> Tensor:
+    """Check the dtype and return the bytes that `EncodeImage` writes."""
     picture = convert_to_tensor(image)
     allowed_dtypes = (uint8, uint16) if file_format == "PNG" else (uint8,)
     if picture.dtype not in allowed_dtypes:
@@ -187,6 +189,7 @@ class DecodeImage:
         return self._convert_dtype(pixels)
 
     def _read_pixels(self, image: Any, channels: int) -> np.ndarray:
+        """Return the pixels of one frame, of uint8 or uint16; `channels` 0 stands for those of the file."""
         if self.ratio > 1:
             image.draft(None, (-(-image.width // self.ratio), -(-image.height // self.ratio)))
         if image.mode.startswith("I;16") or image.mode == "I":
@@ -202,6 +205,7 @@ class DecodeImage:
         return pixels if pixels.ndim == 3 else pixels[..., None]
 
     def _convert_dtype(self, pixels: np.ndarray) -> np.ndarray:
+        """Return pixels in the requested dtype, scaled to its range of values; floats range from 0 to 1."""
         max_value = np.iinfo(pixels.dtype).max
         if self.dtype is float32:
             return pixels.astype(np.float32) * np.float32(1 / max_value)
@@ -271,6 +275,7 @@ class JpegShape:
 
 
 def _open_image(data: bytes) -> Any:
+    """Return Pillow's image of a file's bytes, whose pixels are not read yet."""
     library = _import_pillow()
     try:
         return library.open(io.BytesIO(data), formats=_FORMATS)
@@ -281,6 +286,7 @@ def _open_image(data: bytes) -> Any:
 
 
 def _iterate_frames(image: Any) -> Any:
+    """Yield the image once for each frame, as the frame that it shows."""
     for number in range(getattr(image, "n_frames", 1)):
         image.seek(number)  # the one object then has the pixels of this frame
         yield image
@@ -296,6 +302,7 @@ def _channel_count(image: Any) -> int:
 
 
 def _import_pillow() -> Any:
+    """Return Pillow's module Image; raise ImportError, which says how to install it."""
     try:
         from PIL import Image
     except ImportError:

@@ -91,7 +91,7 @@ def decode_webp(contents: TensorLike, channels: int = 0, dtype: DTypeLike = uint
 @attribute_class
 @dataclass(frozen=True)
 class ThroughJpeg:
-    """Encode an image as JPEG and decode it."""
+    """Encode an image as JPEG and decode it, so that it has the losses of a JPEG file."""
 
     graphdef: ClassVar = "AdjustJpegQuality"
 
@@ -104,6 +104,7 @@ class ThroughJpeg:
 
 
 def _check_qualities(low: int, high: int) -> None:
+    """Raise ValueError unless the range of qualities lies in 0 to 100 and is not empty."""
     if low < 0 or high < 0 or low > 100 or high > 100:
         raise ValueError("jpeg encoding range must be between 0 and 100.")
     if low >= high:

@@ -127,6 +127,7 @@ class TFRecordWriter:
         self.close()
 
     def _write_bytes(self, data: bytes) -> None:
+        """Write bytes of the uncompressed file; GZIP compresses them in its own file object."""
         self._file.write(data if self._zlib is None else self._zlib.compress(data))
 
 

@@ -1,4 +1,4 @@
-"""Tensors as protocol buffers, which TensorBoard's package has."""
+"""Tensors as protocol buffers, whose classes come from the package tensorboard."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ def make_tensor_proto(
 
 
 def _fill(message: Any, array: np.ndarray, dtype: DType, is_whole: bool) -> None:
+    """Write the values into the message: one field per value, or raw bytes if no value is to be repeated."""
     if dtype.is_string:
         message.string_val.extend(bytes(text) for text in array.ravel())
     elif (is_whole and array.size > 1) or dtype.name not in _VALUE_FIELDS:
@@ -63,6 +64,7 @@ def _fill(message: Any, array: np.ndarray, dtype: DType, is_whole: bool) -> None
 
 
 def _raw_bytes(array: np.ndarray, dtype: DType) -> bytes:
+    """Return the values as a TensorProto holds them in its content."""
     proto = _message_class().FromString(SerializeTensor(dtype)(array))
     return bytes(proto.tensor_content)
 

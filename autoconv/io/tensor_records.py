@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.storage.wire import make_field, parse_fields, read_varint
 
-# Fields of a TensorProto. Values are in `_CONTENT_FIELD`, as raw bytes, or in the field of their dtype.
+# Numbers of TensorProto's fields. Values are in `_CONTENT_FIELD`, as raw bytes, or in the field of their dtype.
 _DTYPE_FIELD, _SHAPE_FIELD, _CONTENT_FIELD, _STRINGS_FIELD, _HALVES_FIELD = 1, 2, 4, 8, 13
 _VALUE_FIELDS = {  # dtype: (field, struct's format of one number, or "" for varints)
     dtypes.float32: (5, "f"), dtypes.float64: (6, "d"), dtypes.complex64: (9, "f"), dtypes.complex128: (12, "d"),
@@ -98,6 +98,7 @@ class ParseTensor:
             raise InvalidArgumentError(f"Could not parse `serialized` as TensorProto: {error}") from None
 
     def _read_array(self, fields: dict[int, list[Any]], shape: tuple[int, ...]) -> np.ndarray:
+        """Return the array in the fields of a TensorProto; the last value repeats if there are too few."""
         size = math.prod(shape)
         if self.dtype.is_string:
             texts = np.empty(len(fields.get(_STRINGS_FIELD, [])), object)
@@ -123,6 +124,7 @@ class ParseTensor:
 
 
 def _read_shape(message: bytes) -> Iterator[int]:
+    """Yield the sizes of a TensorShapeProto; raise ValueError for more than `_MAX_ELEMENTS` elements."""
     size = 1
     for dimension in parse_fields(message).get(2, []):
         dimension_size = parse_fields(dimension).get(1, [0])[-1]
@@ -133,6 +135,7 @@ def _read_shape(message: bytes) -> Iterator[int]:
 
 
 def _varints(part: int | bytes) -> Iterator[int]:
+    """Yield the numbers of a field: one number, or several packed into bytes; as unsigned 64-bit integers."""
     if isinstance(part, int):
         yield part & 0xFFFF_FFFF_FFFF_FFFF
         return
@@ -153,5 +156,6 @@ def _repeat_last(values: np.ndarray, size: int, zero: Any) -> np.ndarray:
 
 
 def _dtype_name(enum: int) -> str:
+    """Return the name of the dtype with that number in TensorFlow's enumeration, for messages."""
     readable_dtypes = (*_VALUE_FIELDS, dtypes.float16, dtypes.bfloat16, string)
     return next((dtype.name for dtype in readable_dtypes if dtype.enum == enum), f"unknown dtype {enum}")

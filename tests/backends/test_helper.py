@@ -73,7 +73,7 @@ def test_the_helper_starts_in_the_background():
 
 
 def test_a_helper_that_does_not_start_is_an_error_only_when_it_is_needed(monkeypatch):
-    monkeypatch.setattr(helper, "_CODE", "import nowhere")
+    monkeypatch.setattr(helper, "_HELPER_PROGRAM", "import nowhere")
     helper.start()
     for _ in range(2):
         with pytest.raises(helper.HelperUnavailable):
