@@ -15,6 +15,7 @@ from autoconv.backends.stablehlo import Module
 from autoconv.graph.graph import Graph
 from autoconv.tracing.api.declared_arguments import trace_function
 from autoconv.tracing.api.exported_generators import replace_generators
+from autoconv.tracing.api.exported_sorts import make_sorts_stable
 from autoconv.tracing.views.func_graph import STABLEHLO_HOOK
 from autoconv.tracing.views.portable import as_stablehlo
 
@@ -42,7 +43,7 @@ def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "func
 
 
 def _write_recorded(graph: Graph, capacity: int) -> Module:
-    return as_stablehlo(replace_generators(graph), capacity)
+    return as_stablehlo(make_sorts_stable(replace_generators(graph)), capacity)
 
 
 STABLEHLO_HOOK.set(_write_recorded)

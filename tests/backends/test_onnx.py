@@ -73,6 +73,52 @@ def test_slices_of_open_sizes_that_go_backwards():
             np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("shape", [(4, 5), (1, 2), (0, 3), (3, 0)])
+def test_rolls_of_open_sizes(shape):
+    def turned(x, distance):
+        return np.roll(np.roll(x, (2, -3), (0, 1)), distance, 1), np.roll(x, 3)
+
+    run = autoconv.onnx.load(autoconv.onnx.export(turned, "int64[n,m] int64[]", contract="compile"))
+    x = np.arange(shape[0] * shape[1]).reshape(shape)
+    for distance in (5, 0, -1):
+        for found, expected in zip(run(x, distance), turned(x, distance), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+def ranks(x):
+    order = np.argsort(x)
+    places = np.empty(len(x), np.int64)
+    places[order] = np.arange(len(x))
+    return places, x[order[::-1]]
+
+
+@pytest.mark.parametrize("spec", ["float64[9]", "float64[n]"])
+def test_orders_without_a_kind_are_stable_ones(spec):
+    x = np.random.default_rng(0).permutation(np.arange(9.0))
+    found = autoconv.onnx.load(autoconv.onnx.export(ranks, spec, contract="compile"))(x)
+    for part, expected in zip(found, ranks(x), strict=True):
+        np.testing.assert_array_equal(part, expected)
+    equal = autoconv.onnx.load(autoconv.onnx.export(lambda x: np.argsort(x > 0), spec, contract="compile"))(x - 4)
+    np.testing.assert_array_equal(equal, np.argsort(x > 4, kind="stable"))
+
+
+def test_models_hold_no_unused_constants():
+    def scaled(x):
+        if np.isnan(x).any():
+            raise ValueError("numbers only")
+        spread = x.std()
+        return (x - x.mean()) / spread if spread > 0 else np.zeros_like(x)
+
+    graph = autoconv.onnx.export(scaled, "float64[n]", contract="compile").graph
+    names, graphs = set(), [graph]
+    while graphs:
+        part = graphs.pop()
+        names.update(name for node in part.node for name in node.input)
+        names.update(output.name for output in part.output)
+        graphs += [attribute.g for node in part.node for attribute in node.attribute if attribute.HasField("g")]
+    assert {item.name for item in graph.initializer} <= names
+
+
 def test_counts_that_are_values():
     @autoconv.function
     def f(x, counts, k, i):

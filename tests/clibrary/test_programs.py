@@ -188,3 +188,16 @@ def test_a_process_that_loads_nothing_else(tmp_path: Path) -> None:
     text = "import autoconv, program; autoconv.clibrary.build(program.f, 'float64[3]', to='f', contract='compile')"
     subprocess.run([sys.executable, "-c", text], cwd=tmp_path, check=True)
     assert (tmp_path / "f.o").exists()
+
+
+def ranks(x):
+    order = np.argsort(x)
+    places = np.empty(len(x), np.int64)
+    places[order] = np.arange(len(x))
+    return places
+
+
+def test_orders_of_elements(tmp_path: Path) -> None:
+    call = Caller(autoconv.clibrary.build(ranks, "float64[40]", to=tmp_path / "ranks", contract="compile"))
+    x = np.random.default_rng(0).permutation(np.arange(40.0))
+    np.testing.assert_array_equal(call(x)["value"], ranks(x))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -55,13 +55,14 @@ def to_onnx(
     for term, output_name in zip(outputs, [*output_names, ERROR_OUTPUT], strict=True):
         writer.nodes.append(Record("Identity", (term.name,), (output_name,)))
         output_infos.append(_value_info(output_name, term.dtype, term.shape))
+    used_names = set(_used_names(writer.nodes))
     model = helper.make_model(
         helper.make_graph(
             [_node(record) for record in writer.nodes],
             graph.name,
             [_value_info(term.name, term.dtype, shape or ()) for term, shape in inputs],
             output_infos,
-            initializer=[_tensor(name, array) for name, array in writer.constants.items()],
+            initializer=[_tensor(name, array) for name, array in writer.constants.items() if name in used_names],
         ),
         opset_imports=[helper.make_opsetid("", writer.opset)],
         producer_name="autoconv",
@@ -69,6 +70,16 @@ def to_onnx(
     model.ir_version = min(model.ir_version, _MAX_IR_VERSION)
     helper.set_model_props(model, {f"place_{i}": place for i, place in enumerate(writer.locations, 1)})
     return model
+
+
+def _used_names(nodes: Iterable[Record]) -> Iterator[str]:
+    """Iterate over the names of values that nodes and their subgraphs read."""
+    for record in nodes:
+        yield from record.inputs
+        for block in record.attributes.values():
+            if isinstance(block, Block):
+                yield from _used_names(block.nodes)
+                yield from (term.name for term in block.outputs)
 
 
 def _import_package(name: str) -> Any:

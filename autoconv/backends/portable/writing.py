@@ -84,7 +84,8 @@ class Rules(Elementwise):
         """Take elements along an axis by a vector of positions, all of which are in range."""
         order = [axis, *(a for a in range(x.rank) if a != axis)]
         transposed_x = self.transpose(x, order)
-        elements = self.gather_nd(transposed_x, self.reshape(positions, (*positions.shape, 1)))
+        column = self.reshape(positions, (*positions.shape, 1), [*self.sizes(positions), 1])
+        elements = self.gather_nd(transposed_x, column)
         return self.transpose(elements, [order.index(a) for a in range(x.rank)])
 
     def outer_broadcast(self, x: Term, y: Term, inner_rank: int) -> tuple[Term, Term]:

@@ -58,6 +58,7 @@ def _place_of_device(name: str, process: int) -> Place | None:
 
 def _processor() -> tuple[Any, Any]:
     """Return a client for the processor, and its device."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # as jax does: XLA prints what it starts otherwise
     try:
         client = import_module("jaxlib.xla_client").make_cpu_client(asynchronous=False)
     except (ImportError, AttributeError, TypeError) as error:

@@ -25,6 +25,7 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.api.argument_types import parse_types
 from autoconv.tracing.api.exported_generators import replace_generators, state_of
+from autoconv.tracing.api.exported_sorts import make_sorts_stable
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.key.cache_key import ArrayKey, Key, Literal, Reference, TensorKey
@@ -124,7 +125,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     if contract_name == "function":
         specs = [argument.spec if isinstance(argument, DeclaredTensor) else argument for argument in arguments]
         concrete = traced_function.get_concrete_function(*specs)
-        graph_and_layout = join_variants(replace_generators(concrete.recorded), concrete.layout)
+        graph_and_layout = join_variants(make_sorts_stable(replace_generators(concrete.recorded)), concrete.layout)
         return Trace(concrete, *graph_and_layout, list(arguments), contract_name, _source_place(traced_function), {})
     has_open_sizes = any(isinstance(argument, DeclaredTensor) and _is_open(argument) for argument in arguments)
     size_sets = _EXAMPLE_SIZES if has_open_sizes else _EXAMPLE_SIZES[:1]
@@ -136,7 +137,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     leaves = traced_function.leaves_for(concrete, examples, {})
     numbers = _collect_number_parameters(arguments, concrete.key, leaves)
     graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
-    graph_and_layout = join_variants(replace_generators(graph), concrete.layout)
+    graph_and_layout = join_variants(make_sorts_stable(replace_generators(graph)), concrete.layout)
     pairs = zip(concrete.key.leaves, leaves, strict=True)
     parameters = [leaf for key, leaf in pairs if not isinstance(key, (Literal, Reference))]
     open_parameters = [leaf for i, leaf in enumerate(parameters) if i not in numbers]

@@ -157,7 +157,7 @@ def reverse(w: Rules, node: Node, x: Term) -> Term:
 
 @lowers("roll")
 def roll(w: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
-    shifts, axes = node.attributes["shift"], node.attributes["axis"]
+    shifts, axes = node.attributes.get("shift"), node.attributes["axis"]
     if shift:
         return _roll_by_terms(w, x, shift[0], axes)
     if shifts is None:
@@ -166,12 +166,21 @@ def roll(w: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
         axis = normalise_axis(axis, x.rank)
         size = x.shape[axis]
         if not isinstance(size, int):
-            return None
+            x = _roll_open_axis(w, x, w.constant(distance, int64), axis)
+            continue
         distance = distance % size if size else 0
         if distance:
             parts = [w.static_slice(x, axis, size - distance, size), w.static_slice(x, axis, 0, size - distance)]
             x = w.concatenate(parts, axis)
     return x
+
+
+def _roll_open_axis(w: Rules, x: Term, distance: Term, axis: int) -> Term:
+    """Roll along an axis of open size, where a size of 0 has no remainders."""
+    size = w.size_term(x, axis, int64)
+    positive_size = w.select(size < 1, 1, size)
+    position = w.remainder(w.iota((None,), 0, int64, [w.size(x, axis)]) - distance, positive_size)
+    return w.take_at(x, axis, position)
 
 
 def _roll_by_terms(w: Rules, x: Term, shifts: Term, axes: Sequence[int]) -> Term | None:
@@ -180,10 +189,10 @@ def _roll_by_terms(w: Rules, x: Term, shifts: Term, axes: Sequence[int]) -> Term
     for i, axis in enumerate(axes):
         axis = normalise_axis(axis, x.rank)
         size = x.shape[axis]
+        distance = w.reshape(w.static_slice(distances, 0, i, i + 1), ())
         if not isinstance(size, int):
-            return None
-        if size:
-            distance = w.reshape(w.static_slice(distances, 0, i, i + 1), ())
+            x = _roll_open_axis(w, x, distance, axis)
+        elif size:
             position = w.remainder(w.iota((size,), 0, int64) - w.remainder(distance, size) + size, size)
             x = w.take_at(x, axis, position)
     return x
