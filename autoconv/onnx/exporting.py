@@ -44,7 +44,8 @@ def export(
         for i, capture in enumerate(concrete.captures)
         if not (has_writes and isinstance(graph.parameters[start + i].type, ResourceType))
     }
-    model = to_onnx(graph, capacity, constants)
+    with trace.located_refusals():
+        model = to_onnx(graph, capacity, constants)
     if path is not None:
         with replacing(str(path)) as temporary:
             Path(temporary).write_bytes(add_checksum(model.SerializeToString()))

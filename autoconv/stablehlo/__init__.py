@@ -39,7 +39,8 @@ def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "func
       func.func public @main(%arg0: tensor<3xf32>) -> (tensor<3xf32>, tensor<i32>) {
     """
     trace = trace_function(function, specs, contract)
-    return as_stablehlo(trace.graph, capacity, trace.types)
+    with trace.located_refusals():
+        return as_stablehlo(trace.graph, capacity, trace.types)
 
 
 def _write_recorded(graph: Graph, capacity: int) -> Module:

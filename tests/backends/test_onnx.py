@@ -277,3 +277,13 @@ def test_a_missing_package_is_named(monkeypatch):
 def test_unsupported_ops_are_refused():
     with pytest.raises(GraphUnfit, match="fft"):
         autoconv.onnx.export(lambda x: autoconv.signal.fft(x), autoconv.TensorSpec([4], autoconv.complex64))
+
+
+def test_refusals_have_a_line():
+    def shown(x):
+        return str(x)
+
+    line = shown.__code__.co_firstlineno
+    for export in (autoconv.onnx.export, autoconv.stablehlo.export):
+        with pytest.raises(autoconv.stablehlo.GraphUnfit, match=rf"test_onnx\.py:{line}"):
+            export(shown, "float64[3]")

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from autoconv.backends.portable import GraphUnfit
 from autoconv.errors import TargetError, UnsupportedError
 from autoconv.graph.dtypes import DType
-from autoconv.graph.graph import Graph
+from autoconv.graph.graph import Graph, Span
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.operators.regions.layout import Layout
 from autoconv.ops.values.generator_types import GENERATOR_TYPES
@@ -68,6 +70,17 @@ class Trace:
     contract: str
     source: str
     states: dict[int, np.ndarray]
+
+    @contextmanager
+    def located_refusals(self) -> Iterator[None]:
+        """Give refusals of another runtime's writer that have no place the place of the function's definition."""
+        try:
+            yield
+        except GraphUnfit as error:
+            file, _, line = self.source.rpartition(":")
+            if error.span is not None or not file:
+                raise
+            raise GraphUnfit(error.failed_op, error.reason, Span(file, int(line))) from error
 
     @property
     def types(self) -> list[Type]:
