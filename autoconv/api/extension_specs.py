@@ -15,7 +15,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 class ExtensionTypeSpec(TypeSpec):
-    """Base of the specs of extension types: the spec of each field that holds tensors, and the value of others.
+    """Base of the specs of extension types: `_values` has the spec of each field with tensors, the value of others.
 
     >>> class Point(autoconv.experimental.ExtensionType):
     ...     x: autoconv.Tensor
@@ -145,6 +145,7 @@ def fields_of(class_: type) -> dict[str, Any]:
 
 
 def _is_class_var(hint: Any) -> bool:
+    """Return whether an annotation is `ClassVar`: no field."""
     return typing.get_origin(hint) is ClassVar or hint is ClassVar
 
 
@@ -169,12 +170,12 @@ def bind_fields(class_: type, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
 
 
 def _map_specs(spec: Any, function: Callable[[Any], Any]) -> Any:
-    """Apply `function` to each spec in a field of a spec."""
+    """Return a field of a spec with the results of `function` in place of the specs in it."""
     return _map_parts(spec, lambda part: function(part) if isinstance(part, TypeSpec) else part)
 
 
 def _map_parts(spec: Any, function: Callable[[Any], Any]) -> Any:
-    """Apply `function` to each spec and to each static value in a field of a spec."""
+    """Return a field of a spec with the results of `function` in place of the specs and static values in it."""
     if isinstance(spec, tuple) and not isinstance(spec, (TensorShape, TypeSpec)):
         return tuple(_map_parts(item_spec, function) for item_spec in spec)
     if isinstance(spec, dict):
@@ -183,13 +184,14 @@ def _map_parts(spec: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def _specs_in(spec: Any) -> list[Any]:
-    result: list[Any] = []
-    _map_specs(spec, result.append)
-    return result
+    """Return all specs in a field of a spec."""
+    specs: list[Any] = []
+    _map_specs(spec, specs.append)
+    return specs
 
 
 def _components_in(spec: Any, value: Any) -> Iterator[Any]:
-    """Iterate over the parts of a field's value that correspond to specs."""
+    """Yield the parts of a field's value that correspond to the specs in the field of its spec."""
     if isinstance(spec, TypeSpec):
         yield value
     elif isinstance(spec, tuple) and not isinstance(spec, TensorShape):
@@ -210,6 +212,7 @@ def _batch_part(part: Any, size: int | None) -> Any:
 
 
 def _unbatch_part(part: Any) -> Any:
+    """Return the spec, or the shape, of an element of a batch; other static values unchanged."""
     if isinstance(part, TensorSpec):
         return TensorSpec(part.shape[1:], part.dtype)
     if isinstance(part, TensorShape):
@@ -218,10 +221,12 @@ def _unbatch_part(part: Any) -> Any:
 
 
 def _split_rows(spec: TypeSpec, component: Any) -> list[Any]:
+    """Return the elements of a batch."""
     return list(component) if isinstance(spec, TensorSpec) else spec._rows(component)
 
 
 def _stack(spec: TypeSpec, column: Sequence[Any]) -> Any:
+    """Return the batch of the same component of several values."""
     if isinstance(spec, TensorSpec):
         return EagerTensor(np.stack([np.asarray(tensor.numpy()) for tensor in column]))
     return spec._stack_values(column)

@@ -65,7 +65,7 @@ class ExtensionType(CompositeTensor, metaclass=_FreezingMeta):
             setattr(self, name, value)
 
     def _freeze(self) -> None:
-        """Convert and check the fields after construction; refuse changes from then on."""
+        """Convert and check the fields after construction; they cannot be changed from then on."""
         if vars(self).get("_is_frozen"):
             return
         class_ = type(self)
@@ -149,7 +149,10 @@ def type_spec_from_value(value: Any) -> TypeSpec:
 
 
 def _convert(value: Any, annotation: Any, location: str) -> Any:
-    """Convert a value to the annotated type; raise TypeError where that is impossible."""
+    """Return the value, converted to the annotated type; raise TypeError where that is impossible.
+
+    `location` names the field in errors.
+    """
     origin, argument_types = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         return _convert_to_union(value, argument_types, location)
@@ -158,7 +161,8 @@ def _convert(value: Any, annotation: Any, location: str) -> Any:
     if origin is not None and issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             raise TypeError(f"{location}: expected mapping, got {type(value).__name__!r}")
-        return {key: _convert(item, argument_types[1], location) for key, item in value.items()}
+        _, item_type = argument_types
+        return {key: _convert(item, item_type, location) for key, item in value.items()}
     if annotation is Any:
         return value
     if isinstance(annotation, TensorSpec) or annotation is Tensor:
@@ -178,10 +182,12 @@ def _convert(value: Any, annotation: Any, location: str) -> Any:
 
 
 def _is_bool_for_number(value: Any, annotation: type) -> bool:
+    """Return whether a field of numbers would get a bool, which Python counts among the ints."""
     return isinstance(value, bool) and annotation in (int, float)
 
 
 def _convert_to_field_tensor(value: Any, annotation: Any, location: str) -> Any:
+    """Return the value as a tensor, of the annotated dtype unless it is one already."""
     if isinstance(value, CompositeTensor):
         raise TypeError(f"{location}: expected a Tensor, got {type(value).__name__!r}")
     dtype = annotation.dtype if isinstance(annotation, TensorSpec) and not is_tensor(value) else None
@@ -192,6 +198,7 @@ def _convert_to_field_tensor(value: Any, annotation: Any, location: str) -> Any:
 
 
 def _convert_to_union(value: Any, types: Sequence[Any], location: str) -> Any:
+    """Return the value, converted to the first type to which it can be; its own class comes first."""
     matching_types = [type_ for type_ in types if isinstance(type_, type) and isinstance(value, type_)]
     for type_ in (*matching_types, *types):
         try:
@@ -203,6 +210,7 @@ def _convert_to_union(value: Any, types: Sequence[Any], location: str) -> Any:
 
 
 def _convert_tuple(value: Any, types: Sequence[Any], location: str) -> tuple[Any, ...]:
+    """Return the items converted to their types; `types` of two with `...` is a type for all items."""
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"{location}: expected tuple, got {type(value).__name__!r}")
     item_types = [types[0]] * len(value) if len(types) == 2 and types[1] is Ellipsis else list(types)

@@ -171,6 +171,7 @@ def ngrams(
 
 
 def _join_neighbours(rows: RaggedLike, widths: Sequence[int], separator: str, name: str | None = None) -> Any:
+    """Return the joins of neighbours in each row, for one width after the other."""
     if isinstance(rows, RaggedTensor):
         return _join_ragged_neighbours(rows, widths, separator)
     return apply("string_ngrams", rows, widths=tuple(widths), separator=separator, name=name)
@@ -199,8 +200,9 @@ def _join_padded_neighbours(
 
 
 def _pad_rows(rows: RaggedTensor, pad_pair: tuple[Any, Any], count: int) -> RaggedTensor:
-    """Pad each row with `count` texts at either end."""
-    if pad_pair[0] is None or not count:
+    """Return the rows with `count` texts at either end; `pad_pair` is (leading text, trailing text)."""
+    leading_text, _ = pad_pair
+    if leading_text is None or not count:
         return rows
     leading, trailing = (fill(stack([cast(rows.nrows(), int64), count]), end) for end in pad_pair)
     return ragged_concat([leading, rows, trailing], 1)  # type: ignore[no-any-return]
@@ -209,7 +211,11 @@ def _pad_rows(rows: RaggedTensor, pad_pair: tuple[Any, Any], count: int) -> Ragg
 def _split_texts(
     input: RaggedLike, split_and_pad: Callable[[Tensor], Tensor], part_counts: Callable[[Tensor], Tensor]
 ) -> Any:
-    """Return the parts of strings. The padding of `split_and_pad` is removed, except for scalars and unknown ranks."""
+    """Return the parts of strings: a vector for a scalar, else a ragged tensor.
+
+    `split_and_pad` returns a row of parts for each string, padded with empty parts, and `part_counts` the number of
+    parts that are no padding. The padding stays for strings of unknown rank.
+    """
     if isinstance(input, RaggedTensor):
         return input.with_flat_values(_split_texts(input.flat_values, split_and_pad, part_counts))
     texts = convert_to_tensor(input)
@@ -233,6 +239,7 @@ def _lengths_without_padding(parts: Tensor) -> Tensor:
 
 
 def _join_ragged_neighbours(data: RaggedTensor, widths: Sequence[int], separator: str) -> Any:
+    """Return the joins of neighbours in the innermost rows, for one width after the other."""
     if isinstance(data.values, RaggedTensor):
         return data.with_values(_join_ragged_neighbours(data.values, widths, separator))
     joined_by_width = [_join_windows(data, width, separator) for width in widths]

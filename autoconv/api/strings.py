@@ -189,6 +189,7 @@ def to_hash_bucket(input: TensorLike, num_buckets: int, name: str | None = None)
 
 
 def _check_bucket_count(num_buckets: int) -> None:
+    """Raise ValueError unless the number of buckets is positive."""
     if num_buckets <= 0:
         raise ValueError(f"num_buckets has to be positive, found {num_buckets}")
 
@@ -227,7 +228,10 @@ def to_hash_bucket_strong(
 
 
 def encoding_attributes(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
-    """Return an op's attributes for an encoding and for invalid bytes; raises for unknown names."""
+    """Return an op's attributes for an encoding and for invalid bytes.
+
+    Raises InvalidArgumentError for another encoding, ValueError for another treatment of invalid bytes.
+    """
     name = encoding.upper().replace("UTF8", "UTF-8").replace("UTF16", "UTF-16").replace("UTF32", "UTF-32")
     if name not in ENCODINGS:
         raise InvalidArgumentError(f"{function} supports the encodings {', '.join(ENCODINGS)}; found {encoding!r}")

@@ -74,7 +74,7 @@ def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -
 
 
 def _infer_size(sizes: tuple[int | None, ...], total: int, requested_sizes: Any) -> tuple[int | None, ...]:
-    """Infer the static size given as -1; raise ValueError if the number of elements does not fit."""
+    """Return the sizes with the one given as -1, which is None, inferred; raise ValueError if `total` does not fit."""
     if requested_sizes is None:
         return sizes
     product = int(np.prod([size for size in sizes if size is not None]))
@@ -148,7 +148,9 @@ def slice_(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: st
         dimensions = zip(
             np.ravel(static_starts).tolist(), np.ravel(static_counts).tolist(), sparse.shape, strict=True
         )
-        result.set_shape([None if side is None else max(min(n, side - i), 0) for i, n, side in dimensions])
+        result.set_shape(
+            [None if side is None else max(min(count, side - start), 0) for start, count, side in dimensions]
+        )
     return result
 
 
@@ -205,8 +207,9 @@ def concat(
         raise ValueError(f"axis {axis!r} is out of range for {rank} dimensions")
     shapes = [tensor.shape.as_list() for tensor in tensors]
     for other in shapes[1:]:
-        differing = [i for i, (a, b) in enumerate(zip(shapes[0], other, strict=True)) if i != positive_axis and a != b]
-        if not expand_nonconcat_dims and any(None not in (shapes[0][i], other[i]) for i in differing):
+        pairs = enumerate(zip(shapes[0], other, strict=True))
+        different_axes = [i for i, (size, other_size) in pairs if i != positive_axis and size != other_size]
+        if not expand_nonconcat_dims and any(None not in (shapes[0][i], other[i]) for i in different_axes):
             raise InvalidArgumentError(
                 f"Input shapes do not match along dimensions other than {positive_axis}: {shapes[0]} and {other}"
             )
@@ -226,6 +229,7 @@ def concat(
 
 
 def _static_size(is_joined: bool, sizes: Sequence[int | None]) -> int | None:
+    """Return a size of a concatenation: the sum along the joined axis, else the largest; None if one is not known."""
     known_sizes = [size for size in sizes if size is not None]
     if len(known_sizes) < len(sizes):
         return None
@@ -258,7 +262,8 @@ def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> S
     static_shape = static_sizes(sizes)
     if static_shape is not None and sparse.shape.rank is not None:
         pairs = zip(static_shape, sparse.shape, strict=False)
-        if len(static_shape) != sparse.shape.rank or any(None not in (a, b) and a < b for a, b in pairs):  # type: ignore[operator]
+        is_smaller = any(new is not None and old is not None and new < old for new, old in pairs)
+        if len(static_shape) != sparse.shape.rank or is_smaller:
             raise ValueError(f"new_shape {list(static_shape)} is smaller than the shape {sparse.shape}")
     Assert(reduce_all(cast(sizes, int64) >= sparse.dense_shape), ["new_shape is smaller than the shape:", sizes])
     return SparseTensor(sparse.indices, sparse.values, cast(sizes, int64))
@@ -267,7 +272,7 @@ def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> S
 def fill_empty_rows(
     sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
-    """Fill the empty rows of a sparse matrix with `default_value`; return the matrix and the mask of these rows.
+    """Return a sparse matrix with `default_value` in rows that were empty, and whether each row was empty.
 
     >>> filled, empty = autoconv.sparse.fill_empty_rows(autoconv.SparseTensor([[1, 1]], [5], [2, 2]), 0)
     >>> autoconv.sparse.to_dense(filled, -1).numpy(), empty.numpy()

@@ -102,7 +102,10 @@ class SparseTensor(CompositeTensor):
         return self._with_dense_operand("divide", other)
 
     def _with_dense_operand(self, op: str, other: TensorLike) -> Any:
-        """Apply an op to the values and the elements of a dense tensor at their coordinates, after a broadcast."""
+        """Return the result of an op on the values and the elements of a dense tensor at the same coordinates.
+
+        The dense tensor is broadcast to the shape of the sparse one.
+        """
         if isinstance(other, CompositeTensor):
             return NotImplemented
         dense = convert_to_tensor(other, self.dtype) if as_tensor(other) is None else convert_to_tensor(other)
@@ -189,13 +192,14 @@ class SparseTensorSpec(TypeSpec):
 
 
 def _refine_shape(sparse: SparseTensor, shape: TensorShape) -> SparseTensor:
-    """Refine the static shape of a new sparse tensor by another one, if the two are compatible."""
+    """Return a new sparse tensor after its static shape was refined by another one, if the two are compatible."""
     if sparse._shape.is_compatible_with(shape):
         sparse._shape = sparse._shape.merge_with(shape)
     return sparse
 
 
 def _make_unchecked(components: Any) -> SparseTensor:
+    """Return a sparse tensor of components that may be no tensors, such as names or None."""
     result = SparseTensor.__new__(SparseTensor)
     result._indices, result._values, result._dense_shape = components
     result._shape = TensorShape(None)
@@ -203,6 +207,7 @@ def _make_unchecked(components: Any) -> SparseTensor:
 
 
 def _convert(value: TensorLike, dtype: DType) -> Tensor:
+    """Return the value as a tensor of the dtype; a list may have tensors among its elements."""
     tensor = as_tensor(value)
     if isinstance(value, (list, tuple)) and any(as_tensor(part) is not None for part in value):
         tensor = convert_to_tensor(value)  # packs the tensors among the elements
@@ -210,6 +215,7 @@ def _convert(value: TensorLike, dtype: DType) -> Tensor:
 
 
 def _require_equal(first: int | None, second: int | None) -> None:
+    """Raise ValueError for known sizes that differ."""
     if first is not None and second is not None and first != second:
         raise ValueError(f"Dimensions {first} and {second} are not compatible")
 

@@ -1,4 +1,7 @@
-"""Dtypes that public functions accept; their ops, which NumPy's functions and Python's operators use, accept more."""
+"""Dtypes that public functions accept.
+
+The ops behind them accept more dtypes, which NumPy's functions and Python's operators use.
+"""
 
 from __future__ import annotations
 

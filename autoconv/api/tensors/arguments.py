@@ -25,14 +25,14 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
     if axis is None:
         return None
     if isinstance(axis, (list, tuple)):
-        return tuple(static_int(a, "axis") for a in axis)
+        return tuple(static_int(element, "axis") for element in axis)
     value = _known_value(axis)
     if value is None:
         message = f"axis has to be known while tracing, found {axis!r}; pass Python ints"
         raise _unknown_value_error(message, axis)
     if np.asarray(value).dtype.kind == "f":
         raise DtypeError(f"axis is an int or a list of ints, found {axis!r}")
-    return tuple(int(a) for a in np.ravel(value))
+    return tuple(int(number) for number in np.ravel(value))
 
 
 def static_int(value: TensorLike, name: str) -> int:
@@ -58,6 +58,7 @@ class UnknownAxis(TypeError):
 
 
 def _unknown_value_error(message: str, value: object) -> TypeError:
+    """Return the error for a value that is not known while tracing: UnknownAxis for a tensor of the graph."""
     tensor = as_tensor(value)
     return UnknownAxis(message, tensor, value) if isinstance(tensor, SymbolicTensor) else DtypeError(message)
 
@@ -122,10 +123,12 @@ def known_sizes(shape: ShapeLike) -> tuple[int | None, ...] | None:
     """Return the sizes of a shape, None for those that are not known while tracing; None if its rank is not known."""
     if as_tensor(shape) is None and isinstance(shape, Iterable):
         return tuple(map(_known_size, shape))
-    return shape_argument(shape)[1]
+    _, static_shape = shape_argument(shape)
+    return static_shape
 
 
 def _known_size(dimension: Any) -> int | None:
+    """Return a size as an int; None if it is not known while tracing."""
     value = None if dimension is None else static_value(dimension)
     if value is None and isinstance(dimension, SymbolicTensor):
         size, is_known = partial_value(dimension.value_in_graph) or (None, None)
@@ -140,6 +143,7 @@ def _truncate(size: Any) -> Any:
 
 
 def _as_size(value: Any) -> int:
+    """Return a known size as an int; raise DtypeError for a float."""
     if isinstance(value, (float, np.floating)) or getattr(value, "dtype", np.dtype(int)).kind == "f":
         raise DtypeError(f"sizes of a shape are integers, found {value}")
     return int(value)

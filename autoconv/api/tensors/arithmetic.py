@@ -130,7 +130,8 @@ def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tens
     >>> autoconv.math.divide_no_nan([1.0, 2.0], [0.0, 4.0]).numpy()
     array([0. , 0.5], dtype=float32)
     """
-    x, y = (convert_to_tensor(v) if as_tensor(v) is not None else v for v in _convert_operands(x, y))
+    operands = _convert_operands(x, y)
+    x, y = (convert_to_tensor(operand) if as_tensor(operand) is not None else operand for operand in operands)
     is_zero = apply("equal", y, 0)
     divisor = apply("select", is_zero, apply("ones_like", y), y)
     quotient = divide(x, divisor)
@@ -175,12 +176,12 @@ def _convert_operands(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
 
     If neither is a tensor, both are converted, the second to the first's dtype if possible.
     """
-    tensors = [as_tensor(x), as_tensor(y)]
-    if tensors[0] is None and tensors[1] is None:
+    first_tensor, second_tensor = as_tensor(x), as_tensor(y)
+    if first_tensor is None and second_tensor is None:
         first = convert_to_tensor(x)
         return first, convert_to_tensor(y, dtype_hint=first.dtype)
-    if tensors[0] is None and isinstance(x, (list, tuple)):
-        x = convert_to_tensor(x, dtype_hint=tensors[1].dtype)  # type: ignore[union-attr]
-    if tensors[1] is None and isinstance(y, (list, tuple)):
-        y = convert_to_tensor(y, dtype_hint=tensors[0].dtype)  # type: ignore[union-attr]
+    if first_tensor is None and isinstance(x, (list, tuple)):
+        x = convert_to_tensor(x, dtype_hint=second_tensor.dtype)  # type: ignore[union-attr]
+    if second_tensor is None and isinstance(y, (list, tuple)):
+        y = convert_to_tensor(y, dtype_hint=first_tensor.dtype)  # type: ignore[union-attr]
     return x, y

@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-Axes = tuple[int, ...]
+Axes = tuple[int, ...]  # one choice for an axis, or for a vector of axes
 
 
 def any_axis(
@@ -63,7 +63,7 @@ def any_axis(
 
 
 def _axis_choices(operand: object, axis: SymbolicTensor, new_axes: int, ordered: bool) -> list[Axes] | None:
-    """Return the axes that the tensor may have, each as a tuple; None where they cannot be listed."""
+    """Return all values that `axis`, a tensor, may have for this operand; None where they cannot be listed."""
     tensor = operand[0] if isinstance(operand, Sequence) and operand else operand
     rank = convert_to_tensor(tensor).shape.rank  # type: ignore[arg-type]
     if rank is None or axis.shape.rank is None or axis.shape.rank > 1 or not axis.dtype.is_integer:
@@ -82,7 +82,7 @@ MAX_ARMS = 120  # the permutations of five dimensions
 def _switch_over_axes(
     axis: SymbolicTensor, choices: list[Axes], call_with_axes: Callable[[Axes], Result]
 ) -> Result:
-    """Record the function's results for all choices; the graph selects one at run time."""
+    """Return the function's result for the axes at run time: a graph with the results for all choices selects it."""
     rank = 1 + max(itertools.chain.from_iterable(choices))
     run_time_axes = apply("reshape", apply("cast", axis, dtype=int64), shape=(-1,))
     positive_axes = apply(
@@ -124,6 +124,7 @@ def _call_for_axes(call_with_axes: Callable[[Axes], Result], axes: Axes) -> tupl
 
 
 def _raise_no_such_axis() -> tuple[object]:
+    """Raise the error of the arm for axes that are not among the choices."""
     error = InvalidArgumentError("the tensor has no such axis, or one of the axes twice")
     error._autoconv_run_time = True  # type: ignore[attr-defined]
     raise error

@@ -1,7 +1,7 @@
 """Coefficients of Chebyshev series, by the names of the functions that they approximate on an interval."""
 
-# Made by interpolation at Chebyshev nodes with forty digits. The first coefficient is that of the constant. Numbers at
-# the ends of names count the intervals of a function; "_FAR" is for large arguments.
+# Computed with forty digits, by interpolation at Chebyshev nodes. The first coefficient is that of the constant. A name
+# may end with the number of an interval of the function, or with FAR for large arguments.
 SERIES: dict[str, tuple[float, ...]] = {
     "P0": (
         0.9994603493475187, -0.0005365220468132117, 3.0751847875194745e-06, -5.1705945376060975e-08,

@@ -144,12 +144,16 @@ def clip_by_global_norm(
     return [None if t is None else _scale(t, scale) for t in t_list], norm
 
 
-def _values(t: Any) -> Any:
-    return t.values if isinstance(t, IndexedSlices) else t
+def _values(tensor: Any) -> Any:
+    """Return the rows of IndexedSlices, or a tensor unchanged."""
+    return tensor.values if isinstance(tensor, IndexedSlices) else tensor
 
 
-def _scale(t: Any, scale: Tensor) -> Any:
-    return t.with_values(_scale(t.values, scale)) if isinstance(t, IndexedSlices) else apply("multiply", t, scale)
+def _scale(tensor: Any, scale: Tensor) -> Any:
+    """Return a tensor or IndexedSlices multiplied by a number."""
+    if isinstance(tensor, IndexedSlices):
+        return tensor.with_values(_scale(tensor.values, scale))
+    return apply("multiply", tensor, scale)
 
 
 def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:

@@ -40,6 +40,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, 
 
 
 def _fill_with(shape: Any, dtype: object, number: int, name: str | None) -> Tensor:
+    """Return a tensor of zeros or ones: `number` is 0 or 1, for strings an empty one or "1"."""
     out_dtype = as_dtype(dtype)
     value = (b"", b"1")[number] if out_dtype.is_string else number
     operands, static_shape = shape_argument(shape)
@@ -65,6 +66,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: ob
 
 
 def _dtype_or_none(dtype: DTypeLike) -> DType | None:
+    """Return the dtype, None for None."""
     return None if dtype is None else as_dtype(dtype)
 
 
@@ -132,20 +134,22 @@ def range(
             raise DtypeError(f"range() takes real numbers, found {bound!r}")
     out_dtype = as_dtype(dtype) if dtype is not None else _widest_dtype(bounds)
     static_bounds = [static_value(bound) for bound in bounds]
-    length = None if any(k is None for k in static_bounds) else _range_length(*static_bounds)
+    length = None if any(bound is None for bound in static_bounds) else _range_length(*static_bounds)
     return apply("range", *(_convert_to_dtype(bound, out_dtype) for bound in bounds), length=length, name=name)
 
 
 def _widest_dtype(bounds: tuple[Any, ...]) -> DType:
+    """Return the dtype of a range: the widest of its bounds, or the first one's if a dtype is not ranked."""
     dtypes = [
         (convert_to_tensor(bound) if tensor is None else tensor).dtype
         for bound, tensor in zip(bounds, map(as_tensor, bounds), strict=True)
     ]
-    ranked_dtypes = [d for d in dtypes if d in _DTYPES_BY_WIDTH]
+    ranked_dtypes = [dtype for dtype in dtypes if dtype in _DTYPES_BY_WIDTH]
     return max(ranked_dtypes, key=_DTYPES_BY_WIDTH.index) if len(ranked_dtypes) == len(dtypes) else dtypes[0]
 
 
 def _convert_to_dtype(value: TensorLike, dtype: DType) -> Any:
+    """Return the value as a tensor or array of the dtype."""
     tensor = as_tensor(value)
     if tensor is None:
         return np.asarray(value).astype(dtype.numpy)
@@ -158,11 +162,12 @@ def _range_length(start: Any, limit: Any, delta: Any) -> int | None:
     """Return the number of elements, None if only the kernel can determine it."""
     if delta == 0:
         return None
-    if all(isinstance(v, (int, np.integer)) for v in (start, limit, delta)):
+    if all(isinstance(bound, (int, np.integer)) for bound in (start, limit, delta)):
         return len(builtins.range(int(start), int(limit), int(delta)))
     # For other floats the kernel determines the length, in their precision.
     quotient = (float(limit) - float(start)) / float(delta)
-    is_exact = quotient.is_integer() and abs(quotient) < 2**20 and all(float(x).is_integer() for x in (start, delta))
+    has_whole_bounds = all(float(bound).is_integer() for bound in (start, delta))
+    is_exact = quotient.is_integer() and abs(quotient) < 2**20 and has_whole_bounds
     return max(math.ceil(quotient), 0) if is_exact else None
 
 
@@ -198,6 +203,7 @@ def linspace(
 
 
 def _float_bounds(start: TensorLike, stop: TensorLike) -> tuple[Any, Any]:
+    """Return both bounds as floats or complex numbers of one dtype."""
     first = convert_to_tensor(start)
     last = convert_to_tensor(stop)
     if as_tensor(start) is not None and as_tensor(stop) is not None:

@@ -44,7 +44,7 @@ def gather(
 
 
 def _index_array(indices: TensorLike) -> Any:
-    """Return index arrays; an empty list becomes an array of integers."""
+    """Return indices unchanged, or an empty array of integers for an empty list."""
     if isinstance(indices, (list, tuple)) and not has_symbolic_or_variable(indices) and not np.size(indices):
         return np.zeros(np.shape(indices), np.int32)
     return indices
@@ -173,13 +173,13 @@ def one_hot(
     """
     check_dtype("one_hot", LARGE_INTEGERS | {int8, uint8}, indices)
     check_dtype("one_hot", frozenset({int32}), depth)
-    values = [v for v in (on_value, off_value) if v is not None]
+    values = [value for value in (on_value, off_value) if value is not None]
     out_dtype = as_dtype(dtype) if dtype is not None else convert_to_tensor(values[0]).dtype if values else float32
     if out_dtype.is_string and len(values) < 2:
         raise TypeError("one_hot of strings needs both on_value and off_value")
     on_tensor, off_tensor = (
-        convert_to_tensor(v, out_dtype) if v is not None else np.array(n, out_dtype.numpy)
-        for v, n in ((on_value, 1), (off_value, 0))
+        convert_to_tensor(value, out_dtype) if value is not None else np.array(default, out_dtype.numpy)
+        for value, default in ((on_value, 1), (off_value, 0))
     )
     static_depth = static_value(depth)
     operands = () if static_depth is not None else (convert_to_tensor(depth),)
@@ -235,7 +235,10 @@ def unsorted_segment_sum(
 
 
 def _sum_without_negative(data: Tensor, ids: Tensor, segment_count: int) -> Tensor:
-    """Sum the rows of negative ids into a further row, and drop it; ids that are too large stay out of range."""
+    """Return the sums of the segments without rows of negative ids, which are summed into a further row.
+
+    Ids that are too large stay out of range.
+    """
     shifted_ids = where(
         apply("less", ids, 0), segment_count, where(apply("less", ids, segment_count), ids, apply("add", ids, 1))
     )

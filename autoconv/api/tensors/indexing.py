@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-newaxis = None
+newaxis = None  # in an index: a new dimension
 
 
 def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = None) -> Tensor:
@@ -52,6 +52,7 @@ def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = No
 
 
 def _is_known(shape: Any, axis: int) -> bool:
+    """Return whether the size of an axis is static."""
     return shape.rank is not None and axis < shape.rank and shape[axis] is not None
 
 
@@ -67,9 +68,9 @@ def _ints_or_scalars(values: Any, default_length: int | None = None) -> list[Any
     """Return known values as ints, others as scalar tensors; `default_length` is that of vectors of unknown length."""
     constant = static_value(values)
     if constant is not None:
-        return [int(v) for v in np.ravel(constant)]
+        return [int(number) for number in np.ravel(constant)]
     if as_tensor(values) is None:
-        return [_int_or_scalar(v) for v in values]
+        return [_int_or_scalar(number) for number in values]
     known_length = _static_length(values)
     if known_length is None and default_length is None:
         raise ValueError("the number of sliced dimensions has to be known while tracing")
@@ -79,11 +80,16 @@ def _ints_or_scalars(values: Any, default_length: int | None = None) -> list[Any
 
 
 def _int_or_scalar(value: TensorLike) -> Any:
+    """Return a known value as an int, another as a scalar tensor."""
     constant = static_value(value)
     return convert_to_tensor(value) if constant is None else int(constant)
 
 
 def _axis_slice(axis: int, start: Any, count: Any, axis_size: int | None) -> builtins.slice:
+    """Return the slice of `count` elements, -1 for all others, from `start` on.
+
+    Raises InvalidArgumentError if it is known to be out of bounds.
+    """
     if isinstance(start, int) and isinstance(count, int):
         if axis_size is not None and not 0 <= start <= axis_size:
             raise InvalidArgumentError(f"Expected begin[{axis}] in [0, {axis_size}], but got {start}")
@@ -102,7 +108,7 @@ def strided_slice(
     ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """input_[begin[0]:end[0]:strides[0], …]; bit i of a mask overrides entry i.
+    """input_[begin[0]:end[0]:strides[0], …]; the mask whose bit i is set decides what entry i is instead.
 
     >>> autoconv.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy()
     array([1, 3], dtype=int32)

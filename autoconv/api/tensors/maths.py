@@ -371,6 +371,7 @@ def cumprod(
 def _apply_cumulative(
     op: str, x: TensorLike, axis: AxisLike, exclusive: bool, reverse: bool, name: str | None
 ) -> Tensor:
+    """Return the result of `cumsum` or `cumprod`, for an axis that is known while tracing."""
     check_flags(op, exclusive=exclusive, reverse=reverse)
     return apply(op, x, axis=static_int(axis, "axis"), exclusive=exclusive, reverse=reverse, name=name)
 

@@ -49,7 +49,7 @@ def norm(
 
 
 def _matrix_norm(magnitudes: Tensor, order: Any, axes: Any, keepdims: bool, name: str | None) -> Tensor:
-    """Return the largest sum of a column (1) or of a row (inf)."""
+    """Return the norm of matrices, given absolute values: the largest sum of a column (1) or of a row (inf)."""
     if order not in (1, float("inf")):
         raise ValueError(f"norm: of matrices there are 'fro', 1 and inf, got {order!r}; see linalg.svd for 2")
     sum_axis, max_axis = axes if order == 1 else axes[::-1]

@@ -1,4 +1,4 @@
-"""Coordinates of flat positions, histograms, rows in a given order, and functions that return their input."""
+"""Coordinates of flat positions, histograms, stitched rows, identities, and further functions of arithmetic."""
 
 from __future__ import annotations
 
@@ -147,9 +147,9 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     >>> autoconv.truncatediv([7, -7], [2, 2]).numpy()
     array([ 3, -3], dtype=int32)
     """
-    a, b = convert_pair(x, y)
-    magnitude = apply("abs", a) // apply("abs", b)
-    return magnitude * apply("sign", a) * apply("sign", b)
+    dividend, divisor = convert_pair(x, y)
+    magnitude = apply("abs", dividend) // apply("abs", divisor)
+    return magnitude * apply("sign", dividend) * apply("sign", divisor)
 
 
 def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -158,8 +158,8 @@ def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     >>> autoconv.truncatemod([7, -7], [2, 2]).numpy()
     array([ 1, -1], dtype=int32)
     """
-    a, b = convert_pair(x, y)
-    return apply("sign", a) * (apply("abs", a) % apply("abs", b))
+    dividend, divisor = convert_pair(x, y)
+    return apply("sign", dividend) * (apply("abs", dividend) % apply("abs", divisor))
 
 
 def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:

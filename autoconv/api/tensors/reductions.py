@@ -19,11 +19,12 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _reduce(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None) -> Tensor:
+    """Return the result of a reduction, for axes that are known while tracing."""
     return apply(op, x, axis=static_axes(axis), keepdims=bool(keepdims), name=name)
 
 
 def _reduce_bools(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None) -> Tensor:
-    """Reduce bools; numbers of Python and NumPy are cast to them."""
+    """Return the result of a reduction of bools, to which arrays of NumPy are cast."""
     if isinstance(x, (np.ndarray, np.generic)):
         x = x.astype(np.bool_)
     return _reduce(op, x, axis, keepdims, name)

@@ -203,6 +203,7 @@ def _segment_extreme(
     function: str, data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, scatter: Callable[..., Tensor],
     neutral_of: Any,
 ) -> Tensor:  # fmt: skip
+    """Return the extremes of segments, which `scatter` collects in rows of the neutral element of the dtype."""
     rows, ids = _flatten_ids(data, segment_ids)
     numpy_dtype = rows.dtype.numpy
     check_dtype(function, REAL, rows)
@@ -217,6 +218,7 @@ def _segment_extreme(
 def _scaled_sum(
     data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor_of_count: Callable[..., Any]
 ) -> Tensor:
+    """Return the sums of segments, each divided by a function of its number of rows, which is at least 1."""
     rows, ids = _flatten_ids(data, segment_ids)
     count = apply("maximum", _sum_by_ids(ones_like(ids), ids, num_segments), cast(1, ids.dtype))
     count = cast(count, rows.dtype)

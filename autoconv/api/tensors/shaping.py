@@ -94,8 +94,9 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     if not operands and static_shape is not None and {0, -1} <= set(static_shape):
         old_sizes = convert_to_tensor(tensor).shape
         if old_sizes.is_fully_defined() and 0 in old_sizes.as_list():  # -1 stands for the sizes other than 0
-            rest = math.prod(filter(None, old_sizes.as_list())) // math.prod(d for d in static_shape if d and d > 0)
-            static_shape = tuple(rest if d == -1 else d for d in static_shape)
+            given_size = math.prod(size for size in static_shape if size and size > 0)
+            inferred_size = math.prod(filter(None, old_sizes.as_list())) // given_size
+            static_shape = tuple(inferred_size if size == -1 else size for size in static_shape)
     return apply("reshape", tensor, *operands, shape=static_shape, name=name)
 
 
@@ -157,7 +158,7 @@ def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None 
     known_shift = static_value(shift)
     if known_shift is None:
         return apply("roll", input, convert_to_tensor(shift), shift=None, axis=axes, name=name)
-    shifts = tuple(int(s) for s in np.ravel(known_shift))
+    shifts = tuple(int(number) for number in np.ravel(known_shift))
     return apply("roll", input, shift=shifts, axis=axes, name=name)
 
 
@@ -200,7 +201,7 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None,
     static_axis = static_int(axis, "axis")
     known_repeats = static_value(repeats)
     if known_repeats is not None and np.size(known_repeats) == 1:
-        return apply("repeat", x, repeats=int(np.ravel(known_repeats)[0]), axis=static_axis, name=name)
+        return apply("repeat", x, repeats=int(np.asarray(known_repeats).item()), axis=static_axis, name=name)
     counts = np.asarray(known_repeats, np.int64) if known_repeats is not None else convert_to_tensor(repeats)
     return apply("repeat", x, counts, repeats=None, axis=static_axis, name=name)
 
@@ -234,8 +235,8 @@ def pad(
 
 
 def _flatten_pairs(paddings: Any) -> Any:
-    """Flatten pairs of numbers into one vector, so that each keeps its own symbolic facts."""
-    is_nested = isinstance(paddings, (list, tuple)) and all(isinstance(p, (list, tuple)) for p in paddings)
+    """Return pairs of numbers as one list, in which each keeps its own symbolic facts; other paddings unchanged."""
+    is_nested = isinstance(paddings, (list, tuple)) and all(isinstance(pair, (list, tuple)) for pair in paddings)
     has_pairs = is_nested and set(map(len, paddings)) == {2}
     return [amount for pair in paddings for amount in pair] if has_pairs else paddings
 
@@ -281,18 +282,20 @@ def _convert_lists(values: Sequence[Any]) -> list[Any]:
 
     Without tensors, lists without elements get the dtype of the first value.
     """
-    tensors = [as_tensor(v) for v in values]
-    tensor_dtype = next((t.dtype for t in tensors if t is not None and not t.weak), None)
+    tensors = [as_tensor(value) for value in values]
+    tensor_dtype = next((tensor.dtype for tensor in tensors if tensor is not None and not tensor.weak), None)
     if tensor_dtype is None:
-        are_empty = [isinstance(v, (list, tuple)) and not v for v in values]
+        are_empty = [isinstance(value, (list, tuple)) and not value for value in values]
         if any(are_empty) and not are_empty[0]:
             dtype = convert_to_tensor(values[0]).dtype
-            values = [convert_to_tensor(v, dtype) if empty else v for v, empty in zip(values, are_empty, strict=True)]
-            tensors = [as_tensor(v) for v in values]
-        return [v if t is None else t for v, t in zip(values, tensors, strict=True)]
+            pairs = zip(values, are_empty, strict=True)
+            values = [convert_to_tensor(value, dtype) if is_empty else value for value, is_empty in pairs]
+            tensors = [as_tensor(value) for value in values]
+        return [value if tensor is None else tensor for value, tensor in zip(values, tensors, strict=True)]
     return [
-        t if t is not None else convert_to_tensor(v, tensor_dtype) if isinstance(v, (list, tuple)) else v
-        for v, t in zip(values, tensors, strict=True)
+        tensor if tensor is not None
+        else convert_to_tensor(value, tensor_dtype) if isinstance(value, (list, tuple)) else value
+        for value, tensor in zip(values, tensors, strict=True)
     ]
 
 
@@ -341,8 +344,9 @@ def split(
     if not operands and -1 in sizes:
         operands = (np.array(sizes, np.int32),)
         axis_size = tensor.shape[static_axis] if tensor.shape.rank is not None else None
-        remaining_size = None if axis_size is None else axis_size - sum(s for s in sizes if s is not None and s != -1)
-        sizes = tuple(remaining_size if s == -1 else s for s in sizes)
+        known_sizes = [part_size for part_size in sizes if part_size is not None and part_size != -1]
+        remaining_size = None if axis_size is None else axis_size - sum(known_sizes)
+        sizes = tuple(remaining_size if part_size == -1 else part_size for part_size in sizes)
     return result_list(apply("split", tensor, *operands, sizes=sizes, axis=static_axis, name=name))
 
 
@@ -387,7 +391,7 @@ def sequence_mask(lengths: TensorLike, maxlen: Any = None, dtype: DTypeLike = bo
     stop = convert_to_tensor(maxlen)
     if stop.dtype is not counts.dtype:
         stop = apply("cast", stop, dtype=counts.dtype)
-    zero, one = (np.array(n, counts.dtype.numpy) for n in (0, 1))
+    zero, one = (np.array(number, counts.dtype.numpy) for number in (0, 1))
     known_stop = static_value(stop)
     row = apply("range", zero, stop, one, length=None if known_stop is None else int(known_stop))
     mask = apply("less", row, apply("expand_dims", counts, axis=-1), name=name)

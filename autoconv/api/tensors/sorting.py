@@ -65,6 +65,7 @@ def argsort(
 
 
 def _is_descending(direction: str) -> bool:
+    """Return whether the direction is DESCENDING; raise ValueError for a name that is no direction."""
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"direction has to be 'ASCENDING' or 'DESCENDING', found {direction!r}")
     return direction == "DESCENDING"

@@ -176,6 +176,7 @@ def spence(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _in_float64(x: TensorLike, function: Callable[[Real], Real]) -> Tensor:
+    """Return the function's result, computed in float64, in the dtype of the argument."""
     tensor = convert_to_tensor(x)
     return cast(function(cast(tensor, float64)), tensor.dtype)
 
@@ -196,16 +197,17 @@ def _series(name: str, t: Real) -> Real:
 
 
 def _series_on_interval(name: str, x: Real, low: float, high: float) -> Real:
+    """Return the sum of a Chebyshev series for x from `low` to `high`; its result for another x has no meaning."""
     return _series(name, (2.0 * clip_by_value(x, low, high) - (low + high)) / (high - low))
 
 
 def _evaluate_above(x: Real, low: float, function: Callable[[Real], Real]) -> Real:
-    """Evaluate a function that is defined from `low` on; the result for smaller x is not used."""
+    """Return the result of a function that is defined from `low` on; that for smaller x has no meaning."""
     return function(apply("maximum", x, low))
 
 
 def _square_argument(x: Real, high: float) -> Real:
-    """Map x from 0 to `high` to -1 … 1, by its square."""
+    """Return the argument of a series in x² for x from 0 to `high`: from -1 to 1."""
     return 2.0 * (apply("minimum", x, high) / high) ** 2 - 1.0
 
 
@@ -219,11 +221,13 @@ def _asymptotic_bessel(order: int, x: Real) -> tuple[Real, Real]:
 
 
 def _bessel_j(order: int, x: Real) -> Real:
+    """Return the Bessel function of the first kind for x from 0 on."""
     near = _series(f"J{order}", _square_argument(x, 8.0)) * (x if order else 1.0)
     return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _asymptotic_bessel(order, v)[0]))
 
 
 def _bessel_y(order: int, x: Real) -> Real:
+    """Return the Bessel function of the second kind for positive x."""
     low = apply("minimum", x, 8.0)
     logarithm = 2.0 / math.pi * apply("log", low) * _bessel_j(order, low)
     regular = _series(f"Y{order}", _square_argument(x, 8.0))
@@ -232,6 +236,7 @@ def _bessel_y(order: int, x: Real) -> Real:
 
 
 def _bessel_k(order: int, x: Real) -> Real:
+    """Return the modified Bessel function of the second kind for positive x."""
     return _scaled_bessel_k(order, x) * apply("exp", -x)
 
 
@@ -251,10 +256,10 @@ def _fresnel(x: Real) -> tuple[Real, Real]:
     """Return the integrals of the cosine and of the sine for x from 0 on."""
     low, high = apply("minimum", x, 1.6), apply("maximum", x, 1.6)
     t = 2.0 * (low / 1.6) ** 4 - 1.0
-    near = low * _series("FRESNEL_C", t), low**3 * _series("FRESNEL_S", t)
+    near_cosine, near_sine = low * _series("FRESNEL_C", t), low**3 * _series("FRESNEL_S", t)
     u = 2.0 * (1.6 / high) ** 2 - 1.0
     f, g = _series("FRESNEL_F", u) / (math.pi * high), _series("FRESNEL_G", u) / (math.pi**2 * high**3)
     phase = math.pi / 2.0 * high * high
     sine, cosine = apply("sin", phase), apply("cos", phase)
-    far = 0.5 + f * sine - g * cosine, 0.5 - f * cosine - g * sine
-    return where(x < 1.6, near[0], far[0]), where(x < 1.6, near[1], far[1])
+    far_cosine, far_sine = 0.5 + f * sine - g * cosine, 0.5 - f * cosine - g * sine
+    return where(x < 1.6, near_cosine, far_cosine), where(x < 1.6, near_sine, far_sine)
