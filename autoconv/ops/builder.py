@@ -31,13 +31,14 @@ class GraphBuilder:
         known_op: Op = op
 
         def apply(*operands: Any, **attributes: Any) -> Any:
-            inputs = [self._operand_value(known_op, x, i, operands) for i, x in enumerate(operands)]
+            inputs = [self._operand_value(known_op, operand, i, operands) for i, operand in enumerate(operands)]
             results = self.graph.add(known_op, inputs, attributes, span=self.span).results
             return results[0] if len(results) == 1 else results
 
         return apply
 
     def _operand_value(self, op: Op, operand: Any, position: int, operands: Sequence[Any]) -> Value:
+        """Return an operand as a value of the graph."""
         if isinstance(operand, Value):
             return operand
         if isinstance(operand, (np.ndarray, np.generic)):

@@ -1,4 +1,7 @@
-"""Conservative alias analysis for mutable arrays: the possible bases of each view, and its extent in the base."""
+"""Conservative alias analysis for mutable arrays: the base arrays of each view, and its extent in its base.
+
+A base array, or root, is an argument or an array that a node allocates.
+"""
 
 from __future__ import annotations
 
@@ -51,13 +54,13 @@ class Overlaps:
             return UNKNOWN
         if a is b or _are_same_view(a, b):
             return EQUAL
-        layouts = [_layout_in_base(value, base_a) for value in (a, b)]
-        if layouts[0] is None or layouts[1] is None:
+        layout_a, layout_b = (_layout_in_base(value, base_a) for value in (a, b))
+        if layout_a is None or layout_b is None:
             return UNKNOWN
-        element_sizes = [value.dtype.size for value in (a, b)]
-        if layouts[0] == layouts[1] and element_sizes[0] == element_sizes[1]:
+        element_size_a, element_size_b = (value.dtype.size for value in (a, b))
+        if layout_a == layout_b and element_size_a == element_size_b:
             return EQUAL
-        return _overlap_relation(layouts[0], layouts[1], max(element_sizes))
+        return _overlap_relation(layout_a, layout_b, max(element_size_a, element_size_b))
 
     def roots(self, value: Value) -> frozenset[Value]:
         """Return the base arrays of a value: arguments, and arrays allocated by nodes."""
@@ -78,9 +81,11 @@ class Overlaps:
         return None in roots or bool(roots & self._possible_roots(array))
 
     def _possible_roots(self, value: Value) -> frozenset[Value | None]:
+        """Return the base arrays that a value may be a view of; None among them stands for any array."""
         return self._roots.get(base_of(value), frozenset({None}))
 
     def _collect_sources(self, graph: Graph) -> None:
+        """Record, for the arrays of a graph and its regions, allocations and the values that flow into them."""
         if graph in self._visited:
             return
         self._visited.add(graph)
@@ -132,6 +137,7 @@ class Writes:
             self._record(node)
 
     def _record(self, node: Node) -> None:
+        """Record the arrays that a node may write."""
         traits = node.op.traits
         arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
         if traits.stores_into is not None:
@@ -153,6 +159,7 @@ class Writes:
 
 
 def _only_reads(node: Node) -> bool:
+    """Return whether a node writes nothing, and returns tensors only, so that it cannot keep an array."""
     return not node.effects & Effects.WRITE and all(isinstance(value.type, TensorType) for value in node.results)
 
 
@@ -226,6 +233,7 @@ def _layout_in_base(value: Value, base: Value) -> _Layout | None:
 
 
 def _view_offset(node: Node, source: _Layout) -> int:
+    """Return the bytes from the start of the viewed array to that of the view."""
     offset = 0
     for entry, axis in basic_entries(len(source.shape), node.attributes["spec"]):
         size, stride = source.shape[axis], source.strides[axis]
@@ -238,10 +246,11 @@ def _view_offset(node: Node, source: _Layout) -> int:
 
 
 def _overlap_relation(a: _Layout, b: _Layout, element_size: int) -> str:
-    byte_ranges = [_byte_range(layout, element_size) for layout in (a, b)]
-    if byte_ranges[0] is None or byte_ranges[1] is None:
+    """Return the alias relation of two different views of one array, where elements have at most this size."""
+    range_a, range_b = (_byte_range(layout, element_size) for layout in (a, b))
+    if range_a is None or range_b is None:
         return DISJOINT
-    (low_a, high_a), (low_b, high_b) = byte_ranges[0], byte_ranges[1]
+    (low_a, high_a), (low_b, high_b) = range_a, range_b
     if high_a <= low_b or high_b <= low_a:
         return DISJOINT
     low = min(low_a, low_b)
@@ -263,7 +272,9 @@ def _byte_range(layout: _Layout, element_size: int) -> tuple[int, int] | None:
     if 0 in shape:
         return None
     extents = [(count - 1) * stride for count, stride in zip(shape, strides, strict=True)]
-    return offset + sum(s for s in extents if s < 0), offset + sum(s for s in extents if s > 0) + element_size
+    first_byte = offset + sum(extent for extent in extents if extent < 0)
+    last_element = offset + sum(extent for extent in extents if extent > 0)
+    return first_byte, last_element + element_size
 
 
 __all__ = ["DISJOINT", "EQUAL", "OVERLAP", "UNKNOWN", "Overlaps", "Writes", "base_of", "written_parameters"]

@@ -1,4 +1,4 @@
-"""Allocation analysis: which objects the current run has allocated. Writes to these need no undo."""
+"""Allocation analysis: which objects the current run has allocated (fresh objects). Writes to these need no undo."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fresh_objects(graph: Graph) -> frozenset[Value]:
 
 
 def _collect_sources(node: Node, sources_of: dict[Value, list[Value]], not_allocated: list[Value]) -> None:
-    """Collect the sources of the node's results and its regions' parameters."""
+    """Collect the sources of the node's results and its regions' parameters, and those that are not allocated."""
     if node.op.traits.control and not is_recursive(node):
         for source, target in flow_edges(node):
             if source is None:  # an exception

@@ -21,8 +21,8 @@ _BROADCASTS = frozenset({"broadcast_to", "broadcast_to_shape_of"})  # views in N
 def may_exceed_inputs(node: Node) -> bool:
     """Return whether a result is a new array in NumPy that may be larger than the arrays behind the inputs.
 
-    A result may be larger if it has more open dimensions than each of them. So it may if a number that is not constant
-    decides how many elements it has.
+    A result may be larger if it has more open dimensions than each of them. It may also be larger if a number that is
+    not constant decides how many elements it has.
     """
     if not _is_new_array(node):
         return False
@@ -44,6 +44,7 @@ def is_too_large(node: Node, limit: int = MAX_BYTES) -> bool:
 
 
 def _is_new_array(node: Node) -> bool:
+    """Return whether NumPy allocates the result: it is no view, and of no op with regions."""
     return not node.op.traits.view and not node.regions and node.op.name not in _BROADCASTS
 
 
@@ -90,10 +91,12 @@ def _is_bounded(size: Symbol, node: Node) -> bool:
 
 
 def _is_not_constant(value: Value) -> bool:
+    """Return whether the value is computed, or an argument."""
     return value.node is None or value.node.op.name != "constant"
 
 
 def _open_dimension_count(value: Value) -> int:
+    """Return the number of dimensions whose size is not static, 0 for an unknown rank."""
     shape = value.type.shape if isinstance(value.type, (TensorType, ArrayType)) else None
     return sum(not isinstance(size, int) for size in shape or ())
 

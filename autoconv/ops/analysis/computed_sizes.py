@@ -9,6 +9,7 @@ from autoconv.graph.graph import SIZE_ERRORS, Node, Value
 from autoconv.graph.types import TensorType
 from autoconv.ops.record import Op
 
+# Ops whose results are computed sizes if an operand is, and ops whose results are no computed sizes.
 _SIZE_FORWARDING_OPS = frozenset({"stack", "concat", "cast", "python_cast", "identity", "expand_dims"})
 _EXISTING_SIZE_OPS = frozenset({"constant", "shape", "array_size", "common_size", "dimension", "rank", "size"})
 
@@ -26,6 +27,7 @@ def has_computed_sizes(node: Node) -> bool:
 
 
 def _has_computed_sizes(op: Op, inputs: Sequence[Value]) -> bool:
+    """Return the result of `has_computed_sizes` for an op on these operands."""
     traits = op.traits
     positions = traits.counted_by if traits.sizes is None else (traits.sizes.position, *traits.counted_by)
     return any(_is_computed(inputs[position]) for position in positions if position < len(inputs))
@@ -37,13 +39,14 @@ def _may_reshape_fail(inputs: Sequence[Value], shape: tuple[int | None, ...] | N
     assert isinstance(x, TensorType)
     if x.shape is None or shape is None:
         return True
-    is_open = not all(isinstance(size, int) for size in x.shape)
+    has_open_sizes = not all(isinstance(size, int) for size in x.shape)
     if len(inputs) == 1:  # a size of -1 is inferred, and accepts any input if all others are 1
-        return is_open and any(size not in (-1, 1) for size in shape)
-    return is_open or not all(isinstance(size, int) and size >= 0 for size in shape)
+        return has_open_sizes and any(size not in (-1, 1) for size in shape)
+    return has_open_sizes or not all(isinstance(size, int) and size >= 0 for size in shape)
 
 
 def _is_computed(value: Value) -> bool:
+    """Return whether the program computes the value, in contrast to constants and sizes of existing arrays."""
     if value.node is None:
         return True
     name = value.node.op.name

@@ -75,6 +75,7 @@ class _Cells:
         self._drop_unbounded_cells()
 
     def number_ranges(self) -> dict[Value, Range]:
+        """Return the ranges of the numbers of this dtype that come from cells."""
         tallies = [self._tally_of_update(update) for cells, update in self._updates if cells & self._cells]
         joined_tally = reduce(Tally.union, [tally for tally in tallies if tally is not None], _CELL_TALLY)
         if joined_tally.resets is None:
@@ -90,6 +91,7 @@ class _Cells:
         return result
 
     def _record_flow(self, node: Node) -> None:
+        """Record where the values of a control node come from, and the states of a loop as cells."""
         for source, target in flow_edges(node):
             self._sources.setdefault(target, []).append(source)
         if not node.op.traits.repeats:
@@ -105,6 +107,7 @@ class _Cells:
                 self._updates.append((frozenset({cell}), value))
 
     def _record_allocation(self, node: Node) -> None:
+        """Record the arrays that a node allocates as cells, with their first number as an update."""
         if not node.op.traits.allocates:
             return
         for value in node.results:
@@ -119,6 +122,7 @@ class _Cells:
             self._updates.append((frozenset({value}), initial_value))
 
     def _record_writes(self, node: Node) -> None:
+        """Record the updates of arrays by a node."""
         traits = node.op.traits
         arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
         if traits.stores_into is not None:
@@ -134,10 +138,12 @@ class _Cells:
                 self._updates.append((frozenset(self._cells), None))
 
     def _roots(self, array: Value) -> frozenset[Value]:
+        """Return the base arrays of an array, all cells if they are not known."""
         roots = self._overlaps.known_roots(array)
         return frozenset(self._cells) if roots is None else roots
 
     def _drop_unbounded_cells(self) -> None:
+        """Drop the cells with an update of unknown or large size, until each cell left has small updates only."""
         while True:
             self._tallies = {}
             dropped_cells = set[Value]()
@@ -151,15 +157,18 @@ class _Cells:
     # ---- tallies of numbers: relative to the numbers in all cells
 
     def _tally_of_update(self, update: Value | Tally | None) -> Tally | None:
+        """Return the tally of the number that an update writes; None if it is unknown."""
         return self._tally(update) if isinstance(update, Value) else update
 
     def _tally(self, value: Value, depth: int = 0) -> Tally | None:
+        """Return the tally of a number; None if it is unknown."""
         if value not in self._tallies:
             self._tallies[value] = None  # the answer if the value depends on itself
             self._tallies[value] = self._find_tally(value, depth)
         return self._tallies[value]
 
     def _find_tally(self, value: Value, depth: int) -> Tally | None:
+        """Return the tally of a number from the node that computes it; `depth` counts the nodes behind the update."""
         node, type_ = value.node, value.type
         if value in self._ranges:
             return Tally(None, self._ranges[value])
@@ -190,6 +199,7 @@ class _Cells:
         return None
 
     def _tally_of_any(self, values: Sequence[Value | None], depth: int) -> Tally | None:
+        """Return the union of the tallies of the values; None if one is unknown."""
         tallies = [
             None if value is None else self._tally(value, depth + 1) for value in values if not _is_absent(value)
         ]
@@ -197,12 +207,14 @@ class _Cells:
         return reduce(Tally.union, known_tallies) if known_tallies and len(known_tallies) == len(tallies) else None
 
     def _tally_of_other_dtype(self, dtype: DType) -> Tally | None:
+        """Return the tally of a bool or of a narrower integer, whose range is that of its dtype."""
         if dtype.is_bool:
             return Tally(None, (0, 1))
         is_narrow = dtype.is_integer and dtype.size < self._dtype.size
         return Tally(None, (int(dtype.min), int(dtype.max))) if is_narrow else None
 
     def _has_integers(self, value: Value, scalars_only: bool = False) -> bool:
+        """Return whether the value is a tensor of the dtype of the cells."""
         type_ = value.type
         return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (scalars_only and type_.shape != ())
 
@@ -227,10 +239,12 @@ def _update_bound(graph: Graph, ranges: Mapping[Value, Range]) -> int:
 
 
 def _is_absent(value: Value | None) -> bool:
+    """Return whether the value is one of the op `absent`, which nothing reads."""
     return value is not None and value.node is not None and value.node.op.name == "absent"
 
 
 def _tally_of_constant(number: object) -> Tally | None:
+    """Return the tally of constant integers: resets in their range."""
     array = np.asarray(number)
     if array.dtype.kind not in "biu" or not array.size:
         return None

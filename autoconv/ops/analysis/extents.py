@@ -23,12 +23,15 @@ class Extents:
                 self._extents[value] = self._extent_of_result(node, value)
 
     def are_equal(self, first: Value, second: Value) -> bool:
+        """Return whether two values are known to have equal shapes in each run."""
         return bool(self.of(first) == self.of(second))
 
     def of(self, value: Value) -> Any:
+        """Return the extent of a value."""
         return self._extents.get(value, value)
 
     def _extent_of_result(self, node: Node, value: Value) -> Any:
+        """Return the extent of a node's result, given those of its operands."""
         if node.op.name in ("array_of", "array_load", "cast"):
             return self.of(node.inputs[0])
         if node.op.name == "get_item" and node.attributes["spec"] == (Mask(),):
@@ -42,6 +45,7 @@ class Extents:
 
 
 def _shape(value: Value) -> Any:
+    """Return the shape of a tensor or array, None for other values."""
     return value.type.shape if isinstance(value.type, (TensorType, ArrayType)) else None
 
 

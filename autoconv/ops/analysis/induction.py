@@ -93,7 +93,7 @@ def constant_of(value: Value) -> int | None:
 
 
 def trip_count_bound(loop: Node, ranges: Mapping[Value, Range]) -> int | None:
-    """Return an upper bound of a loop's trip count; None if it is unknown.
+    """Return an upper bound of a loop's trip count, the number of its iterations; None if it is unknown.
 
     It is the distance from a counter's constant start to its constant limit. Or it is the number of integers in the
     range of a state that grows in each iteration.

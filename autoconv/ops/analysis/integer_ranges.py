@@ -341,6 +341,7 @@ def _limits(value: Value) -> Range | None:
 
 @cache
 def _limits_of_dtype(dtype: DType) -> Range | None:
+    """Return the range of a dtype of integers or bools; None for another dtype."""
     if dtype.is_bool:
         return 0, 1
     return (int(dtype.min), int(dtype.max)) if dtype.is_integer else None
@@ -353,11 +354,12 @@ def _union(ranges: Sequence[Range | None]) -> Range | None:
 
 
 def _join(first: Ranges, second: Ranges) -> Ranges:
+    """Return the union of each pair of ranges; None if one of the two is unknown."""
     return [None if a is None or b is None else _union([a, b]) for a, b in zip(first, second, strict=True)]
 
 
 def _widen(before: Range | None, after: Range | None, bounds: Sequence[int]) -> Range | None:
-    """Move the bounds that have grown on to the next of the ordered `bounds`."""
+    """Return the range `after` with the bounds that have grown moved on to the next of the ordered `bounds`."""
     if before is None or after is None:
         return None
     low, high = after

@@ -28,23 +28,24 @@ class LinearForms:
         self._forms: dict[Value, LinearForm] = {}
         self._collect_captures(graph, set())
 
-    def _collect_captures(self, graph: Graph, seen_graphs: set[Graph]) -> None:
+    def _collect_captures(self, graph: Graph, visited_graphs: set[Graph]) -> None:
+        """Record the outer value of each parameter of a region that always holds one and the same value."""
         for node in graph.nodes:
             if is_recursive(node):
                 continue
             for region in node.regions:
-                if region in seen_graphs:  # several nodes share it, so its parameters have several sources
+                if region in visited_graphs:  # several nodes share it, so its parameters have several sources
                     for parameter in region.parameters:
                         self._outer_values.pop(parameter, None)
                     continue
-                seen_graphs.add(region)
+                visited_graphs.add(region)
                 sources: dict[Value, set[Value]] = {}
                 for parameter, source in parameter_sources(node, region):
                     sources.setdefault(parameter, set()).update({source} - {parameter})
                 for parameter, outer_values in sources.items():
                     if len(outer_values) == 1:
                         self._outer_values[parameter] = outer_values.pop()
-                self._collect_captures(region, seen_graphs)
+                self._collect_captures(region, visited_graphs)
 
     def outermost(self, value: Value) -> Value:
         """Return the outermost value that a parameter captures; the value itself if it captures none."""
@@ -60,6 +61,7 @@ class LinearForms:
         return self._forms[value]
 
     def _form_of_node(self, node: Node, depth: int) -> LinearForm | None:
+        """Return the linear form of a node's result; None if it is computed in another way."""
         constant = _constant(node)
         if constant is not None:
             return LinearForm(constant)

@@ -1,4 +1,4 @@
-"""Tallies: ranges of the next number of a state or array, relative to its current number."""
+"""Tallies: ranges of the next number of a loop's state or of an array, relative to its current number."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ class Tally:
     resets: Range | None
 
     def shift(self, amount: int) -> Tally:
+        """Return the tally of the next value plus an amount."""
         return Tally(_shift_range(self.steps, amount), _shift_range(self.resets, amount))
 
     def union(self, other: Tally) -> Tally:
+        """Return the tally of a value that has either of two tallies."""
         return Tally(_union_of_ranges(self.steps, other.steps), _union_of_ranges(self.resets, other.resets))
 
     def range_after(self, trip_count: int, start: Range) -> Range:
@@ -31,10 +33,12 @@ class Tally:
 
 
 def _shift_range(range_: Range | None, amount: int) -> Range | None:
+    """Return the range moved by an amount; None for None."""
     return None if range_ is None else (range_[0] + amount, range_[1] + amount)
 
 
 def _union_of_ranges(x: Range | None, y: Range | None) -> Range | None:
+    """Return the union of the ranges that are not None; None if there are none."""
     if x is None or y is None:
         return x or y
     return min(x[0], y[0]), max(x[1], y[1])

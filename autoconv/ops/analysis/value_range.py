@@ -1,4 +1,8 @@
-"""Interval arithmetic on Python's ints, for constants, loop counters and ranges."""
+"""Interval arithmetic on Python's ints, for constants, loop counters and ranges.
+
+A `Range` is (lowest number, highest number). A rule takes the ranges of an op's operands, and returns that of the
+result, None if it is unknown.
+"""
 
 from __future__ import annotations
 
@@ -75,14 +79,14 @@ def _without(x: Range, y: Range) -> Range:
 
 
 def _products(x: Range, y: Range) -> Range:
-    products = [a * b for a in x for b in y]
+    products = [first * second for first in x for second in y]
     return min(products), max(products)
 
 
 def _quotient(x: Range, y: Range) -> Range | None:
     if y[0] <= 0:
         return None
-    quotients = [a // b for a in x for b in y]
+    quotients = [dividend // divisor for dividend in x for divisor in y]
     return min(quotients), max(quotients)
 
 

@@ -15,6 +15,7 @@ from autoconv.ops.values.list_value import ListValue
 
 
 def _outline(x: Any) -> Any:
+    """Return zeros of the operand's shape that share one element in memory; for a list, one of such arrays."""
     if isinstance(x, ListValue):
         return x.with_items([None if item is None else _outline(item) for item in x.items()])
     return np.broadcast_to(np.zeros((), x.dtype), np.shape(x))
@@ -25,6 +26,7 @@ def _list_empty_of(*, element: Type) -> ListValue:
 
 
 def _dtype_in(type_: Type) -> DType:
+    """Return the dtype of the first tensor in a type, float32 without one."""
     return next((leaf.dtype for leaf in leaves(type_)), float32)
 
 

@@ -13,7 +13,8 @@ from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import define, sample
 from autoconv.ops.text.printing import element_text, fill_template
 
-# Failures: "assert" of the program, "check" of arguments, "assumption" of the trace, and NumPy's errors:
+# The attribute `failure` tells what fails: "assert" (the program's assertion), "check" (of arguments), "assumption" (of
+# the trace), or the name of one of the errors that NumPy raises:
 _NUMPY_ERRORS: dict[str, type[Exception]] = {error.__name__: error for error in (ValueError, ZeroDivisionError)}
 
 
@@ -37,7 +38,7 @@ def _assert_true(
 
 
 def _message(message: str | tuple[Any, ...], data: Any, summarize: int) -> str:
-    """Format `[message] [data] …`. A message that is a tuple contains the numbers of the data to insert."""
+    """Return the text `[message] [data] …`; in a message that is a tuple, numbers stand for pieces of the data."""
     pieces = message if isinstance(message, tuple) else (*([message] if message else []), *range(len(data)))
     texts = [
         summary(data[piece], summarize)
@@ -49,7 +50,7 @@ def _message(message: str | tuple[Any, ...], data: Any, summarize: int) -> str:
 
 
 def summary(array: Any, max_count: int = 3) -> str:
-    """Format the first `max_count` elements (-1: all), rows in brackets on one line: `1 2 3...`, `[1 2][3...]...`."""
+    """Return the first `max_count` elements (-1: all) as text on one line: `1 2 3...`, for rows `[1 2][3...]...`."""
     array = np.asarray(array)
     limit = array.size if max_count < 0 else max_count
     if array.ndim < 2:

@@ -32,15 +32,16 @@ def _cond_types(index: TensorType, *captures: Type, regions: Sequence[Graph], **
     counts = {len(region.outputs) for region in regions}
     if len(counts) != 1:
         raise TypeError(f"the arms of a cond have {sorted(counts)} outputs; they need the same number")
-    joined_types = [value.type for value in regions[0].outputs]
-    for region in regions[1:]:
-        joined_types = [join(a, value.type) for a, value in zip(joined_types, region.outputs, strict=True)]
+    first_arm, *other_arms = regions
+    joined_types = [value.type for value in first_arm.outputs]
+    for region in other_arms:
+        joined_types = [join(type_, value.type) for type_, value in zip(joined_types, region.outputs, strict=True)]
     return tuple(joined_types)
 
 
 def _while_types(*inputs: Type, regions: Sequence[Graph], state: int, **_: Any) -> tuple[Type, ...]:
     """Return the types of the state; the body's outputs have to be subtypes."""
-    body = regions[1]
+    _test, body = regions
     types = tuple(value.type for value in body.parameters[:state])
     for before, after in zip(types, body.outputs, strict=True):
         if not is_subtype(after.type, before):
@@ -75,10 +76,11 @@ define(
 
 def _try_types(*captures: Type, regions: Sequence[Graph], **rest: Any) -> tuple[Type, ...]:
     """Return the joins of the output types of the normal end and the handler."""
-    normal_end, handler = regions[1:]
+    _, normal_end, handler = regions
     if len(normal_end.outputs) != len(handler.outputs):
         raise TypeError("both ends of a try need the same number of outputs")
-    return tuple(join(a.type, b.type) for a, b in zip(normal_end.outputs, handler.outputs, strict=True))
+    pairs = zip(normal_end.outputs, handler.outputs, strict=True)
+    return tuple(join(value.type, other.type) for value, other in pairs)
 
 
 define(
@@ -101,6 +103,7 @@ def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: 
 
 
 def _exception_argument(entry: Any, data: Sequence[Any]) -> Any:
+    """Return the argument of an exception for an entry of the template of `_raise`."""
     if isinstance(entry, int):
         return data[entry].item() if _is_scalar(data[entry]) else data[entry]
     if entry and entry[0] is None:
@@ -143,6 +146,7 @@ def _slot_names(class_: type) -> tuple[str, ...]:
 
 
 def _copy_links(copy: BaseException, original: BaseException | None) -> BaseException:
+    """Return an exception after it got the cause and context of another one, if there is another one."""
     if original is not None:
         copy.__cause__, copy.__context__ = original.__cause__, original.__context__
         copy.__suppress_context__ = original.__suppress_context__
@@ -150,7 +154,7 @@ def _copy_links(copy: BaseException, original: BaseException | None) -> BaseExce
 
 
 def format_data(value: Any) -> str:
-    """Format a scalar as Python's str formats its number."""
+    """Return the text of a value; that of a scalar is the text of its Python number."""
     return str(value.item()) if _is_scalar(value) else str(value)
 
 
@@ -172,7 +176,7 @@ def _absent_types(*, type: Type) -> Type:
 def _absent(*, type: Type) -> Any:
     if not isinstance(type, TensorType):
         return None
-    shape = tuple(d if isinstance(d, int) else 0 for d in type.shape or ())
+    shape = tuple(size if isinstance(size, int) else 0 for size in type.shape or ())
     return np.zeros(shape, type.dtype.numpy)
 
 

@@ -25,6 +25,7 @@ class Cell:
 
 
 def _type_of_variable(op_name: str, resource: Type) -> TensorType:
+    """Return the type of a variable's value; raise TypeError for an operand of another type."""
     if not isinstance(resource, ResourceType) or not isinstance(resource.value, TensorType):
         raise TypeError(f"{op_name} takes a variable, found {resource}")
     return resource.value
@@ -49,6 +50,7 @@ def _assign_type(resource: Type, value: TensorType) -> TensorType:
 
 
 def _check_value(resource: Any, value: Any) -> Any:
+    """Return the value as an array; raise InvalidArgumentError for another dtype or shape than the variable's."""
     value = np.asarray(value)
     old_value = resource.value
     if value.dtype != old_value.dtype:
@@ -76,6 +78,7 @@ def _assign_subtract(resource: Any, value: Any) -> Any:
 
 
 def _update(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
+    """Assign ufunc(old value, value) to the variable; return the new value."""
     old_value = resource.value
     if np.shape(value) != old_value.shape:
         raise InvalidArgumentError(

@@ -116,6 +116,7 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
 
 
 def float_modulo(b: Elements, x: Any, y: Any) -> Any:
+    """Return the remainder of floats with the sign of the divisor, nan for a divisor of 0."""
     remainder = b.remainder(x, y)
     signs_differ = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
     result = b.select(
@@ -125,11 +126,12 @@ def float_modulo(b: Elements, x: Any, y: Any) -> Any:
 
 
 def _float_floor_divide(b: Elements, x: Any, y: Any) -> Any:
+    """Return the quotient of floats, rounded down; for a divisor of 0 that of the division."""
     return b.select(y.same(0.0), x / y, floor_quotient(b, x, y))
 
 
 def floor_quotient(b: Elements, x: Any, y: Any) -> Any:
-    """Divide (x - remainder) by y, which is not 0, and round to the nearest integer, as NumPy and Python do."""
+    """Return (x - remainder) / y, rounded to the nearest integer, as NumPy and Python do; y is not 0."""
     remainder = b.remainder(x, y)
     quotient = (x - remainder) / y
     signs_differ = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)

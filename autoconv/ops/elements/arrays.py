@@ -25,6 +25,7 @@ def kernel_in_own_precision(rule: Rule) -> Callable[..., Any]:
 
 
 def _kernel(rule: Rule, working_dtype: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return a kernel that evaluates the rule in `working_dtype(dtype of the operands)`."""
     def kernel(*operands: Any, **attributes: Any) -> Any:
         arrays = np.broadcast_arrays(*map(np.asarray, operands))
         dtype = working_dtype(arrays[0].dtype)
@@ -64,6 +65,7 @@ class Element:
 
 
 def _operator(function: Callable[[Any, Any], Any], reflected: bool = False) -> Any:
+    """Return the method of an operator; a reflected one has its operands in reverse order."""
     def run(self: Element, other: object) -> Element:
         operands = (_as_array(other), self.array) if reflected else (self.array, _as_array(other))
         return _as_element(function(*operands))
@@ -79,10 +81,12 @@ for _name in ("lt", "le", "gt", "ge", "and_", "or_"):
 
 
 def _as_array(value: object) -> Any:
+    """Return the array of an Element, a number unchanged."""
     return value.array if isinstance(value, Element) else value
 
 
 def _as_element(array: Any) -> Element:
+    """Return an array as an Element of its dtype."""
     return Element(array, as_dtype(array.dtype))
 
 
@@ -113,7 +117,7 @@ class _ArrayElements:
         return rule(self, *operands)
 
     def iterate(self, active: Element, state: Sequence[Element], step: Step, max_count: int) -> list[Element]:
-        """Repeat the step on all elements, and keep the last states of those that are active."""
+        """Return the last state of each active element, as `Elements.iterate`; the step is repeated on all elements."""
         shape = active.array.shape
         result = [np.broadcast_to(x.array, shape).copy() for x in state]
         is_active = active.array

@@ -16,8 +16,8 @@ from autoconv.ops.elements.registry import Elements, Rule, element
 
 # The argument from which Hankel's expansion is used: there its smallest term is below the precision.
 _HANKEL_START = {float32: 10.0, float64: 24.0}
-_TERM_LIMIT = 64
-_PRECISION = {float32: 1e-9, float64: 1e-17}
+_TERM_LIMIT = 64  # of a series
+_PRECISION = {float32: 1e-9, float64: 1e-17}  # relative, of sums
 
 
 def _series(order: int) -> Iterator[float]:
@@ -48,7 +48,7 @@ def _truncate(coefficients: Iterator[float], x: float, precision: float) -> tupl
 
 
 def _scaled_rule(order: int) -> Rule:
-    """Return the rule of e^-|x|·I(x)."""
+    """Return the rule of e^-|x|·I(x), where I is the modified Bessel function of this order."""
     series_coefficients, hankel_coefficients = {}, {}
     for dtype, start in _HANKEL_START.items():
         series_coefficients[dtype] = _truncate(_series(order), start**2 / 4, _PRECISION[dtype])
@@ -70,6 +70,7 @@ def _scaled_rule(order: int) -> Rule:
 
 
 def _unscaled_rule(scaled_rule: Rule) -> Rule:
+    """Return the rule of I(x), given that of e^-|x|·I(x)."""
     def rule(b: Elements, x: Any) -> Any:
         if x.dtype not in _HANKEL_START:
             return None

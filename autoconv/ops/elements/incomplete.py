@@ -22,7 +22,10 @@ _STIRLING_FROM = 12.0  # the least parameter for which Stirling's series is exac
 
 
 def in_float64(b: Elements, name: str, rule: Rule, *operands: Any) -> Any:
-    """Apply a rule of float64 numbers and a precision, as a function of its own, and round to the operands' dtype."""
+    """Return the result of `rule(b, *numbers, precision)`, computed in float64 and rounded to the operands' dtype.
+
+    Generated code has it as a function of its own, `name`.
+    """
     dtype = operands[0].dtype
     precision = 2.0**-52 if dtype is float64 else 2.0**-30
     wide_operands = [b.cast(x, float64) for x in operands]
@@ -70,7 +73,7 @@ def _gamma_parts(b: Elements, a: Any, x: Any, precision: float, with_slope: bool
 def _gamma_series(
     b: Elements, active: Any, a: Any, x: Any, precision: float, with_slope: bool
 ) -> tuple[Any, Any]:
-    """Return P and dP/da."""
+    """Return P and dP/da, by the series; `active` tells which elements use it."""
     a, x = b.select(active, a, 1.0), b.select(active, x, 1.0)
 
     def step(n: Any, state: list[Any]) -> tuple[Any, list[Any]]:
@@ -176,7 +179,10 @@ def _beta_density(b: Elements, first: Any, second: Any, x: Any) -> Any:
 
 
 def _beta_fraction(b: Elements, active: Any, operands: tuple[Any, Any, Any], precision: float) -> Any:
-    """Evaluate the continued fraction by Lentz' method; with ratios `c` of numerators and `d` of denominators."""
+    """Return the continued fraction for `operands` (p, q, x), by Lentz' method.
+
+    `c` and `d` are ratios of successive numerators, and of successive denominators, inverted.
+    """
     p, q, x = operands
 
     def nonzero(value: Any) -> Any:

@@ -23,7 +23,7 @@ LIBM = {  # by op: the C library's function
 
 
 def apply(b: Any, name: str, *operands: Any) -> Any:
-    """Apply the named function to floats; return None for other dtypes."""
+    """Return the result of the named function of floats; None for other dtypes."""
     if operands[0].dtype not in (float32, float64):
         return None
     vectorised = VECTORISED.get(name)
@@ -76,7 +76,7 @@ def leaky_relu(b: Elements, x: Any, *, alpha: float) -> Any:
 
 
 def horner(b: Elements, x: Any, coefficients: Sequence[float]) -> Any:
-    """Evaluate a polynomial by Horner's scheme; the highest power's coefficient comes first."""
+    """Return the value of a polynomial at x, by Horner's scheme; the highest power's coefficient comes first."""
     total = b.constant(coefficients[0], x.dtype)
     for coefficient in coefficients[1:]:
         total = b.fma(total, x, b.constant(coefficient, x.dtype))
@@ -84,7 +84,7 @@ def horner(b: Elements, x: Any, coefficients: Sequence[float]) -> Any:
 
 
 def _round_multiple(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
-    """Return the integer nearest to a multiple of x, as a float and as an integer.
+    """Return the integer nearest to x times the factor, as a float and as an integer.
 
     Adding 1.5·2^p, p being the number of mantissa bits, leaves the integer in the low bits of the sum.
     """
@@ -100,6 +100,7 @@ def _power_of_two(b: Elements, n: Any) -> Any:
     return b.bitcast(b.bits("shl", n + 1023, 52), float64)
 
 
+# ln 2 as the sum of two numbers; the first one has few digits.
 _LN2 = {float32: (0.693359375, -2.12194440e-4), float64: (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
 _EXP_RANGE = {float32: (-104.0, 89.0), float64: (-746.0, 710.0)}
 # (e^r - 1 - r) / r² for |r| up to ln(2)/2; that of float64, interpolated in Chebyshev's points, is within 0.15 ulp.
@@ -113,12 +114,12 @@ _EXPM1 = {
 
 
 def _clamp_exponent(b: Elements, x: Any) -> Any:
-    """Clamp x to a range somewhat wider than that where exp(x) is neither 0 nor inf."""
+    """Return x, limited to a range somewhat wider than that where exp(x) is neither 0 nor inf."""
     return _clamp(b, x, *_EXP_RANGE[x.dtype])
 
 
 def _clamp(b: Elements, x: Any, low: float, high: float) -> Any:
-    """Clamp x to [low, high]; nan stays nan."""
+    """Return x, limited to [low, high]; nan stays nan."""
     at_most_high = b.select(x > high, high, x)
     return b.select(at_most_high < low, low, at_most_high)
 
@@ -243,7 +244,7 @@ def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
 
 
 def _select_by_quadrant(b: Any, quadrant: Any, even: Any, odd: Any) -> Any:
-    """Select `even` in quadrants 0 and 2, `odd` in 1 and 3; negate in 2 and 3."""
+    """Return `even` in quadrants 0 and 2, `odd` in 1 and 3; negated in 2 and 3."""
     value = b.select((quadrant & 1).same(0), even, odd)
     return b.select((quadrant & 2).same(0), value, -value)
 
@@ -271,7 +272,7 @@ _TANH_DENOMINATOR = (1.0, 1.12811678491632931402e2, 2.23548839060100448583e3, 4.
 
 
 def _tanh(b: Elements, x: Any) -> Any:
-    """Evaluate a rational function near 0, and 1 - 2/(e^2x + 1) elsewhere."""
+    """Return tanh(x): a rational function near 0, and 1 - 2/(e^2x + 1) elsewhere."""
     magnitude = b.intrinsic("fabs", x)
     z = x * x
     if x.dtype is float32:
@@ -321,7 +322,7 @@ _ERF_32_END = 3.92  # from here on erf rounds to 1 in float32
 
 
 def _erf(b: Elements, x: Any) -> Any:
-    """Evaluate a rational function.
+    """Return the error function, by a rational function.
 
     For float64, one near 0; elsewhere 1 - erfc(x), where erfc needs no relative accuracy.
     """

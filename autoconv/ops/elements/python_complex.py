@@ -14,7 +14,7 @@ from typing import Any
 from autoconv.graph.dtypes import float64, int64
 from autoconv.ops.elements.registry import Elements, element
 
-Pair = tuple[Any, Any]
+Pair = tuple[Any, Any]  # real and imaginary part
 _INFINITY = float("inf")
 _MAX_EXPONENT = math.log(sys.float_info.max / 4)  # above, exponentials are computed in two steps
 _MAX_UNSCALED = sys.float_info.max / 4  # above, magnitudes are scaled
@@ -41,10 +41,14 @@ def complex_part(b: Elements, *parts: Any, function: str, part: str) -> Any:
     if rule is None or not FOLLOWS_TEXTBOOK_FORMULAS:
         return None
     result = rule(b, *parts)
-    return result[1 if part == "imag" else 0] if isinstance(result, tuple) else result
+    if not isinstance(result, tuple):
+        return result
+    real, imag = result
+    return imag if part == "imag" else real
 
 
 def _is_finite(b: Elements, x: Any) -> Any:
+    """Return whether a number is neither infinite nor nan."""
     return b.compare("lt", b.intrinsic("fabs", x), _INFINITY)
 
 
@@ -59,12 +63,16 @@ def multiply(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 
 def divide(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
-    """Divide by Smith's algorithm (116, 1962), first by the divisor's larger part; nan if the divisor has one."""
+    """Return the quotient by Smith's algorithm (116, 1962), which divides first by the divisor's larger part.
+
+    It is nan if the divisor has a nan.
+    """
     b.fail(yr.same(0.0) & yi.same(0.0))
     return _quotient(b, xr, xi, yr, yi)
 
 
 def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
+    """Return the quotient as `divide`, for a divisor other than 0."""
     width, height = b.intrinsic("fabs", yr), b.intrinsic("fabs", yi)
     is_wide, is_high = b.compare("ge", width, height), b.compare("ge", height, width)
     ratio = b.select(is_wide, yi, yr) / b.select(is_wide, yr, yi)
@@ -86,7 +94,10 @@ def magnitude(b: Elements, x: Any, y: Any) -> Any:
 
 
 def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, imaginary_part: Any) -> Pair:
-    """Exponentiate by squaring, for |n| of at most 100; a negative power is an inverse. `imaginary_part` is 0."""
+    """Return a whole power by squaring, for |n| of at most 100; a negative power is an inverse.
+
+    `imaginary_part`, that of the exponent, is 0.
+    """
     absolute_n = b.intrinsic("fabs", n)
     b.fail(b.compare("gt", absolute_n, 100.0))
     exponent = b.cast(absolute_n, int64)
@@ -108,11 +119,13 @@ def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, imaginary_part: Any) -> 
 
 
 def select_pair(b: Elements, condition: Any, x: Pair, y: Pair) -> Pair:
-    return b.select(condition, x[0], y[0]), b.select(condition, x[1], y[1])
+    """Return `x` where the condition holds, else `y`."""
+    (xr, xi), (yr, yi) = x, y
+    return b.select(condition, xr, yr), b.select(condition, xi, yi)
 
 
 def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
-    """Exponentiate in polar form. Small whole exponents, and zeros, go to the kernel."""
+    """Return a power in polar form. Small whole exponents, and zeros, go to the kernel."""
     is_small = b.compare("le", b.intrinsic("fabs", yr), 100.0)
     is_small_integer = is_small & yr.same(b.intrinsic("floor", yr)) & yi.same(0.0)
     b.fail(is_small_integer | (xr.same(0.0) & xi.same(0.0)))
@@ -185,6 +198,7 @@ def tanh(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def _fail_if_large(b: Elements, x: Any, y: Any) -> None:
+    """Send operands whose exponential may overflow, and those that are not finite, to the kernel."""
     fail_unless_finite(b, x, y)
     b.fail(b.compare("gt", b.intrinsic("fabs", x), _MAX_EXPONENT))
 

@@ -13,11 +13,12 @@ from autoconv.graph.dtypes import float64
 from autoconv.ops.elements.python_complex import RULES, Pair, by_rotation, fail_unless_finite, log, select_pair, sqrt
 from autoconv.ops.elements.registry import Elements
 
-_LARGE = sys.float_info.max / 4
+_LARGE = sys.float_info.max / 4  # numbers with a greater part are scaled
 _LARGE_SQUARE, _SMALL_SQUARE = math.sqrt(_LARGE), math.sqrt(sys.float_info.min)
 
 
 def _is_beyond(b: Elements, x: Any, y: Any, bound: float) -> Any:
+    """Return whether the magnitude of a part exceeds the bound."""
     return b.compare("gt", b.intrinsic("fabs", x), bound) | b.compare("gt", b.intrinsic("fabs", y), bound)
 
 
@@ -52,7 +53,7 @@ def asinh(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def atanh(b: Elements, x: Any, y: Any) -> Pair:
-    """Compute -atanh(-z) where the sign bit of the real part is set."""
+    """Return atanh(z), as -atanh(-z) where the sign bit of the real part is set."""
     fail_unless_finite(b, x, y)
     one = b.constant(1.0, float64)
     is_negative = b.compare("lt", b.intrinsic("copysign", one, x), 0.0)

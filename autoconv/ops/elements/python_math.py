@@ -26,6 +26,7 @@ def math(b: Elements, *operands: Any, function: str) -> Any:
 
 
 def _magnitude(b: Elements, x: Any) -> Any:
+    """Return |x|."""
     return b.intrinsic("fabs", x)
 
 
@@ -45,7 +46,7 @@ def _is_invalid(b: Elements, result: Any, *operands: Any) -> Any:
     return is_failure
 
 
-# By function: whether Python raises for x; `result` is that of the C library.
+# By function: whether Python raises for x, given the result of the C library; None for a function that never raises.
 _FAILURE_TESTS: dict[str, Callable[[Elements, Any, Any], Any] | None] = {
     **dict.fromkeys(("log", "log2", "log10"), lambda b, x, result: b.compare("le", x, 0.0)),
     **dict.fromkeys(("sin", "cos", "tan"), lambda b, x, result: _magnitude(b, x).same(_INF)),
@@ -62,6 +63,8 @@ C_FUNCTIONS = frozenset({*_FAILURE_TESTS, "atan2", "pow"})  # that the rules cal
 
 
 def _c_function(name: str) -> Callable[..., Any]:
+    """Return the rule that calls a function of the C library."""
+
     def rule(b: Elements, x: Any) -> Any:
         result = b.intrinsic("sqrt", x) if name == "sqrt" else b.libm(name, x)
         failure_test = _FAILURE_TESTS[name]
@@ -73,6 +76,8 @@ def _c_function(name: str) -> Callable[..., Any]:
 
 
 def _rounding_rule(name: str) -> Callable[..., Any]:
+    """Return the rule of a function that rounds a float to an int."""
+
     def rule(b: Elements, x: Any) -> Any:
         # Written so that nan fails too.
         b.fail(~(b.compare("ge", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
@@ -99,7 +104,7 @@ def _logarithm(b: Elements, x: Any, base: Any) -> Any:
 
 
 _ROUNDING_FUNCTIONS = ("floor", "ceil", "trunc")
-_RULES: dict[tuple[str, int], Callable[..., Any]] = {
+_RULES: dict[tuple[str, int], Callable[..., Any]] = {  # by (function, number of operands)
     **{(name, 1): _c_function(name) for name in _FAILURE_TESTS},
     **{(name, 1): _rounding_rule(name) for name in _ROUNDING_FUNCTIONS},
     ("fabs", 1): _magnitude,

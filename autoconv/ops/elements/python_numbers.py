@@ -12,7 +12,7 @@ _MAX_EXACT = 2**53  # up to here float64 represents every integer
 
 
 def _to_common_kind(b: Elements, *operands: Any) -> tuple[Any, ...]:
-    """Convert the operands as Python does: to float if one is a float, else to int.
+    """Return the operands, converted as Python does: to float if one is a float, else to int.
 
     An int that is not exact as a float goes to the kernel.
     """
@@ -22,12 +22,14 @@ def _to_common_kind(b: Elements, *operands: Any) -> tuple[Any, ...]:
 
 
 def _exact_float(b: Elements, x: Any) -> Any:
+    """Return a number as a float; an int that is not exact as a float goes to the kernel."""
     if x.dtype.is_integer:
         b.fail(b.compare("gt", x, _MAX_EXACT) | b.compare("lt", x, -_MAX_EXACT))
     return b.cast(x, float64)
 
 
 def _have_python_dtypes(*operands: Any) -> bool:
+    """Return whether the operands have the dtypes of Python's bools, ints and floats."""
     return all(x.dtype in (bool_, int64, float64) for x in operands)
 
 
@@ -171,7 +173,7 @@ def cast(b: Elements, x: Any, *, dtype: DType, weak: bool = False) -> Any:
 
 @element("range_item")
 def range_item(b: Elements, position: Any, start: Any, stop: Any, step: Any) -> Any:
-    """Compute an item; it lies between start and stop, so nothing overflows."""
+    """Return an item; it lies between start and stop, so nothing overflows."""
     if not all(x.dtype is int64 for x in (position, start, stop, step)):
         return None
     return start + position * step
@@ -179,7 +181,7 @@ def range_item(b: Elements, position: Any, start: Any, stop: Any, step: Any) -> 
 
 @element("range_length")
 def range_length(b: Elements, start: Any, stop: Any, step: Any) -> Any:
-    """Count the items in unsigned 64-bit arithmetic, which holds the distance; saturate at the int64 maximum."""
+    """Return the number of items, at most the int64 maximum; unsigned 64-bit arithmetic holds the distance."""
     if not all(x.dtype is int64 for x in (start, stop, step)):
         return None
     is_ascending = step > 0
@@ -213,7 +215,7 @@ def to_integer(b: Elements, x: Any) -> Any:
 
 @element("python_round")
 def round_half_to_even(b: Elements, x: Any, *, digits: int | None) -> Any:
-    """Round a float half to even, to an int; with digits, CPython computes the decimal fraction."""
+    """Return a float rounded half to even, as an int; with digits, CPython computes the decimal fraction."""
     if digits is not None:
         return None
     return to_integer(b, b.intrinsic("rint", x) if x.dtype.is_floating else x)
@@ -231,7 +233,10 @@ def truth(b: Elements, x: Any) -> Any:
 
 @element("python_power")
 def power(b: Elements, x: Any, y: Any) -> Any:
-    """Call the C library for floats. Operands for which Python raises or gives a complex go to the kernel."""
+    """Return the power, for floats by the C library.
+
+    Operands for which Python raises, or has a complex result, go to the kernel.
+    """
     if not _have_python_dtypes(x, y):
         return None
     if not (x.dtype.is_floating or y.dtype.is_floating):
@@ -246,7 +251,10 @@ def power(b: Elements, x: Any, y: Any) -> Any:
 
 
 def _integer_power(b: Elements, x: Any, y: Any) -> Any:
-    """Exponentiate by squaring, for exponents up to 63: larger ones exceed 64 bits except for -1, 0 and 1."""
+    """Return the power of ints by squaring, for exponents up to 63; others go to the kernel.
+
+    With larger exponents, all powers but those of -1, 0 and 1 exceed 64 bits.
+    """
     b.fail(b.compare("lt", y, 0) | b.compare("gt", y, 63))
     result, square = b.constant(1, int64), x
     square_overflowed = None  # None before the first one is computed

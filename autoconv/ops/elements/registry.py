@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import DType
 from autoconv.ops.rule_table import RuleTable
 
 Rule = Callable[..., Any]
-Step = Callable[[Any, list[Any]], tuple[Any, list[Any]]]
+Step = Callable[[Any, list[Any]], tuple[Any, list[Any]]]  # (n, state) -> (whether the element goes on, next state)
 
 
 class Elements(Protocol):

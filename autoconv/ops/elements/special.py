@@ -14,7 +14,8 @@ from autoconv.graph.dtypes import float32, float64
 from autoconv.ops.elements.maths import ERF, ERFC, apply, horner
 from autoconv.ops.elements.registry import Elements, element
 
-# (numerator, denominator), the highest power first: near 1/2, in the tails, and far out.
+# Quotients (numerator, denominator) for the normal quantile, the highest power first: near the probability 1/2, in the
+# tails, and far out.
 _MIDDLE = (
     (2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457, 13731.693765509461125,
      1971.5909503065514427, 133.14166789178437745, 3.387132872796366608),
@@ -68,7 +69,7 @@ def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
 
 
 _EULER = 0.57721566490153286061
-_ASYMPTOTIC_FROM = 12.0
+_ASYMPTOTIC_FROM = 12.0  # argument of lgamma from which Stirling's series is exact
 _STEPS_DOWN = 10  # of the recurrence, from `_ASYMPTOTIC_FROM` into [1.5, 2.5)
 STIRLING = tuple(  # B(2j) / (2j·(2j - 1)), the highest j first
     bernoulli / (2 * j * (2 * j - 1))
@@ -137,7 +138,7 @@ _DIGAMMA_FROM = {float32: (4, 6), float64: (9, 12)}
 
 @element("digamma")
 def digamma(b: Elements, x: Any) -> Any:
-    """Use reflection for negative numbers, then recurrence up to where the asymptotic series is exact."""
+    """Return the derivative of lgamma: reflection for negative numbers, recurrence, and the asymptotic series."""
     if x.dtype not in _DIGAMMA_FROM:
         return None
     terms, start = _DIGAMMA_FROM[x.dtype]
@@ -184,7 +185,7 @@ def erfc(b: Elements, x: Any) -> Any:
 
 
 def _erfc_from_one(b: Elements, x: Any) -> Any:
-    """Return erfc(x) for x ≥ 1: exp(-x²), where x is divided into a part with an exact square and a rest."""
+    """Return erfc(x) for x ≥ 1: exp(-x²) times a quotient; x is divided into a part with an exact square and a rest."""
     x = b.select(x > 27.5, 27.5, x)  # there erfc is 0
     upper = b.intrinsic("floor", x * 16.0) * 0.0625
     bell = apply(b, "exp", -(upper * upper)) * apply(b, "exp", -((x - upper) * (x + upper)))

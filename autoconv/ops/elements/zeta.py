@@ -24,7 +24,7 @@ _START, _START_BY_POWER = 12.0, 1.5  # the formula is exact from _START + _START
 
 @element("polygamma")
 def polygamma(b: Elements, x: Any, *, order: int) -> Any:
-    """Return (-1)^(order+1) · order! · the sum of 1/(x+k)^(order+1)."""
+    """Return (-1)^(order+1) · order! times the sum of 1/(x+k)^(order+1) over all k from 0."""
     factor = (1.0 if order % 2 else -1.0) * math.factorial(order)
 
     def rule(b: Elements, position: Any, precision: float) -> Any:
@@ -77,7 +77,7 @@ def _sum(b: Elements, position: Any, power: Any, precision: float, term: Callabl
 
 
 def _integer_power(x: Any, power: int) -> Any:
-    """Raise to a positive power by repeated squaring."""
+    """Return a positive whole power by repeated squaring."""
     if power == 1:
         return x
     half = _integer_power(x, power // 2)

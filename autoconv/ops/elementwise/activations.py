@@ -36,6 +36,7 @@ def _relu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _where_positive(b: Builder, x: Any, if_positive: Any, otherwise: Any) -> Any:
+    """Return one value where x is positive, and the other elsewhere."""
     return b.select(b.greater(x, b.zeros_like(x)), if_positive, otherwise)
 
 
@@ -68,6 +69,7 @@ def _leaky_relu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 
 
 def _axis_rule(name: str) -> Callable[..., TensorType]:
+    """Return the type rule of a floating op along an axis, which keeps the operand's type."""
     floating_type = floating_rule(name, allows_complex=False)
 
     def rule(x: TensorType, *, axis: int, **_: Any) -> TensorType:

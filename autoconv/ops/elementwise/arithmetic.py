@@ -25,6 +25,7 @@ _QUOTIENT_SAMPLES = (sample(_X + 0.1, _Y), sample(_I, _J), sample(_I > 0, _J > 0
 
 
 def _define_binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any, **facts: Any) -> Op:
+    """Define an elementwise op of two operands of one dtype; `facts` are further arguments of `define`."""
     samples, result = facts.pop("samples", (sample(_X, _Y), sample(_I, _J))), facts.pop("result", broadcast)
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(kernel), gradient=gradient, unify="all",
@@ -58,7 +59,7 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return quiet_kernel
 
 
-_THREADS_WITH_ERRORS: set[int] = set()
+_THREADS_WITH_ERRORS: set[int] = set()  # ids of threads in which `note_error` was called since the last kernel
 
 
 def note_error(*_: object) -> None:
@@ -74,11 +75,13 @@ def _raise_flag() -> None:
 
 
 def _quotient_type(x: TensorType, y: TensorType, **_: Any) -> TensorType:
+    """Return the type of a whole quotient or a remainder."""
     result = broadcast(x, y)
     return TensorType(int8, result.shape) if result.dtype.is_bool else result  # NumPy divides bools as int8
 
 
 def _concatenate_strings_or_add(x: Any, y: Any) -> Any:
+    """Return the sum of numbers, or strings joined."""
     total = np.add(x, y)
     # For two single strings NumPy returns bare bytes.
     return np.array(total, object) if isinstance(total, bytes) else total

@@ -16,6 +16,7 @@ _SAMPLES = np.array([0.25, -1.5, 4.0, 25.0])
 
 
 def _define(name: str, graphdef: str, rule: Rule, derivative: Derivative, *samples: Any) -> Op:
+    """Define an op whose kernel evaluates an element rule."""
     return define_unary(
         name, graphdef, kernel_of(rule), derivative, *samples,
         rule=floating_rule(name, allows_complex=False), compiles_eager_calls=True,

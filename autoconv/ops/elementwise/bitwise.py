@@ -19,6 +19,8 @@ _BYTES = (np.array([129, 3], np.uint8), np.array([1, 7], np.uint8))
 
 
 def _define_bitwise(name: str, graphdef: str, kernel: Callable[..., Any], takes_bools: bool = True, **facts: Any) -> Op:
+    """Define an elementwise op on integers, and on bools if it `takes_bools`."""
+
     def result(*types: TensorType, **_: Any) -> TensorType:
         for type_ in types:
             if not (type_.dtype.is_integer or (takes_bools and type_.dtype.is_bool)):

@@ -23,6 +23,7 @@ _DISTINCT_OPERANDS = (np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]]), np.array
 
 
 def _define_comparison(name: str, graphdef: str, kernel: Callable[..., Any], **facts: Any) -> Op:
+    """Define an elementwise op with a bool result, for real operands, or for any if it tests equality."""
     takes_any_dtype = name in ("equal", "not_equal")
 
     def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
@@ -44,6 +45,8 @@ def _define_comparison(name: str, graphdef: str, kernel: Callable[..., Any], **f
 
 
 def _define_extremum(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient) -> Op:
+    """Define the maximum or minimum of two real operands."""
+
     def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
         _check_real(name, x)
         return broadcast(x, y)
@@ -55,6 +58,7 @@ def _define_extremum(name: str, graphdef: str, kernel: Callable[..., Any], gradi
 
 
 def _check_real(name: str, x: TensorType) -> None:
+    """Raise TypeError unless the operand is an integer or floating tensor."""
     if not (x.dtype.is_integer or x.dtype.is_floating):
         raise TypeError(f"{name} takes integer or floating tensors, found {x.dtype.name}")
 
@@ -68,7 +72,7 @@ def _minimum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
 
 
 def _route_cotangent(b: Builder, selects_first: Any, inputs: Any, cotangent: Any) -> Any:
-    """Route the whole cotangent to the selected operand, to the first where both are equal."""
+    """Return the cotangents of both operands: the whole one goes to the selected operand."""
     zeros = b.zeros_like(cotangent)
     x, y = inputs
     return (

@@ -18,7 +18,7 @@ from autoconv.graph.dtypes import float32
 from autoconv.graph.graph import Value
 from autoconv.ops.builder import GraphBuilder
 
-Pair = tuple[Value, Value]
+Pair = tuple[Value, Value]  # real and imaginary part
 _INFINITY = float("inf")
 
 
@@ -36,6 +36,7 @@ _FLOAT64_BOUNDS = _Bounds(2.0**28, 2.0**500, -600, 2.0**-400)
 
 
 def _bounds(x: Value) -> _Bounds:
+    """Return the bounds for the dtype of a part."""
     return _FLOAT32_BOUNDS if x.dtype is float32 else _FLOAT64_BOUNDS
 
 
@@ -68,6 +69,7 @@ def _exceeds(b: GraphBuilder, x: Any, y: Any, bound: float) -> Any:
 
 
 def _is_infinite(b: GraphBuilder, x: Any, y: Any) -> Any:
+    """Return whether a part is infinite."""
     return b.logical_or(b.is_inf(x), b.is_inf(y))
 
 
@@ -104,6 +106,7 @@ def acosh(b: GraphBuilder, x: Value, y: Value) -> Pair:
 
 
 def _arc_cosine(b: GraphBuilder, x: Value, y: Value) -> Pair:
+    """Return the real part of the arc cosine, and the magnitude of its imaginary part."""
     side, distance = _arc_cosine_lengths(b, x, y)
     right_angle = b.multiply(b.ones_like(x), math.pi / 2)
     return b.select(b.equal(x, 0.0), right_angle, b.atan2(side, x)), distance

@@ -92,6 +92,7 @@ def _angle_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _complex_dtype(real: DType) -> DType:
+    """Return the complex dtype with parts of this dtype; raise TypeError if there is none."""
     result = {"float32": complex64, "float64": complex128}.get(real.name)
     if result is None:
         raise TypeError(f"complex takes float32 or float64 parts, found {real.name}")

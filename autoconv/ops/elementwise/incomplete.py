@@ -22,6 +22,8 @@ def _density(b: Builder, a: Any, x: Any) -> Any:
 
 
 def _gamma_gradient(is_upper: bool) -> Any:
+    """Return the gradient of the lower or the upper incomplete gamma function."""
+
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         a, x = inputs
         cotangent = b.negative(cotangents[0]) if is_upper else cotangents[0]
@@ -47,6 +49,8 @@ def _zeta_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _define(name: str, graphdef: str, rule: Rule, gradient: Any, *samples: Any) -> None:
+    """Define an op on floating tensors whose kernel evaluates an element rule."""
+
     def result(*inputs: TensorType, **_: Any) -> TensorType:
         floating = floating_rule(name, allows_complex=False)
         return broadcast(*map(floating, inputs))

@@ -17,6 +17,8 @@ _Y = np.array([True, False])
 
 
 def _define_logical(name: str, graphdef: str, kernel: Callable[..., Any], *inputs: Any, **facts: Any) -> Op:
+    """Define an elementwise op on bools, with one sample, `inputs`."""
+
     def result(*types: TensorType, **_: Any) -> TensorType:
         for type_ in types:
             if not type_.dtype.is_bool:

@@ -64,6 +64,7 @@ def define_unary(
 
 
 def _define_real_unary(name: str, graphdef: str, kernel: Callable[..., Any], derivative: Derivative, x: Any) -> Op:
+    """Define an elementwise op of one floating operand, with one sample, `x`."""
     return define_unary(name, graphdef, kernel, derivative, x, rule=floating_rule(name, allows_complex=False))
 
 
@@ -77,7 +78,7 @@ def _define_binary(
     return define(
         name=name, graphdef=graphdef, result=rule or result, kernel=quiet(kernel), gradient=gradient,
         unify="all", elementwise=True,
-        samples=tuple(s if isinstance(s, Sample) else sample(*s) for s in samples), **facts,
+        samples=tuple(each if isinstance(each, Sample) else sample(*each) for each in samples), **facts,
     )  # fmt: skip
 
 
@@ -100,6 +101,7 @@ def _arccosine_slope(b: Builder, x: Any, y: Any) -> Any:
 
 
 def _integer_power(x: Any, y: Any) -> Any:
+    """Return the power of integers; raise InvalidArgumentError for a negative exponent."""
     try:
         return np.power(x, y)
     except ValueError as error:
@@ -114,12 +116,13 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _power_effects(types: Sequence[Type], attributes: Any) -> Effects:
+    """Return the effects of a power: that of integers may raise."""
     is_integer = isinstance(types[0], TensorType) and types[0].dtype.is_integer
     return Effects.RAISE if is_integer else Effects.PURE
 
 
 def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Multiply ct by y·x^(y-1) and by x^y·log(x); these are zero where y, or log(x), is taken as zero."""
+    """Return the cotangent times y·x^(y-1) and times x^y·log(x), zero where y is 0, or x has no real logarithm."""
     (ct,), (x, y), (z,) = cotangents, inputs, results
     is_constant_in_x = b.equal(y, 0.0)
     exponent = b.select(is_constant_in_x, b.ones_like(y), y)
