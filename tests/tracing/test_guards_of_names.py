@@ -13,6 +13,7 @@ HERE = sys.modules[__name__]
 
 
 NOTHING = None
+AXES = (0, 1)
 
 
 NUMBER = 1.0
@@ -183,3 +184,30 @@ def test_random_changes_of_a_namespace():
             namespace[name] = values[name][draw.integers(len(values[name]))]
         for x in (1.0, -4.0):
             assert compiled(x) == plain(x), (step, name)
+
+
+def test_tuples_of_constants_are_guarded_by_identity():
+    def sums(axes):
+        def of_axes(x):
+            return x.sum(axis=axes) + AXES[1]
+
+        return of_axes
+
+    x = np.arange(6.0).reshape(2, 3)
+    HERE.AXES = (0, 1)
+    compiled, plain = autoconv.compile(sums((0, 1))), sums((0, 1))
+    for axes in ((0, 1), tuple(map(int, "01")), (0, 2), (0, 5.5), tuple(map(int, "01"))):
+        HERE.AXES = axes
+        for _ in range(WARM):
+            assert compiled(x) == plain(x)
+    assert not any(trace.checks_guards_in_python for trace in compiled.concrete_functions)
+    assert compiled.experimental_get_tracing_count() == 3
+
+
+def test_gradients_by_several_arguments_are_called_natively():
+    compiled = autoconv.value_and_grad(autoconv.compile(lambda x, y: (x * x * y).sum()), (0, 1))
+    x, y = np.arange(3.0), np.ones(3)
+    for _ in range(WARM):
+        value, (by_x, by_y) = compiled(x, y)
+        np.testing.assert_allclose((value, *by_x, *by_y), (5.0, 0.0, 2.0, 4.0, 0.0, 1.0, 4.0))
+    assert not compiled.concrete_functions[0].checks_guards_in_python

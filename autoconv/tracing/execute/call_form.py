@@ -245,6 +245,8 @@ def _identity_suffices(value: Any) -> bool:
     """Return whether a value that is no user's function is unchanged as long as it is the same object."""
     if isinstance(value, (types.FunctionType, type)):
         return not is_user_code(value)
+    if type(value) is tuple:  # a tuple of constants is one itself
+        return all(type(item) in (tuple, *_TYPES_GUARDED_BY_IDENTITY) and _identity_suffices(item) for item in value)
     if hasattr(type(value), "__autoconv_function__"):
         return True
     if isinstance(value, types.ModuleType):
