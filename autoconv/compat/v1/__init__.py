@@ -23,6 +23,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _find_name(name: str) -> Any:
+    """Return the object of a name of version 1; raise AttributeError, with a remedy where there is one."""
     if name in MODULES:
         module, _, attribute = MODULES[name].partition(":")
         return getattr(importlib.import_module(f"{__name__}.{module}"), attribute or name)
@@ -42,9 +43,9 @@ def _find_name(name: str) -> Any:
     return result
 
 
-_ABSENT: Any = object()
-_MESSAGES = ("Event", "Summary", "SummaryMetadata")
-_GRAPH_MESSAGES = ("GraphDef",)
+_ABSENT: Any = object()  # in place of an attribute that a module lacks
+_MESSAGES = ("Event", "Summary", "SummaryMetadata")  # classes of TensorBoard's messages
+_GRAPH_MESSAGES = ("GraphDef",)  # classes of messages with graphs
 __all__ = sorted(MODULES)
 
 

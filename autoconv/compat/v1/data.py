@@ -92,10 +92,12 @@ class Iterator:
         return nest.pack_sequence_as(self.element_spec, list(elements))
 
     def _start(self, session: Any, dataset_value: Any) -> None:
+        """Begin a pass over a dataset in a session: the run-time value is `dataset_value`."""
         with recording(None):
             self._states[session] = iter(data.DatasetSpec(self.element_spec)(dataset_value))
 
     def _next(self, handle: bytes | None = None) -> list[Any]:
+        """Return the arrays of the running session's next element; with a handle, that of the iterator it names."""
         if handle is not None:
             if handle not in self._siblings:
                 raise InvalidArgumentError(f"the handle {handle!r} is that of no iterator of this graph")
@@ -113,6 +115,7 @@ class Iterator:
 
 
 def _dataset_value(dataset: data.Dataset, graph: Any) -> Any:
+    """Return the value of a dataset in the graph, recorded outside of loops and conditionals."""
     with outside_of_control_flow(graph):
         return dataset.__autoconv_graph_value__()
 

@@ -110,9 +110,11 @@ class _State:
         return self._graph
 
     def recorded_graph(self) -> Graph | None:
+        """Return the graph into which ops are recorded now; None while they run eagerly."""
         return self._graph if self.block is not None else None
 
     def replace(self) -> None:
+        """Forget the graph; if ops were recorded into it, record them into a new one."""
         is_recording = self.block is not None
         self.stop()
         self._graph = None
@@ -120,10 +122,12 @@ class _State:
             self.start()
 
     def start(self) -> None:
+        """Record ops into the graph."""
         self.block = ExitStack()
         self.block.enter_context(recording(self.graph.root))
 
     def stop(self) -> None:
+        """Run ops eagerly again."""
         if self.block is not None:
             self.block.close()
             self.block = None

@@ -63,11 +63,13 @@ class _Importer:
         self._nodes_in_progress: set[str] = set()
 
     def find_element(self, name: str) -> Any:
+        """Return the tensor of a name with a colon, else the operation."""
         if name.partition(":")[0] not in self.nodes:
             raise ValueError(f"Requested return_element {name!r} not found in graph_def.")
         return self.find_tensor(name) if ":" in name else self.record_node(name)[0].op
 
     def find_tensor(self, reference: str) -> Any:
+        """Return the tensor that an input of a node refers to, or its replacement."""
         full_name = _full_tensor_name(reference)
         if full_name in self.replacements:
             return self.replacements[full_name]
@@ -102,6 +104,7 @@ class _ImportedNode:
         self.name = message.name
 
     def value(self, name: str, default: Any = None) -> Any:
+        """Return the value of an attribute; tensors are returned as arrays, shapes as lists."""
         if name not in self.message.attr:
             return default
         attribute = self.message.attr[name]
@@ -124,6 +127,7 @@ class _ImportedNode:
 
 
 def _constant(node: _ImportedNode) -> Any:
+    """Rule of a constant."""
     return constant(node.value("value"), node.value("dtype"), name=node.name)
 
 
@@ -136,14 +140,18 @@ def _constant_input(tensor: Any, description: str) -> Any:
 
 
 def _constant_axis(node: _ImportedNode, tensor: Any) -> Any:
+    """Return an axis, which has to be a constant."""
     return _constant_input(tensor, f"the axis of {node.name!r}")
 
 
 def _transpose(node: _ImportedNode, x: Any, permutation: Any) -> Any:
+    """Rule of a transposition, whose permutation is its second input."""
     return shaping.transpose(x, _constant_input(permutation, f"the permutation of {node.name!r}"), name=node.name)
 
 
 def _reduction_rule(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the rule of a reduction, whose axes are its second input."""
+
     def build(node: _ImportedNode, x: Any, axes: Any) -> Any:
         return function(x, _constant_axis(node, axes), bool(node.value("keep_dims", False)), node.name)
 
@@ -151,6 +159,7 @@ def _reduction_rule(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _batch_norm(node: _ImportedNode, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> list[Any]:
+    """Rule of a batch normalisation; the last two outputs are for the gradient in TensorFlow."""
     if node.value("is_training", True):
         mean, variance = nn.moments(x, [0, 1, 2])
     normalised = nn.batch_normalization(x, mean, variance, offset, scale, node.value("epsilon", 1e-4))
@@ -158,22 +167,27 @@ def _batch_norm(node: _ImportedNode, x: Any, scale: Any, offset: Any, mean: Any,
 
 
 def _strided_slice(node: _ImportedNode, x: Any, begin: Any, end: Any, strides: Any) -> Any:
+    """Rule of a slice, whose masks are attributes."""
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     masks = {f"{name}_mask": node.value(f"{name}_mask", 0) for name in names}
     return indexing.strided_slice(x, begin, end, strides, **masks)
 
 
 def _conv2d(node: _ImportedNode, x: Any, kernel: Any) -> Any:
+    """Rule of a convolution."""
     data_format, dilations = node.value("data_format", "NHWC"), node.value("dilations", [1, 1, 1, 1])
     return nn.conv2d(x, kernel, node.value("strides"), node.value("padding"), data_format, dilations, node.name)
 
 
 def _depthwise_conv2d(node: _ImportedNode, x: Any, kernel: Any) -> Any:
+    """Rule of a convolution of each channel."""
     data_format = node.value("data_format", "NHWC")
     return nn.depthwise_conv2d(x, kernel, node.value("strides"), node.value("padding"), data_format)
 
 
 def _pool_rule(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the rule of a reduction of windows."""
+
     def build(node: _ImportedNode, x: Any) -> Any:
         data_format = node.value("data_format", "NHWC")
         return function(x, node.value("ksize"), node.value("strides"), node.value("padding"), data_format, node.name)
@@ -182,12 +196,15 @@ def _pool_rule(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _matmul(node: _ImportedNode, a: Any, b: Any) -> Any:
+    """Rule of a product of matrices; the two kinds of ops name their flags differently."""
     flag_names = ("transpose_a", "transpose_b") if "transpose_a" in node.message.attr else ("adj_x", "adj_y")
     transpose_a, transpose_b = (bool(node.value(flag_name, False)) for flag_name in flag_names)
     return linalg.matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
 def _arg_extreme_rule(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the rule of a position of extremes, whose axis is its second input."""
+
     def build(node: _ImportedNode, x: Any, axis: Any) -> Any:
         return function(x, _constant_axis(node, axis), node.value("output_type", int64), node.name)
 
@@ -195,10 +212,11 @@ def _arg_extreme_rule(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _function_rule(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the rule of an op whose inputs are the arguments of a function."""
     return lambda node, *inputs: function(*inputs, name=node.name)
 
 
-# Functions whose arguments are an op's inputs.
+# Functions whose arguments are an op's inputs, by the name of TensorFlow's op.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Abs": math.abs, "Add": arithmetic.add, "AddV2": arithmetic.add, "Sub": arithmetic.subtract,
     "Mul": arithmetic.multiply, "RealDiv": arithmetic.divide, "FloorDiv": arithmetic.floordiv,
@@ -216,6 +234,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "OnesLike": constants.ones_like, "Reciprocal": math.reciprocal, "FloorMod": math.floormod,
 }  # fmt: skip
 
+# Rules by the name of TensorFlow's op: functions of the node and its inputs that record it and return its outputs.
 _RULES: dict[str, Callable[..., Any]] = {
     **{op: _function_rule(function) for op, function in _FUNCTIONS.items()},
     "Const": _constant,
@@ -255,6 +274,7 @@ _RULES: dict[str, Callable[..., Any]] = {
 
 
 def _parse_graph_def(graph_def: Any) -> Any:
+    """Return the GraphDef in these bytes, or the message itself."""
     if hasattr(graph_def, "node"):
         return graph_def
     result = graph_messages().GraphDef()
@@ -266,6 +286,7 @@ def _parse_graph_def(graph_def: Any) -> Any:
 
 
 def _full_tensor_name(name: str) -> str:
+    """Return the name of a tensor with the index of its output, by default the first."""
     return name if ":" in name else f"{name}:0"
 
 

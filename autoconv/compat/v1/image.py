@@ -135,6 +135,7 @@ def extract_image_patches(
     return image.extract_patches(images, resolve_alias("sizes", sizes, "ksizes", ksizes), strides, rates, padding, name)
 
 
+# The names that version 2 has for methods of resizing, with their numbers in `ResizeMethod`.
 _METHOD_NUMBERS = {"bilinear": 0, "nearest": 1, "bicubic": 2, "area": 3}
 _RENAMES = {"resize_image_with_crop_or_pad": "resize_with_crop_or_pad", "transpose_image": "transpose"}
 resize = resize_images
@@ -149,8 +150,9 @@ def __getattr__(name: str) -> Any:
 
 
 def _interpolate(images: TensorLike, size: Any, align_corners: bool, weights: Any) -> Tensor:
+    """Resize images along height and width; `weights(positions, old_size)` returns those of old pixels in new ones."""
     batch = cast(convert_to_tensor(images), float32)
-    equations = ("oh,bhwc->bowc", "ow,bhwc->bhoc")
+    equations = ("oh,bhwc->bowc", "ow,bhwc->bhoc")  # for height and width; o is the axis of the new pixels
     for axis, (new_size, equation) in enumerate(zip(_two_sides(size), equations, strict=True), 1):
         old_size = _side(batch, axis)
         batch = einsum(equation, weights(_sample_positions(old_size, new_size, align_corners), old_size), batch)
@@ -158,7 +160,7 @@ def _interpolate(images: TensorLike, size: Any, align_corners: bool, weights: An
 
 
 def _sample_positions(old_size: Any, new_size: Any, align_corners: bool) -> Tensor:
-    """Return the positions of new pixels between the old ones."""
+    """Return for each new pixel its position along the axis of the old ones, a number between two of them or on one."""
     old_extent, new_extent = old_size, new_size
     if align_corners:
         old_extent, new_extent = old_size - 1, apply("maximum", new_size - 1, 1)
@@ -166,6 +168,7 @@ def _sample_positions(old_size: Any, new_size: Any, align_corners: bool) -> Tens
 
 
 def _linear_weights(positions: Tensor, old_size: Any) -> Tensor:
+    """Return the weights of the two old pixels around each position."""
     floor = apply("floor", positions)
     fraction = positions - floor
     return _weights(floor, old_size, {0: 1.0 - fraction, 1: fraction})
@@ -196,8 +199,10 @@ def _weights(floor: Tensor, old_size: Any, offset_weights: dict[int, Tensor]) ->
 
 
 def _side(batch: Tensor, axis: int) -> Any:
+    """Return the size of an axis: an int, or a tensor if it is not known."""
     return batch.shape[axis] if batch.shape[axis] is not None else shape(batch)[axis]
 
 
 def _two_sides(size: Any) -> list[Any]:
+    """Return height and width as two ints, or as two elements of a tensor."""
     return [size[0], size[1]] if isinstance(size, Tensor) else [int(side) for side in size]

@@ -39,6 +39,7 @@ class Initializer:
         return cls(**config)
 
     def _initial_value(self, shape: list[int], dtype: Any) -> Any:
+        """Return the first value of a variable of this shape and dtype."""
         raise NotImplementedError
 
 

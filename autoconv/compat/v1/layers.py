@@ -220,6 +220,7 @@ def _convolution(
 
 
 def _activate(output: Any, activation: Callable[[Any], Any] | None, regularizer: Any) -> Any:
+    """Return the activated output; add its regularisation loss to the collection."""
     result = output if activation is None else activation(output)
     if regularizer is not None:
         add_to_collection(GraphKeys.REGULARIZATION_LOSSES, regularizer(result))
@@ -227,6 +228,7 @@ def _activate(output: Any, activation: Callable[[Any], Any] | None, regularizer:
 
 
 def _known_size(tensor: Tensor, axis: int) -> int:
+    """Return the size of an axis; raise ValueError if it is not known."""
     size = tensor.shape.as_list()[axis]
     if size is None:
         raise ValueError(f"The size of axis {axis} of the inputs should be defined. Found {tensor.shape}.")
@@ -234,9 +236,11 @@ def _known_size(tensor: Tensor, axis: int) -> int:
 
 
 def _repeat(value: Any, count: int) -> list[int]:
+    """Return a list of `count` numbers, given one for all, or all."""
     return [value] * count if isinstance(value, int) else list(value)
 
 
 def _data_format(data_format: str, rank: int) -> str:
+    """Return the name that functions of `nn` have for a data format of layers."""
     axes = "W" if rank == 1 else "HW"
     return f"N{axes}C" if data_format == "channels_last" else f"NC{axes}"

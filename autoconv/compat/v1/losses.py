@@ -282,4 +282,5 @@ def get_total_loss(
 
 
 def _float(value: Any) -> Any:
+    """Return a value as a float32 tensor."""
     return cast(convert_to_tensor(value), float32)

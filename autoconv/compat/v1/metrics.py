@@ -93,5 +93,6 @@ def mean_absolute_error(
 
 
 def _local_variable(name: str) -> Any:
+    """Return a new local variable, 0 at first, that sums the values of batches."""
     keys = [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES]
     return Variable(0.0, False, keys, name=name)

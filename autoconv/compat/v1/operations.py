@@ -117,6 +117,7 @@ def as_operation(call: Callable[[], Any]) -> Any:
 
 
 def _control_names(item: Any) -> Sequence[str]:
+    """Return the names of the nodes that an operation or a tensor stands for; raise TypeError for anything else."""
     result: Sequence[str] | None = getattr(item, "control_names", None)
     if result is None:
         operation = getattr(item, "op", None)

@@ -115,7 +115,7 @@ class Session:
         return b""
 
     def list_devices(self) -> list[str]:
-        """The names of the devices: the processor."""
+        """Return the names of the devices: only the processor's."""
         return ["/job:localhost/replica:0/task:0/device:CPU:0"]
 
     def has_value(self, variable: GraphVariable) -> bool:
@@ -131,6 +131,7 @@ class Session:
         self._storages[storage] = Storage(array, storage.shape, storage.name)
 
     def _run_with_feeds(self, fetches: Any, feed_targets: tuple[Value, ...], fed_arrays: list[Any]) -> Any:
+        """Return the values of the fetches in their structure, given the arrays of the feeds."""
         if self._is_closed:
             raise RuntimeError("Attempted to use a closed Session.")
         fetched_structure = nest.map_structure(_sparse_parts, fetches)
@@ -153,12 +154,14 @@ class Session:
         self, values: Sequence[Value], node_names: tuple[str, ...], feed_targets: tuple[Value, ...],
         fed_arrays: list[Any],
     ) -> list[Any]:  # fmt: skip
+        """Compute values of the graph and run nodes; return the arrays of the values."""
         with recording(None), _mark_running(self):
             return self._slice_for(tuple(values), node_names, feed_targets)(fed_arrays, self._storages)
 
     def _slice_for(
         self, values: tuple[Value, ...], node_names: tuple[str, ...], feed_targets: tuple[Value, ...]
     ) -> Slice:
+        """Return the compiled part of the graph for these fetches and feeds, which sessions share."""
         slices: dict[Any, Slice] = self.graph.attachments.setdefault("slices", {})
         key = values, node_names, feed_targets
         if key not in slices:
@@ -166,6 +169,7 @@ class Session:
         return slices[key]
 
     def _collect_feeds(self, feed_dict: Any) -> dict[Value, Any]:
+        """Return the array of each fed value of the graph."""
         feeds: dict[Value, Any] = {}
         for key, value in (feed_dict or {}).items():
             for item, item_value in _flat_feed(key, value):
@@ -174,6 +178,7 @@ class Session:
         return feeds
 
     def _value_in_graph(self, item: Any) -> Value:
+        """Return the graph's value of a tensor to feed; raise TypeError for an operation."""
         result = self._resolve(item)
         if not isinstance(result, Value):
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {item!r} is an operation")
@@ -202,6 +207,7 @@ class Session:
         )
 
     def _find_by_name(self, name: str) -> Any:
+        """Return the variable, tensor or operation of a name; raise ValueError if there is none."""
         operation_name, _, index = name.partition(":")
         for variable in self.graph.attachments.get("variables", ()):
             if index in ("", "0") and variable.name == f"{operation_name}:0":
@@ -269,6 +275,7 @@ _SESSIONS = _ThreadSessions()
 
 @contextmanager
 def _mark_running(session: Session) -> Iterator[None]:
+    """Make the session the running one of the block."""
     _SESSIONS.running.append(session)
     try:
         yield
@@ -338,6 +345,7 @@ def _feed_array(target: Value, value: Any) -> np.ndarray:
 
 
 def _encode_texts(value: Any) -> np.ndarray:
+    """Return texts as an array of bytes objects."""
     array = np.asarray(value, object)
     encode: Callable[[Any], bytes] = lambda text: text.encode() if isinstance(text, str) else bytes(text)
     return np.frompyfunc(encode, 1, 1)(array) if array.shape else np.asarray(encode(array.item()), object)

@@ -102,6 +102,7 @@ def slice_of(graph: Graph, outputs: Sequence[Value], node_names: Iterable[str], 
 def _needed_nodes(
     graph: graphs.Graph, outputs: Sequence[Value], node_names: Iterable[str], fed_values: set[Value]
 ) -> list[Node]:
+    """Return in their order the nodes that the outputs and named nodes depend on, up to the fed values."""
     node_by_name = {node.name: node for node in graph.nodes}
     worklist = [value.node for value in outputs if value not in fed_values and value.node is not None]
     worklist += [node_by_name[name] for name in node_names if name in node_by_name]
@@ -134,6 +135,7 @@ def _required_and_assigned_storages(
 
 
 def _missing_feed_message(value: Value) -> str:
+    """Return the message for a placeholder that is not fed."""
     shape = value.type.shape  # type: ignore[union-attr]
     sizes = "<unknown>" if shape is None else ",".join(str(d) if isinstance(d, int) else "?" for d in shape)
     return (

@@ -231,6 +231,7 @@ def _name_and_tag(name: str, family: str | None) -> tuple[str, str]:
 
 
 def _add_to_collections(summary: Any, collections: Any, default: Any = (GraphKeys.SUMMARIES,)) -> Any:
+    """Add a summary to collections of the graph, and return it; where ops run eagerly, only return it."""
     if graph_being_built() is not None:
         add_to_collections(default if collections is None else collections, summary)
     return summary

@@ -22,6 +22,8 @@ from autoconv.runtime.tensors.conversion import as_tensor
 
 
 class _VariableType(type):
+    """The class of `Variable`: instances of Variable are all variables, made here or in version 2."""
+
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, EagerVariable)
 
@@ -100,6 +102,7 @@ class VariableStore:
 
 
 class _CurrentStore(threading.local):
+    """The objects of the store whose block a thread is in; None outside of such blocks."""
     attachments: dict[Any, Any] | None = None
 
 
@@ -115,7 +118,7 @@ def _current_attachments() -> dict[Any, Any]:
 
 
 class _AutoReuse:
-    """The value of `AUTO_REUSE`: share an existing variable, or create it."""
+    """The class of `AUTO_REUSE`, which requests that a scope shares an existing variable, or else creates it."""
 
     def __bool__(self) -> bool:
         return True
@@ -261,6 +264,7 @@ def _get_or_create_variable(
     trainable: bool | None = None, collections: Any = None, validate_shape: bool = True, constraint: Any = None,
     **ignored: Any,
 ) -> Any:  # fmt: skip
+    """Return the variable of this full name, shared or new; see `get_variable`."""
     scope = get_variable_scope()
     variable_dtype = scope.dtype if dtype is None else as_dtype(dtype)
     variables: dict[str, Any] = _current_attachments().setdefault("by_name", {})
@@ -307,6 +311,7 @@ def _get_or_create_variable(
 
 
 def _initial_value(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
+    """Return the first value of a variable, or a function that returns it."""
     if isinstance(initializer, type):
         initializer = initializer()
     if initializer is None:
@@ -324,6 +329,8 @@ def _initial_value(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
 
 
 def _initial_value_function(initializer: Callable[..., Any], shape: list[int], dtype: Any) -> Callable[[], Any]:
+    """Return a function of no arguments that calls the initializer."""
+
     def value() -> Any:
         try:
             return initializer(shape, dtype=dtype)
@@ -337,6 +344,7 @@ def _initial_value_function(initializer: Callable[..., Any], shape: list[int], d
 
 @contextmanager
 def _outside_of_store() -> Iterator[None]:
+    """Make variables in the block without a store, which would number them."""
     previous_store, _CURRENT_STORE.attachments = _CURRENT_STORE.attachments, None
     try:
         yield
@@ -356,6 +364,7 @@ def _numbered_variable(attachments: dict[Any, Any], make_variable: Callable[[], 
 
 
 def _unique_name(counts: dict[str, int], prefix: str, name: str) -> str:
+    """Return the name with a number, if it is in use below the prefix."""
     if prefix + name not in counts:
         return name
     number = 1

@@ -113,6 +113,7 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: Any, name: str | N
 
 
 def _check_keywords(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
+    """Raise ValueError unless labels and logits are given, both by name."""
     if sentinel is not None:
         raise ValueError(f"Only call `{function}` with named arguments (labels=..., logits=..., ...)")
     if labels is None or logits is None:

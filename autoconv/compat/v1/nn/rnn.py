@@ -127,6 +127,7 @@ def bidirectional_dynamic_rnn(
 
 
 def _initial_state_of(cell: Any, inputs: Any, axis: int, initial_state: Any, dtype: Any) -> Any:
+    """Return the given initial state, or zeros; the size of `axis` is the number of sequences."""
     if initial_state is not None:
         return initial_state
     if dtype is None:

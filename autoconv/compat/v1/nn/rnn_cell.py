@@ -169,6 +169,7 @@ class LSTMCell(RNNCell):
         return next_h, LSTMStateTuple(next_c, next_h) if self._state_is_tuple else concat([next_c, next_h], 1)
 
     def _with_peephole(self, gate: Any, c: Any, letter: str) -> Any:
+        """Return a gate plus its weights times c, if the cell uses peepholes."""
         if not self._use_peepholes:
             return gate
         shape = [self._unit_count]
@@ -260,21 +261,25 @@ class ResidualWrapper(RNNCell):
 
 
 def _clip(value: Any, bound: float | None) -> Any:
+    """Return a value limited to [-bound, bound]; without a bound, the value itself."""
     return value if bound is None else clip_by_value(value, -bound, bound)
 
 
 def _drop_out(value: Any, keep_probability: Any) -> Any:
+    """Return a value with dropout, or the value itself if all elements are kept."""
     keeps_all = isinstance(keep_probability, float) and keep_probability == 1.0
     return value if keeps_all else dropout(value, keep_probability)
 
 
 def _map_state(function: Any, state: Any) -> Any:
+    """Apply a function to each tensor of a state."""
     if isinstance(state, LSTMStateTuple):
         return LSTMStateTuple(*map(function, state))
     return tuple(_map_state(function, part) for part in state) if isinstance(state, tuple) else function(state)
 
 
 def _zero_state(size: Any, batch_size: Any, dtype: Any) -> Any:
+    """Return zeros in the structure of a state size."""
     if isinstance(size, LSTMStateTuple):
         return LSTMStateTuple(*(_zero_state(part, batch_size, dtype) for part in size))
     if isinstance(size, tuple):

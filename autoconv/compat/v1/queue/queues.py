@@ -114,9 +114,11 @@ class QueueBase:
             return self._buffers[owner]
 
     def _new_buffer(self) -> Buffer:
+        """Return an empty buffer, which determines the order of the elements."""
         return Buffer(self.name, self._capacity)
 
     def _tensors(self, vals: Any) -> list[Any]:
+        """Return an element's values as tensors, in the order of the dtypes."""
         if self.names is not None:
             if not isinstance(vals, dict) or set(vals) != set(self.names):
                 raise ValueError(f"Keys in dictionary to enqueue have to be the queue's names {self.names}: {vals!r}")
@@ -127,6 +129,8 @@ class QueueBase:
         return [convert_to_tensor(value, dtype) for value, dtype in zip(values, self.dtypes, strict=True)]
 
     def _enqueue(self, tensors: list[Any], split_elements: abc.Callable[..., list[Any]], name: str | None) -> Any:
+        """Return the operation that adds elements; `split_elements` returns them, given the tensors' values."""
+
         def put(*values: Any) -> None:
             elements = split_elements(*map(copy_if_array, values))
             for element in elements:
@@ -136,6 +140,7 @@ class QueueBase:
         return as_operation(lambda: numpy_function(put, tensors, None, name=name or f"{self.name}_EnqueueMany"))
 
     def _check_shapes(self, element: abc.Sequence[Any]) -> None:
+        """Raise InvalidArgumentError for an element of other shapes."""
         for value, shape in zip(element, self.shapes, strict=True):
             if not shape.is_compatible_with(np.shape(value)):
                 raise InvalidArgumentError(
@@ -156,9 +161,12 @@ class QueueBase:
         return self._dequeue([convert_to_tensor(n, int32)], specs, batch, name or f"{self.name}_DequeueMany")
 
     def _stack(self, values: list[Any]) -> Any:
+        """Return the values of one component of several elements as one array."""
         return np.stack([np.asarray(value, object if isinstance(value, bytes) else None) for value in values])
 
     def _dequeue(self, inputs: list[Any], specs: list[TensorSpec], take: abc.Callable[..., Any], name: str) -> Any:
+        """Return the tensors of what `take` removes, by name if the queue has names."""
+
         def take_values(*arguments: Any) -> list[Any]:
             return list(take(*arguments))
 
@@ -282,6 +290,7 @@ class Buffer:
         self._change = threading.Condition(new_lock())
 
     def put(self, elements: list[Any]) -> None:
+        """Add elements, and wait for space; raise CancelledError if the queue is closed."""
         with self._change:
             if self.is_closed:
                 raise CancelledError(f"{self._name} is closed.")
@@ -293,6 +302,7 @@ class Buffer:
                 self._change.notify_all()
 
     def take(self, count: int, allow_fewer: bool = False) -> list[Any]:
+        """Wait for elements, remove and return them; raise OutOfRangeError if the queue is closed with too few."""
         with self._change:
             self._change.wait_for(lambda: self.is_closed or len(self.elements) >= count + self._kept_count)
             available = len(self.elements)
@@ -306,22 +316,28 @@ class Buffer:
             return result
 
     def close(self, cancel_pending: bool) -> None:
+        """Accept no more elements; with `cancel_pending`, threads that wait for space fail."""
         with self._change:
             self.is_closed = True
             self._is_cancelled = self._is_cancelled or cancel_pending
             self._change.notify_all()
 
     def cancel(self) -> None:
+        """Close the queue, and end all waits."""
         self.close(cancel_pending=True)
 
     def _add(self, element: Any) -> None:
+        """Add an element, for which there is space."""
         self.elements.append(element)
 
     def _remove(self) -> Any:
+        """Remove the next element and return it."""
         return self.elements.pop(0)
 
 
 class _ShuffledBuffer(Buffer):
+    """A buffer that removes elements in random order."""
+
     def __init__(self, name: str, capacity: float, kept_count: int, generator: np.random.Generator) -> None:
         super().__init__(name, capacity, kept_count)
         self._generator = generator
@@ -331,6 +347,7 @@ class _ShuffledBuffer(Buffer):
 
 
 class _PriorityBuffer(Buffer):
+    """A buffer that removes the lowest priority first, and elements of one priority in their order."""
     _count = 0
 
     def _add(self, element: Any) -> None:

@@ -70,10 +70,12 @@ class ReaderBase:
         return self._count("file_count", name)
 
     def _count(self, attribute: str, name: str | None) -> Any:
+        """Return a count of the session's state as a tensor."""
         count = lambda: np.int64(getattr(self._state(), attribute))
         return numpy_function(count, [], [TensorSpec((), int64)], name=name or attribute)[0]
 
     def _state(self) -> _State:
+        """Return the reader's state in the running session."""
         return self._states.setdefault(running_session(), _State())
 
     def _next(self, queue: Any) -> list[bytes]:
@@ -97,11 +99,12 @@ class ReaderBase:
                     state.file_count += 1
 
     def _records(self, path: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the keys and values of a file's records."""
         raise NotImplementedError
 
 
 class _State:
-    """A reader's place in its files."""
+    """A reader's state in one session: the records of its open file, and its counts."""
 
     def __init__(self) -> None:
         self.records: Iterator[tuple[bytes, bytes]] | None = None

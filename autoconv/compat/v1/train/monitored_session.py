@@ -28,7 +28,7 @@ from autoconv.errors import OutOfRangeError
 from autoconv.train.coordinator import Coordinator
 from autoconv.train.state import latest_checkpoint
 
-_NOT_GIVEN: Any = object()
+_NOT_GIVEN: Any = object()  # default of an argument for which None has a meaning
 
 
 class Scaffold:
@@ -192,6 +192,7 @@ class MonitoredSession:
         self._close(has_failed=False)
 
     def _close(self, has_failed: bool) -> None:
+        """Close the session, once; the hooks' ends are called unless the block has failed."""
         session, self._session = self._session, None
         if session is None:
             return

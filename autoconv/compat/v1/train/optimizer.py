@@ -121,6 +121,7 @@ class Optimizer:
         """Compute values that all updates of a step share."""
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
+        """Return the assignments of a step that change one variable."""
         raise NotImplementedError("an optimizer has a method _update(gradient, variable)")
 
     def _finish(self) -> list[Any]:
@@ -147,6 +148,7 @@ class Optimizer:
         return slots[variable.ref()]
 
     def _shared_variable(self, name: str, initial: float, variable: Any) -> Any:
+        """Return the optimizer's variable that all variables share, created at the first request."""
         if name not in self._shared_variables:
             with name_scope(""):
                 self._shared_variables[name] = Variable(initial, trainable=False, name=name, dtype=variable.dtype)
@@ -158,6 +160,7 @@ class Optimizer:
         return cast(convert_to_tensor(value() if callable(value) else value), variable.dtype)
 
     def _eager_gradients(self, loss: Any, var_list: Any, grad_loss: Any) -> list[tuple[Any, Any]]:
+        """Return the pairs of `compute_gradients` where ops run at once."""
         if not callable(loss):
             raise RuntimeError(
                 "`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled."

@@ -74,6 +74,7 @@ class QueueRunner:
         return threads
 
     def _run(self, session: Any, operation: Any, coordinator: Any) -> None:
+        """Body of a thread: run the operation until a stop or the end of its input."""
         try:
             while coordinator is None or not coordinator.should_stop():
                 with recording(None):
@@ -93,12 +94,13 @@ class QueueRunner:
                 self._running_counts[session] -= 1
 
     def _cancel_on_stop(self, session: Any, coordinator: Any) -> None:
+        """Body of a thread: wait for the coordinator's stop, then cancel the queue."""
         coordinator.wait_for_stop()
         _run_quietly(session, self.cancel_op)
 
 
 def _run_quietly(session: Any, operation: Any) -> None:
-    """Run an operation that closes a queue; a session that has ended has closed it."""
+    """Run an operation that closes a queue. Nothing is raised if the session has ended, which closes its queues."""
     try:
         with recording(None):
             session.run(operation)
@@ -132,8 +134,8 @@ def start_queue_runners(
     session = get_default_session() if sess is None else sess
     if session is None:
         raise ValueError("Cannot start queue runners: No default session is registered. Pass sess=…")
-    runners = getattr(session, "graph", None)
-    runners = get_collection(collection) if runners is None else runners.get_collection(collection)
+    graph = getattr(session, "graph", None)
+    runners = get_collection(collection) if graph is None else graph.get_collection(collection)
     return [thread for runner in runners for thread in runner.create_threads(session, coord, daemon, start)]
 
 

@@ -133,11 +133,13 @@ class Saver:
                 sess.set_value(variable, value)
 
     def _selected_variables(self) -> dict[str, GraphVariable]:
+        """Return the variables to save by their names in files."""
         if self._variables is None:
             self.build()
         return self._variables or {}
 
     def _record_checkpoint(self, path: str, latest_filename: str | None) -> None:
+        """Add a checkpoint to the kept ones, and delete those beyond their number."""
         others = [checkpoint for checkpoint in self._checkpoints if checkpoint[0] != path]
         self._checkpoints = [*others, (path, time.time())]
         while self._max_to_keep and len(self._checkpoints) > self._max_to_keep:
@@ -150,4 +152,5 @@ class Saver:
 
 
 def _as_array(value: Any, variable: GraphVariable) -> np.ndarray:
+    """Return a value as an array of the variable's dtype."""
     return np.asarray(value, variable.dtype.numpy)

@@ -178,7 +178,7 @@ class StopAtStepHook(_StepHook):
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if self._last_step is None or int(run_values.results) + 1 < self._last_step:
             return
-        step = int(run_context.session.run(self._global_step))  # it may have been read before it was counted
+        step = int(run_context.session.run(self._global_step))  # the run may have read it before it was incremented
         if step >= self._last_step:
             run_context.request_stop()
 
@@ -227,6 +227,7 @@ class LoggingTensorHook(SessionRunHook):
             self._log(session.run(self._graph_tensors))
 
     def _log(self, values: dict[str, Any]) -> None:
+        """Log the values by tag, with the seconds since the last time."""
         seconds = None if self._timer is None else self._timer.update_last_triggered_step(self._call_count)[0]
         if self._formatter is not None:
             _LOGGER.info(self._formatter(values))
@@ -324,6 +325,7 @@ class StepCounterHook(_StepHook):
                 self._report(steps / seconds, step)
 
     def _report(self, rate: float, step: int) -> None:
+        """Log the number of steps a second, and write it as a summary."""
         _LOGGER.info("global_step/sec: %g", rate)
         if self._writer is not None:
             from autoconv.summary.protos import messages
@@ -342,6 +344,7 @@ def open_writer(folder: str) -> Any:
 
 
 def _name_of(tensor: Any) -> str:
+    """Return the name of a tensor, given as one or as its name."""
     return tensor if isinstance(tensor, str) else tensor.name
 
 
