@@ -121,6 +121,7 @@ def expand_optional_specs(spec: object) -> Any:
 
 
 def _expand_optional_spec(spec: Any) -> Any:
+    """Return one leaf of `expand_optional_specs`."""
     if not isinstance(spec, OptionalSpec):
         return spec
     value = NoneTensorSpec() if spec.element_spec is None else expand_optional_specs(spec.element_spec)

@@ -61,6 +61,7 @@ def write_folder(
 def _write_files(
     folder: str, content: dict[str, Any], graphs: Sequence[str], arrays: Mapping[str, np.ndarray], assets: Sequence[str]
 ) -> None:
+    """Write the files of a folder, each under a new name, and last the index that names them."""
     token = secrets.token_hex(4)
     names = {"graphs": f"graphs.{token}.txt", "arrays": f"arrays.{token}.safetensors"}
     records = write_arrays(os.path.join(folder, names["arrays"]), arrays)

@@ -216,6 +216,7 @@ def _delete_unused(prefix: str) -> None:
 
 
 def _check_trackable(name: str, value: Any) -> None:
+    """Raise ValueError for an object that checkpoints cannot save."""
     if not is_trackable(value):
         raise ValueError(
             f"`Checkpoint` was expecting {name} to be a trackable object (a variable, a module, a Keras object, or a "

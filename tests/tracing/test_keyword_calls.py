@@ -78,7 +78,7 @@ def test_they_enter_no_python_code(program, call, monkeypatch):
     for _ in range(4):
         call(compiled)
     monkeypatch.setattr(Function, "_run_graph", lambda *_: pytest.fail("Python code of the package ran"))
-    monkeypatch.setattr(Function, "_call", lambda *_: pytest.fail("Python code of the package ran"))
+    monkeypatch.setattr(Function, "_call_by_trace", lambda *_: pytest.fail("Python code of the package ran"))
     np.testing.assert_array_equal(call(compiled), call(program))
 
 

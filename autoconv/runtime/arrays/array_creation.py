@@ -61,6 +61,7 @@ def record_strided_views(array: SymbolicArray, make_views: Callable[[np.ndarray]
 
 
 def _strided_view(array: SymbolicArray, offset: int, shape: ShapeLike, strides: ShapeLike) -> SymbolicArray:
+    """Record a view of the array's memory with these strides, in elements."""
     node = record_array_op("array_strided", [array._value], offset=offset, shape=shape, strides=strides)
     return SymbolicArray(node.results[0])
 

@@ -232,6 +232,7 @@ def _may_overflow(value: object, tensor: Tensor | None, dtype: DType) -> bool:
 
 
 def _is_representable(number: Any, dtype: DType) -> bool:
+    """Return whether the dtype holds the number."""
     try:
         return dtype.min <= int(number) <= dtype.max
     except (OverflowError, TypeError, ValueError):

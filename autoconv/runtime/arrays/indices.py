@@ -16,6 +16,7 @@ def selects_copy(index: object) -> bool:
 
 
 def _is_without_dimensions(item: object) -> bool:
+    """Return whether the index is an array without dimensions."""
     if isinstance(item, np.ndarray):
         return item.ndim == 0
     type_ = getattr(item, "type", None)

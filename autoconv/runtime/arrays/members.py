@@ -185,12 +185,14 @@ def _flatten_values(values: Any) -> list[Any]:
 
 
 def _copy(array: SymbolicArray, order: str = "C") -> Any:
+    """`array.copy(order)`; a copy has the order of C here, so F is refused."""
     if order not in ("C", "K", "A"):
         raise StagingError(f"an array is copied in the order {order!r}", current_place())
     return wrap_new_arrays(array.load(), wrap_scalars=True)
 
 
 def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
+    """`array.astype(dtype, copy=…)`."""
     numpy_dtype = np.dtype(dtype)
     if numpy_dtype.kind not in "biufc" or not numpy_dtype.isnative:
         raise StagingError(f"an array is converted to {numpy_dtype}", current_place())
@@ -203,12 +205,14 @@ def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
 
 
 def _flatten(array: SymbolicArray, order: str = "C") -> Any:
+    """`array.flatten(order)`."""
     if order != "C":
         raise StagingError(f"an array is flattened in the order {order!r}", current_place())
     return wrap_new_arrays(dispatch.apply("reshape", array.load(), shape=(-1,)))
 
 
 def _fill(array: SymbolicArray, value: object) -> None:
+    """`array.fill(value)`."""
     if isinstance(value, (SymbolicArray, np.ndarray)):
         rank: int | None = value.ndim
     else:
@@ -222,6 +226,7 @@ def _fill(array: SymbolicArray, value: object) -> None:
 def _sort(
     array: SymbolicArray, axis: int = -1, kind: str | None = None, order: str | None = None, **options: Any
 ) -> None:
+    """`array.sort(axis)`, in place."""
     sort = implementation(np.sort)
     if order is not None or options or sort is None:
         raise StagingError("an array is sorted by fields, or stably", current_place())

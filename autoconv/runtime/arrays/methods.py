@@ -107,6 +107,7 @@ def _has_scalar_result(node: Any) -> bool:
 
 
 def _reduce(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **options: Any) -> Any:
+    """Record the reduction of the method `name`."""
     keeps_dimensions = keepdims_argument(name, keepdims)
     if keeps_dimensions and not is_scalar(x, name):
         options["keepdims"] = True
@@ -152,18 +153,17 @@ def _scan_method(name: str) -> Callable[..., Any]:
 
 
 def _round(x: SymbolicTensor, decimals: Any = 0, out: OutLike | None = None) -> Any:
+    """`x.round(decimals)`."""
     refuse_options("round", out=out)
     is_scalar(x, "round")
     return dispatch.apply("numpy_round", x, decimals=operator.index(decimals))
 
 
 def _clip(
-    x: SymbolicTensor,
-    min: TensorLike | None = None,
-    max: TensorLike | None = None,
-    out: OutLike | None = None,
+    x: SymbolicTensor, min: TensorLike | None = None, max: TensorLike | None = None, out: OutLike | None = None,
     **unsupported: Any,
-) -> Any:
+) -> Any:  # fmt: skip
+    """`x.clip(min, max)`; bounds beyond the range of the dtype are left out."""
     refuse_options("clip", out=out, **unsupported)
     is_scalar(x, "clip")
     if x.dtype.is_bool or x.dtype.is_complex:
@@ -203,6 +203,7 @@ def _is_symbolic_number(bound: object) -> bool:
 
 
 def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None, **unsupported: Any) -> Any:
+    """`x.reshape(*shape)`, whose sizes may be tensors."""
     refuse_options("reshape", copy=copy, **unsupported)
     if order != "C":
         refuse_method("reshape", f"is given order {order!r}")
@@ -219,12 +220,14 @@ def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None,
 
 
 def _ravel(x: SymbolicTensor, order: str = "C") -> Any:
+    """`x.ravel()`."""
     if order != "C":
         refuse_method("ravel", f"is given order {order!r}")
     return dispatch.apply("reshape", x, shape=(-1,))
 
 
 def _transpose(x: SymbolicTensor, *axes: Any) -> Any:
+    """`x.transpose(*axes)`."""
     if is_scalar(x, "transpose"):
         return x if not axes else refuse_method("transpose", "is given axes of a scalar")
     if axes in ((), (None,)):
@@ -235,6 +238,7 @@ def _transpose(x: SymbolicTensor, *axes: Any) -> Any:
 
 
 def _squeeze(x: SymbolicTensor, axis: object = None) -> Any:
+    """`x.squeeze(axis)`."""
     if is_scalar(x, "squeeze"):
         return x
     known_shape(x, "squeeze")
@@ -261,6 +265,7 @@ def _record_copy(x: SymbolicTensor, method: str, dtype: DType | None = None) -> 
 
 
 def _copy(x: SymbolicTensor, order: str = "C") -> Any:
+    """`x.copy()`."""
     if order != "C":
         refuse_method("copy", f"is given order {order!r}")
     return x if is_scalar(x, "copy") else _record_copy(x, "copy")
@@ -271,6 +276,7 @@ def _flatten(x: SymbolicTensor, order: str = "C") -> Any:
 
 
 def _astype(x: SymbolicTensor, dtype: DTypeLike, **unsupported: Any) -> Any:
+    """`x.astype(dtype)`."""
     refuse_options("astype", **unsupported)
     target_dtype = dtype_argument("astype", dtype)
     if target_dtype is None or (x.dtype.is_complex and not target_dtype.is_complex):
@@ -283,6 +289,7 @@ def _astype(x: SymbolicTensor, dtype: DTypeLike, **unsupported: Any) -> Any:
 
 
 def _item(x: SymbolicTensor, *index: Any) -> Any:
+    """`x.item(*index)`, a Python number."""
     if len(index) == 1 and isinstance(index[0], tuple):
         index = index[0]
     positions = tuple(map(operator.index, index))
@@ -295,6 +302,7 @@ def _item(x: SymbolicTensor, *index: Any) -> Any:
 
 
 def _tolist(x: SymbolicTensor) -> Any:
+    """`x.tolist()`: a list of numbers if the shape is known and small, else an object of the graph."""
     shape = x.type.shape
     count = element_count(shape)
     if count is None or count > _MAX_ITEMS:
@@ -316,6 +324,7 @@ def _nest_items(x: object, shape: tuple[Any, ...]) -> Any:
 
 
 def _dot(x: SymbolicTensor, b: Any, out: OutLike | None = None) -> Any:
+    """`x.dot(b)`: a product of matrices, or of numbers if an operand has no dimensions."""
     refuse_options("dot", out=out)
     other = as_tensor(b)
     has_numpy_value = isinstance(b, (np.ndarray, np.generic)) if other is None else not other.weak
@@ -348,6 +357,7 @@ def _method_by_function(name: str, *parameters: str) -> Callable[..., Any]:
 def _compress(
     x: SymbolicTensor, condition: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None
 ) -> Any:
+    """`x.compress(condition, axis)`."""
     compute = implementation(np.compress)
     assert compute is not None
     return compute(condition, x, axis, out)

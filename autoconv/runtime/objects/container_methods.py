@@ -138,6 +138,7 @@ def _iterate_static(container: object, items: Any) -> Any:
 
 
 def _check_static(container: object) -> None:
+    """Raise StagingError for a container that has moved into the graph while it is iterated over."""
     if not has_static_contents(container):
         class_name = PLAIN_OF[type(container)].__name__
         raise StagingError(

@@ -31,5 +31,6 @@ _ARRAY = ObjectType("ndarray")
 
 
 def _has_arrays() -> bool:
+    """Return whether the traced function has an array as parameter."""
     region = current_region()
     return region is not None and any(value.type == _ARRAY for value in region.trace.root.graph.parameters)

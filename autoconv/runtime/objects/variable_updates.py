@@ -228,6 +228,7 @@ class VariablePart:
 
 
 def _check_slices(delta: TensorLike) -> None:
+    """Raise TypeError for an update that is not IndexedSlices."""
     if not isinstance(delta, IndexedSlices):
         raise TypeError(f"sparse_delta is not IndexedSlices: {delta!r}")
 

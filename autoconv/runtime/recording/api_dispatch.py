@@ -74,6 +74,8 @@ def handles_each(functions: Iterable[Function], composite: type) -> Callable[[Fu
 
 
 def _bind(run: Function, function: Function) -> Function:
+    """Return a function that calls `run` with the function before the arguments."""
+
     def bound(*args: object, **kwargs: object) -> Any:
         return run(function, *args, **kwargs)
 

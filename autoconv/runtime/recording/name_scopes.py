@@ -57,6 +57,7 @@ def current_scope() -> str:
 
 
 def _set_scope(region: Any, scope: str) -> None:
+    """Make a scope the current one of the region's trace, or of eager code."""
     if region is None:
         _STATE.eager_scope = scope
     else:

@@ -197,6 +197,7 @@ def record_op(
 def _compute_vjp(
     op: Op, inputs: Sequence[Any], results: Sequence[Any], attributes: dict[str, Any], cotangents: Sequence[Any]
 ) -> Sequence[Any]:
+    """Return the cotangents of an op's inputs; raise an error for an op without a gradient."""
     if isinstance(op.gradient, NoGradient):
         raise missing_gradient_error(Node(op, (), {}, (), op.name, None), op.gradient.reason)
     return op.gradient(BUILDER, inputs, results, tuple(cotangents), attributes)  # type: ignore[no-any-return]

@@ -108,6 +108,7 @@ def wrap_public_functions(namespace: dict[str, Any]) -> None:
 
 
 def _with_name(function: Callable[..., Any], module: str, name: str) -> Any:
+    """Wrap a public function so that it presents its errors, under this module and name."""
     result = _present_once(function)
     if result is not function:
         result.__module__, result.__qualname__ = module, name

@@ -91,6 +91,7 @@ _SLOTS: weakref.WeakKeyDictionary[type, tuple[tuple[str, Any], ...]] = weakref.W
 
 
 def _refuse(*_: Any, **__: Any) -> Any:
+    """Raise StagingError for a use of `__dict__`."""
     raise StagingError(
         "the __dict__ of an object is used that is in a list, dict or name known only at run time",
         current_place(), "the attributes by their names",

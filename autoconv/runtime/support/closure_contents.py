@@ -40,6 +40,7 @@ def captures_any(value: object, matches: Callable[[Any], bool]) -> bool:
 
 
 def _reaches(value: object, matches: Callable[[Any], bool], visited_ids: set[int]) -> bool:
+    """Return whether a part of the value, or of its parts, matches."""
     for part in _parts(value):
         if id(part) in visited_ids:
             continue

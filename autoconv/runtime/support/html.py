@@ -27,6 +27,7 @@ def tensor_html(array: np.ndarray, dtype: str) -> str:
 
 
 def _row(table: np.ndarray, row: int | None) -> list[str]:
+    """Return the cells of a row of a table; None stands for rows that are left out."""
     columns = _shown_positions(table.shape[1], _MAX_COLUMNS)
     if row is None:
         return ["<td>⋮</td>"] * len(columns)
@@ -42,6 +43,7 @@ def _shown_positions(count: int, limit: int) -> list[int | None]:
 
 
 def _cell(value: object) -> str:
+    """Return the text of a cell."""
     if isinstance(value, np.inexact):
         return escape(f"{value:.6g}")
     return escape(repr(value) if isinstance(value, bytes) else str(value))

@@ -322,6 +322,7 @@ def as_shape(dims: object) -> Shape:
 
 
 def _as_dimension(dimension: Any) -> Dimension:
+    """Return a size as an int, a symbol or None; raise TypeError for anything else."""
     if dimension is None or type(dimension) is int or type(dimension).__name__ == "Symbol":
         return dimension
     if hasattr(dimension, "value"):

@@ -248,6 +248,7 @@ def register_column_finder(find: Callable[[CodeType, int, int], tuple[int, int] 
 
 
 def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
+    """Return the span of an instruction; columns are found in the source if the code has none."""
     line, end_line, column, end_column = source_position(code, instruction)
     if line and column is None and _find_columns is not None and instruction >= 0:
         columns = _find_columns(code, instruction, line)

@@ -188,6 +188,7 @@ def _is_pytree_dataclass(class_: Any) -> bool:
 
 
 def _flatten(value: object, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> Template | None:
+    """Append the leaves of the value to `leaves`; return its template."""
     if type(value) in ATOMS or not is_structure(value) or (is_leaf is not None and is_leaf(value)):
         leaves.append(value)
         return None
@@ -289,6 +290,7 @@ def _item_of(mapping: Mapping[Any, Any], key: object) -> Any:
 
 
 def _pack(template: Template | None, leaves: Any, initialise: bool) -> Any:
+    """Return the structure of a template with the next leaves; see `pack`."""
     if template is None:
         return next(leaves)
     children = [_pack(child, leaves, initialise) for child in template.children]

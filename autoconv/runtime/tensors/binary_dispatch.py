@@ -318,6 +318,7 @@ _UFUNCS = {"modulo": np.remainder, "abs": np.absolute}
 
 
 def _is_operand(x: object) -> bool:
+    """Return whether tensors compute with the object."""
     return (
         isinstance(x, (Tensor, bool, int, float, complex, np.ndarray, np.generic, str, bytes, list, tuple))
         or as_tensor(x) is not None
@@ -336,6 +337,7 @@ def _is_number_and_sequence(x: object, y: object) -> bool:
 
 
 def _is_bool(x: object) -> bool:
+    """Return whether the operand is a bool tensor, or a bool of Python or NumPy."""
     tensor = as_tensor(x)
     return not tensor.weak and tensor.dtype.is_bool if tensor is not None else isinstance(x, (bool, np.bool_))
 

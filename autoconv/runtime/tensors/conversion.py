@@ -372,6 +372,7 @@ _DTYPES_FOR_BOOLS = {"bool", "int32", "int64", "uint64", "float16", "float32", "
 
 
 def _cast_array(array: np.ndarray, dtype: DType) -> np.ndarray:
+    """Return the array in the dtype; texts become bytes."""
     if dtype.is_string:
         return encode_items(array)
     return array.astype(dtype.numpy)

@@ -35,6 +35,7 @@ _ARITHMETIC = frozenset(entry.tensor_op for entry in ARITHMETIC)
 
 
 def is_bool_tensor(value: object) -> bool:
+    """Return whether the value is a bool tensor to which NumPy's rules of dtypes apply."""
     tensor = None if has_python_numbers() else as_tensor(value)
     return tensor is not None and not tensor.weak and tensor.dtype.is_bool
 

@@ -120,6 +120,7 @@ _MAX_ELEMENTS = 64  # of an array of sizes
 
 
 def _partial_value(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the elements of a value and a mask of those that are known; None if too little is known."""
     node = getattr(value, "node", None)
     if node is None or not depth or getattr(value.type, "dtype", None) is None:
         return None

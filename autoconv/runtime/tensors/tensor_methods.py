@@ -155,6 +155,7 @@ def _sample(value: Any) -> tuple[Any] | None:
 
 
 def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    """Return the methods `x op other` and `other op x` of tensors."""
     operator_entry = BY_TENSOR_OP[op]
     method, reflected_method = operator_entry.method, operator_entry.reflected
 
@@ -186,6 +187,7 @@ def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, 
 
 
 def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
+    """Return the method of tensors for a comparison."""
     operator_entry = BY_TENSOR_OP[op]
     reflected_method = operator_entry.reflected
 

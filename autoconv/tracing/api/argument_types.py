@@ -32,6 +32,7 @@ def parse_types(text: str) -> list[Any]:
 
 
 def _parse_type_or_value(word: str) -> Any:
+    """Return the tensor type, or the value of the Python literal, that a word of a signature writes."""
     if word.endswith("]") and not word.startswith("["):
         scanner = Scanner(word)
         type_ = parse_type(scanner)

@@ -214,6 +214,7 @@ def _is_open(argument: DeclaredTensor) -> bool:
 
 
 def _symbols(arguments: Sequence[Any]) -> list[Symbol]:
+    """Return the distinct symbols of the declared shapes, in order."""
     shapes = [argument.shape for argument in arguments if isinstance(argument, DeclaredTensor)]
     return list(dict.fromkeys(size for shape in shapes for size in shape if isinstance(size, Symbol)))
 

@@ -37,6 +37,7 @@ def disable(inner: Callable[..., Any], *options: Any) -> Any:
 
 
 def _copy_attributes(target: Any, function: Function) -> None:
+    """Give the plain callable the attributes of a compiled function, so that programs can read them."""
     names = [name for name in dir(function) if not name.startswith("_")]
     if not isinstance(target, types.FunctionType):
         names = [name for name in names if not hasattr(target, name)]  # the object's own attributes have priority

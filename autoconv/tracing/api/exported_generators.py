@@ -245,6 +245,7 @@ class _Generators(Rewriter[None]):
 
 
 def _refuse(node: Node, description: str) -> NoReturn:
+    """Raise UnsupportedError for a node that draws random numbers in a way that has no exported form."""
     place = None if node.span is None else place_of(node.span)
     raise UnsupportedError(
         f"{description} has no form outside of the process", place,
@@ -305,6 +306,7 @@ def ziggurat(name: str) -> Sequence[np.ndarray]:
 
 @functools.cache
 def _seed_code(name: str, dtype: DType) -> Graph:
+    """Return the graph that initialises a generator's state from a seed of the dtype."""
     is_pcg64 = name == "seed_pcg64"
     memory: Any = _PCG64_STATE if is_pcg64 else _MERSENNE_STATE
     counts = [_POOL_SIZE] if is_pcg64 else []

@@ -174,6 +174,7 @@ def _column(code: types.CodeType) -> int | None:
 
 
 def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield the code objects of the functions that a code object defines, at any depth."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield constant
@@ -236,6 +237,7 @@ _PICKLED_TYPES = (
 
 
 def _cell_content(cell: Any, replace: Callable[[Any], Any]) -> Any:
+    """Return the replaced content of a closure's cell; NoValue for an empty cell."""
     try:
         return replace(cell.cell_contents)
     except ValueError:
@@ -247,6 +249,7 @@ def _make_cell(value: Any) -> types.CellType:
 
 
 def _unpack_value(value: Any) -> Any:
+    """Return the object that a packed value stands for."""
     if isinstance(value, _Module):
         return importlib.import_module(value.name)
     return unpack(value) if isinstance(value, Source) else value

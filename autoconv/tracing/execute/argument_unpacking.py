@@ -124,6 +124,7 @@ def _is_by_identity(leaf: LeafKey) -> bool:
 
 
 def _write_extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
+    """Write a function from the arguments of calls with this key to their leaves and written containers."""
     names = [f"a{i}" for i in range(len(key.templates))]
     shared_leaves = {f"s{i}": leaf for i, leaf in enumerate(key.leaves) if isinstance(leaf, SharedKey)}
     extraction = _ExtractionWriter(FunctionWriter(", ".join((*names, *shared_leaves))), iter(leaves))

@@ -77,6 +77,7 @@ _REQUIRED = object()  # the default of a required parameter
 
 
 def _fixed_value(parameter: Parameter) -> Any:
+    """Return the value of a parameter whose leaves are all known at trace time."""
     leaves = [leaf.value if isinstance(leaf, Literal) else leaf.get() for leaf in parameter.leaves]  # type: ignore[union-attr]
     return pack(parameter.template, leaves)
 
@@ -123,6 +124,7 @@ def _fit_leaf(key: Any, value: Any, alias_numbers: dict[int, int]) -> Any:
 
 
 def _convert_to_tensor(key: TensorKey, value: Any) -> Tensor | None:
+    """Return a value as a tensor of the key's dtype; None if it does not convert."""
     dtype = key.type.dtype
     try:
         if isinstance(value, (np.ndarray, np.generic)) and not dtype.is_string:
@@ -205,6 +207,7 @@ def _flat_signature_error(name: str, type_: FunctionType, args: Any, kwargs: Any
 
 
 def _as_text(value: Any) -> str:
+    """Return an argument for messages: numbers and tensors by their specs."""
     if isinstance(value, (Tensor, Variable)):
         return repr(TensorSpec.from_tensor(value))
     if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):

@@ -162,6 +162,7 @@ _OBJECT_KINDS = {kind.__name__: kind for kind in (list, dict, set, str, bytes)} 
 
 
 def _parameter_form(leaf: Any) -> str | ListParameter | InstanceParameter:
+    """Return the form in which native calls take an argument with this leaf key."""
     if isinstance(leaf, ObjectKey) and not leaf.item_kind:
         return InstanceParameter(_OBJECT_KINDS[leaf.kind])
     if isinstance(leaf, ObjectKey):

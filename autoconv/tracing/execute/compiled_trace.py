@@ -56,7 +56,7 @@ def _is_tensor_key(key: Any) -> bool:
 
 
 def _taped_leaf(leaf: Any, key: Any) -> Any:
-    if isinstance(key, (ObjectKey, ArrayKey)):
+    if isinstance(key, (ObjectKey, ArrayKey)):  # tapes do not differentiate them
         return leaf
     return leaf.storage if isinstance(leaf, Variable) else to_taped_input(leaf)
 

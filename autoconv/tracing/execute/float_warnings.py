@@ -180,6 +180,7 @@ def _surely_read_inputs(node: Node) -> Sequence[Value]:
 
 
 def _may_be_empty(value: Value) -> bool:
+    """Return whether the value may have no elements, as far as its static shape tells."""
     shape = getattr(value.type, "shape", None)
     return shape is None or not all(isinstance(size, int) and size for size in shape)
 

@@ -165,6 +165,7 @@ def _is_self_contained(graph: Graph) -> bool:
 
 
 def _is_immutable(value: Any) -> bool:
+    """Return whether no run can change the value, or a part of it."""
     if type(value) in (tuple, frozenset):
         return all(map(_is_immutable, value))
     return value is None or type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)

@@ -35,6 +35,7 @@ def single_op(
 def _compile(
     op: Op, attributes: Mapping[str, Any], operands: tuple[tuple[str, bool], ...]
 ) -> Callable[[Sequence[Any]], Any] | None:
+    """Compile one op on scalars and vectors of any length; return None if that takes a kernel of NumPy."""
     graph = Graph(op.name)
     inputs = [
         graph.add_parameter(TensorType(as_dtype(name), (_LENGTH,) if is_vector else ())) for name, is_vector in operands

@@ -73,6 +73,7 @@ class CodeNames:
 
 
 def names_in_code(code: types.CodeType) -> CodeNames:
+    """Return the names that a code object reads, collected once."""
     result = _NAMES_BY_CODE.get(code)
     if result is None:
         result = _NAMES_BY_CODE[code] = _collect_names(code)

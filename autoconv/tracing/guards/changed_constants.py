@@ -59,6 +59,7 @@ def _may_change(graph: Graph, values: set[Value]) -> bool:
 
 
 def _visit_nodes(graph: Graph, values: set[Value], visited_graphs: set[Graph]) -> bool:
+    """Add to `values` what comes from constant containers; return whether a node changes one of them."""
     for node in graph.nodes:
         if node.op.name == "object_constant":
             values.update(node.results if any(True for _ in containers_in(node.attributes["value"])) else ())
@@ -80,6 +81,7 @@ def _visit_nodes(graph: Graph, values: set[Value], visited_graphs: set[Graph]) -
 
 
 def _has_constant(region: Graph) -> bool:
+    """Return whether the region has a constant with containers."""
     return any(
         node.op.name == "object_constant" and any(True for _ in containers_in(node.attributes["value"]))
         for node in region.walk()

@@ -271,6 +271,7 @@ _MAX_UNWRITTEN = 3  # objects of a class, with an attribute that one trace wrote
 
 
 def _is_same_attribute(first: Location, second: Location) -> bool:
+    """Return whether both locations are an attribute of one name in objects of one class."""
     is_attribute = first.kind == second.kind == "attribute"
     return is_attribute and first.key[-1] == second.key[-1] and type(first.owner) is type(second.owner)
 

@@ -309,6 +309,7 @@ def _functions_of(value: Any) -> list[Any]:
 
 
 def _has_only_compared_functions(value: Any) -> bool:
+    """Return whether the value holds functions, all of which are compared by their parts."""
     functions = _functions_of(value)
     return bool(functions) and all(map(_is_compared_by_parts, functions))
 
@@ -330,6 +331,7 @@ def _never_changes(value: Any) -> bool:
 
 
 def _is_empty(slot: Any, value: Any) -> bool:
+    """Return whether an object has no value in a slot."""
     try:
         slot.__get__(value)
     except AttributeError:

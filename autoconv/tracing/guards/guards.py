@@ -388,7 +388,7 @@ def _locations_in(value: Any, visited_ids: set[int], depth: int) -> Iterator[jou
 def _cell_content(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:
+    except ValueError:  # the cell is empty
         return journal.MISSING
 
 

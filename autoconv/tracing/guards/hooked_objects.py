@@ -40,6 +40,7 @@ def find_hook_reason(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _named_values(function: types.FunctionType) -> Iterator[Any]:
+    """Yield the values that a function reads by name: globals, builtins, its closure and defaults."""
     names = names_in_code(function.__code__).globals
     yield from (function.__globals__.get(name, getattr(builtins, name, None)) for name in names)
     for cell in function.__closure__ or ():

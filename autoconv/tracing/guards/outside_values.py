@@ -114,6 +114,7 @@ def _parts(
     value: Any, names: frozenset[str] | None, input_keys: frozenset[Any], reads: AttributeReads | None,
     visited_ids: set[int],
 ) -> Iterator[Any]:
+    """Yield the parts of an outside value through which a call may reach further values."""
     if isinstance(value, types.ModuleType):
         if value.__name__ not in sys.stdlib_module_names:  # `sys.modules` would lead to all objects
             yield from guarded_module_attributes(value, frozenset(vars(value)) if names is None else names).values()

@@ -81,6 +81,7 @@ def _collect_arguments(
 
 
 def _leaf_array(leaf: Any, outer_region: Region | None) -> Any:
+    """Return the array or storage of a leaf at trace time; None if it has none."""
     if isinstance(leaf, SymbolicTensor):
         return None if outer_region is None else outer_region.contract.evaluate(leaf.value_in_graph)
     if isinstance(leaf, Variable):

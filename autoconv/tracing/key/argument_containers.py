@@ -51,6 +51,7 @@ def can_add_containers(call: Call, name: str) -> bool:
 
 
 def holds_arrays(leaf_keys: Sequence[LeafKey]) -> bool:
+    """Return whether a leaf is an array of the caller, which has memory of its own."""
     return any(
         isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.is_of_array and key.type.shape != ())
         for key in leaf_keys

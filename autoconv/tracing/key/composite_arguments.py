@@ -42,11 +42,13 @@ def fit_composites(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Seq
 
 
 def _join_parts(parts: Sequence[Flat], template: Template | None) -> Flat:
+    """Return the leaves of all parts, and the template with the template of each part in its place."""
     leaves = [leaf for leaves_of_part, _ in parts for leaf in leaves_of_part]
     return leaves, replace_leaves(template, iter([template_of_part for _, template_of_part in parts]))
 
 
 def _flatten_to_spec(leaf: Any, spec: Any) -> Flat:
+    """Return the leaves and template of a composite value, or of its spec; other leaves stay."""
     if not is_composite_spec(spec):
         return [leaf], None
     if is_composite_spec(leaf):

@@ -72,6 +72,7 @@ def _has_attributes(owner: object) -> bool:
 
 
 def _attributes(owner: object) -> dict[str, Any] | None:
+    """Return the dict of an object's attributes; None if it has no plain dict."""
     attributes = dict_of(owner)
     return attributes if type(attributes) is dict else None
 

@@ -76,6 +76,7 @@ def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], 
 
 
 def _array_leaf_key(contract: type[Contract], leaf: np.ndarray | np.generic) -> LeafKey:
+    """Return the key of a NumPy array or scalar; arrays that only NumPy can compute with stay objects."""
     if contract.numpy_arrays and needs_numpy(leaf):
         return ObjectKey(describe_array(leaf))
     array = to_array(leaf)
@@ -115,6 +116,7 @@ _STEPS = (1, 2, 3, 4, -1)  # elements between neighbours for which vector instru
 
 
 def _is_read_by_strides(array: Any) -> bool:
+    """Return whether the array is large and not contiguous: traces read it in place instead of copying it."""
     flags = array.flags
     return type(array) is np.ndarray and array.nbytes >= MIN_STRIDED_BYTES and not flags.forc and flags.behaved
 

@@ -205,6 +205,7 @@ def _may_reach(values: Sequence[Any], ids: set[int]) -> bool:
 
 
 def _location_key(value: Any, memory: bool, contract: type[Contract]) -> LeafKey:
+    """Return the leaf key of the value that a location holds; that of None if the value is missing."""
     if value is MISSING:
         return Literal(None)
     if value is None or isinstance(value, (str, bytes, list, dict, set)):
@@ -213,6 +214,7 @@ def _location_key(value: Any, memory: bool, contract: type[Contract]) -> LeafKey
 
 
 def _leaf_key(value: Any, memory: bool, is_literal: bool, contract: type[Contract]) -> LeafKey:
+    """Return the leaf key of a value, by its memory if `memory` holds and it is an array."""
     if memory and isinstance(value, np.ndarray) and not needs_numpy(value):
         return make_array_key(value)
     return make_leaf_key(contract, value, {}, is_literal)

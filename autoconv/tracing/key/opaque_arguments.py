@@ -47,6 +47,7 @@ def _estimate_item_count(value: Any, depth: int = 4) -> int:
 
 
 def _estimate_count_in_item(item: Any, depth: int) -> int:
+    """Estimate the number of leaves in an item of a container."""
     if type(item) in _ATOM_TYPES:
         return 1
     return _estimate_item_count(item, depth - 1) if type(item) in _CONTAINERS and depth else 0

@@ -120,6 +120,7 @@ def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
 
 
 def _takes_complex_part(node: Node) -> bool:
+    """Return whether the node is the real or imaginary part of complex numbers, a view of them in NumPy."""
     type_ = node.inputs[0].type if node.op.name in ("real", "imag") else None
     return isinstance(type_, TensorType) and type_.dtype.is_complex
 

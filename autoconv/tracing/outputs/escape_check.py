@@ -28,6 +28,7 @@ def refuse_escapes(graph: Graph, created_functions: Mapping[Value, bool]) -> Non
 
 
 def _refuse_tainted_uses(graph: Graph, functions: set[Value], harmless_operations: frozenset[str]) -> None:
+    """Raise StagingError if one of the functions becomes part of a value that is known only at run time."""
     analysis = _TaintAnalysis(graph, functions, harmless_operations)
     previous_count = -1
     while previous_count != len(analysis.tainted):
@@ -127,6 +128,7 @@ def captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Valu
 
 
 def _refuse(node: Node | None) -> NoReturn:
+    """Raise StagingError at the place of a node, or without a place."""
     place = place_of(node.span) if node is not None and node.span is not None else None
     raise StagingError(
         "a function created by the call becomes part of a value known only at run time", place,

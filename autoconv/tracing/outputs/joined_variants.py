@@ -93,6 +93,7 @@ def _common_type(arms: Sequence[Layout]) -> TensorType | None:
 
 
 def _common_dtype(dtypes: Sequence[DType]) -> DType | None:
+    """Return the dtype that holds the numbers of all dtypes; None if there is none."""
     names = {dtype.name for dtype in dtypes}
     if len(names) == 1:
         return dtypes[0]
@@ -112,6 +113,7 @@ def _is_exact(value: complex, dtype: DType) -> bool:
 
 
 def _constant(graph: Graph, arm: Layout, type_: TensorType) -> Value:
+    """Record the static value of an arm as a constant of the joined type."""
     assert isinstance(arm, Static)
     array = np.array(arm.value, type_.dtype.numpy)
     return graph.add(OPS["constant"], (), {"value": array, "weak": False}).results[0]

@@ -210,6 +210,7 @@ def _convert_arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
 
 
 def _to_symbolic(tensor: Tensor, trace: Trace) -> Any:
+    """Return a resulting tensor as a value of the trace; arrays that are read-only stay so."""
     if isinstance(tensor, SymbolicTensor):
         if trace.contract.numpy_arrays and tensor.type.shape != () and is_read_only(tensor.value_in_graph, trace):
             return dispatch.apply("numpy_read_only", tensor)

@@ -60,6 +60,7 @@ def refuse_unknown_writes(
 
 
 def _refuse_attributes(names: set[str], values: Iterable[Any]) -> None:
+    """Raise RunPlain if one of the objects has an attribute of a written name."""
     for value in values:
         if is_user_code(type(value)) and not isinstance(value, type):
             changed_names = names & attributes_of(value).keys()
@@ -75,6 +76,7 @@ def _changes_container(node: Node) -> bool:
 
 
 def _may_return_item(node: Node) -> bool:
+    """Return whether the node's result may be an item of a container, not a new object."""
     if node.op.name == "object_apply":
         return node.attributes["function"] in _ITEM_FUNCTIONS
     if node.op.name == "object_method":

@@ -74,6 +74,7 @@ class Retracing:
 
 
 def _definition_place(function: Any) -> str:
+    """Return the file and line of a function for messages; empty if it has no code."""
     code = getattr(function, "__code__", None)
     return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
 

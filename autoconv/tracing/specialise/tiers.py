@@ -258,6 +258,7 @@ def exact_kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _exact_kind(value: Any) -> Any:
+    """Return the kind of an argument (see `_kind`), for arrays and containers with the exact size."""
     type_ = type(value)
     if issubclass(type_, np.ndarray):
         return type_, value.dtype, value.shape
@@ -276,6 +277,7 @@ def _holds_names(kind: Any) -> bool:
 
 
 def _part_text(part: Any) -> str:
+    """Return one part of a kind for messages."""
     if isinstance(part, tuple) and isinstance(part[0], str):
         return f"{part[0]}={_part_text(part[1])}"
     type_or_value = part[0] if isinstance(part, tuple) else part
@@ -300,6 +302,7 @@ def _has_scalar_loops(graph: Graph, kernels: frozenset[str]) -> bool:
 
 
 def _is_scalar(body: Graph, kernels: frozenset[str]) -> bool:
+    """Return whether all nodes compute single numbers, without loops and kernels."""
     nodes = list(body.walk())
     return all(
         not node.op.traits.repeats and node.op.name not in kernels and all(map(_is_number, node.results))
@@ -312,6 +315,7 @@ def _is_number(value: Value) -> bool:
 
 
 def _time_text(seconds: float) -> str:
+    """Return a duration in the unit that suits it."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

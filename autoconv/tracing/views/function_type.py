@@ -107,18 +107,21 @@ def _kind_name(signature: Signature, name: str) -> str:
 
 
 def _spec(leaf: LeafKey, name: str) -> Any:
+    """Return the spec or the value that a function type shows for a leaf."""
     if isinstance(leaf, TensorKey):
         return TensorSpec.from_type(leaf.type, name)
     return leaf.value if isinstance(leaf, Literal) else leaf
 
 
 def _template_text(template: Template | None, leaves: Iterator[Any]) -> str:
+    """Return the text of a structure, with the texts of its leaves."""
     if template is None:
         return str(next(leaves))
     return _container_text(template.kind, template.keys, [_template_text(child, leaves) for child in template.children])
 
 
 def _container_text(kind: Any, keys: Sequence[Any] | None, parts: list[str]) -> str:
+    """Return the text of a container of parts, as TensorFlow writes it."""
     if isinstance(kind, TypeSpec):
         return repr(kind)
     name = kind.__name__.capitalize() if kind in (list, tuple, dict) else kind.__name__
@@ -146,6 +149,7 @@ def _layout_text(layout: Layout) -> str:
 
 
 def _capture_text(capture: Any) -> str:
+    """Return the text of the type of a captured object."""
     if getattr(capture, "dtype", None) is resource:  # as TensorFlow writes the handle of a variable
         return repr(TensorSpec((), resource))
     type_ = getattr(EagerTensor(capture) if isinstance(capture, np.ndarray) else capture, "type", None)

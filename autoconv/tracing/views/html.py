@@ -23,6 +23,7 @@ def function_html(title: str, rows: Iterable[tuple[int, str, Any]], plain_reason
 
 
 def _row(number: int, reason: str, concrete: Any) -> str:
+    """Return the row of a table for the trace of this number; None stands for one that is no longer kept."""
     if concrete is None:
         return f"<tr><td>{number}</td><td>dropped from the cache since</td><td>{escape(reason)}</td></tr>"
     nodes = sum(1 for _ in concrete.recorded.walk())

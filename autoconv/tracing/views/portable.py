@@ -34,6 +34,7 @@ def _narrow(graph: Graph, types: Sequence[Type]) -> Graph:
 
 
 def _with_symbols(type_: Type, position: int) -> Type:
+    """Return the type with a symbol for each open size, named by parameter and axis."""
     if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None:
         return type_
     shape = tuple(
