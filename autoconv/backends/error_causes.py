@@ -123,6 +123,7 @@ def _quotient_causes(node: Node) -> Causes:
 
 @CAUSES.of("python_power")
 def _power_causes(node: Node) -> Causes:
+    """Return the causes of a failed power: zero to a negative exponent, or a result that is too large."""
     text = "0.0 cannot be raised to a negative power"
     causes: Causes = ((ZeroDivisionError, text, lambda b, x: x[0].same(0) & (x[1] < 0)),)
     if any(value.type.dtype.is_floating for value in node.inputs):  # type: ignore[union-attr]
@@ -153,6 +154,7 @@ def _position_causes(node: Node) -> Causes:
 
 @CAUSES.of("python_int")
 def _conversion_causes(node: Node) -> Causes:
+    """Return the causes of a failed conversion to an integer: nan and infinities."""
     return (
         (ValueError, "cannot convert float NaN to integer", _is_nan),
         (OverflowError, "cannot convert float infinity to integer", _is_infinite),
@@ -161,6 +163,7 @@ def _conversion_causes(node: Node) -> Causes:
 
 @CAUSES.of("python_math")
 def _math_causes(node: Node) -> Causes:
+    """Return the causes of a failed call of a function of the module math."""
     domain = (ValueError, "math domain error", _always)
     match node.attributes["function"]:
         case "exp" | "exp2" | "expm1" | "sinh" | "cosh":
@@ -193,6 +196,7 @@ def _is_nan(b: Any, x: Sequence[Any]) -> Any:
 
 
 def _is_infinite(b: Any, x: Sequence[Any]) -> Any:
+    """Condition of a cause: the first operand is an infinity."""
     if not x[0].dtype.is_floating:
         return b.constant(False, bool_)
     return x[0].same(float("inf")) | x[0].same(float("-inf"))

@@ -246,6 +246,7 @@ def _chain_context(error: BaseException, handled_error: BaseException) -> None:
 
 
 def _recursion_error(control: Control) -> RecursionError:
+    """Return the RecursionError of a call, located where the program makes it."""
     error = RecursionError("maximum recursion depth exceeded")
     control.locate(error, control.node.span)
     return error

@@ -130,6 +130,7 @@ def node_function(node: Node, compile_region: Compile) -> Function:
 
 
 def _kernel(node: Node, compile_region: Compile) -> Function:
+    """Return the function of a node with a kernel: it locates the kernel's errors, and converts those of plain Python."""
     # The function below refers to no node, since a node would keep its graph alive.
     kernel, attributes, span, error_location = node.op.kernel, node.attributes, node.span, error_span(node)
     assert kernel is not None
@@ -158,6 +159,7 @@ def _constant(node: Node, compile_region: Compile) -> Function:
 
 
 def _cond(node: Node, compile_region: Compile) -> Function:
+    """Return the function of a conditional: it runs the arm that the first input selects, by a bool or a number."""
     arms = [compile_region(region) for region in node.regions]
 
     def run(choice: Any, *captures: Any) -> Any:
@@ -168,6 +170,7 @@ def _cond(node: Node, compile_region: Compile) -> Function:
 
 
 def _while(node: Node, compile_region: Compile) -> Function:
+    """Return the function of a loop."""
     size = state_size(node)
     test, body = (compile_region(region) for region in node.regions)
 
@@ -182,6 +185,7 @@ def _while(node: Node, compile_region: Compile) -> Function:
 
 
 def _call(node: Node, compile_region: Compile) -> Function:
+    """Return the function of a call: it locates the errors of the callee."""
     callee, span = compile_region(node.regions[0]), node.span
 
     def run(*inputs: Any) -> Any:
@@ -195,6 +199,7 @@ def _call(node: Node, compile_region: Compile) -> Function:
 
 
 def _try(node: Node, compile_region: Compile) -> Function:
+    """Return the function of a try: the handler gets the error, the normal region the outputs of the body."""
     body, normal, handler = (compile_region(region) for region in node.regions)
 
     def run(*captures: Any) -> Any:

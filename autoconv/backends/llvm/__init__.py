@@ -118,6 +118,7 @@ def compile_graph(
 
 
 def _compile(graph: Graph, form: CallForm | None) -> NativeGraph | interpreter.InterpretedGraph:
+    """Compile a graph natively, or for the interpreter where native code cannot help or fails to compile."""
     if has_recursion(graph) and not recursion.has_native_recursion(graph):
         return interpreter.RecursiveGraph(graph, compile_region)
     if not _has_native_work(graph) and not (form is not None and is_eligible(graph, form)):

@@ -93,6 +93,7 @@ class _Counts:
 
 
 def _describe_items(graph: Graph, native_stacks: frozenset[Value], counts: _Counts) -> Iterator[str]:
+    """Yield a line for each item of a graph's plan, or for several short ones; count loops and kernels."""
     plan = schedule(graph)
     pending_names: list[str] = []
     pending_class = ""
@@ -141,6 +142,7 @@ def _label_item(item: Item) -> str:
 
 
 def _describe_loop(item: Item) -> str:
+    """Return the line of a loop: its shape, ops and results."""
     assert item.shape is not None
     shape = "x".join(str(size).removeprefix("%size.") for size in item.shape)
     stored_values: list[Value] = item.stored
@@ -151,6 +153,7 @@ def _describe_loop(item: Item) -> str:
 
 
 def _describe_control(node: Node, native_stacks: frozenset[Value], counts: _Counts) -> Iterator[str]:
+    """Yield the lines of a control op's regions."""
     for region in node.regions:
         yield f"{node.op.name}, {region.name}:"
         yield from (f"  {line}" for line in _describe_items(region, native_stacks, counts))

@@ -83,6 +83,7 @@ def _used_names(nodes: Iterable[Record]) -> Iterator[str]:
 
 
 def _import_package(name: str) -> Any:
+    """Return a module; raise AutoconvError, which says how to install it."""
     try:
         return import_module(name)
     except ImportError:

@@ -80,6 +80,7 @@ def stored_cells(node: Node, operands: Sequence[Item]) -> set[Cell]:
 
 
 def _cells_of_item(item: Item) -> list[Cell]:
+    """Return the cells that an item of the state holds."""
     if isinstance(item, View):
         return cells_of(item)
     if isinstance(item, HandlerCell):

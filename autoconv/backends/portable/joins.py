@@ -151,6 +151,7 @@ class _JoinedArray:
 
 
 def _are_same(first: View | _NewArray, second: View | _NewArray) -> bool:
+    """Return whether both arms have the same array, or equal views of one cell."""
     if isinstance(first, View) and isinstance(second, View):
         return first.cell is second.cell and first.chain == second.chain
     return first is second

@@ -151,6 +151,7 @@ def _is_controlled_by_scalar(node: Node) -> bool:
 
 
 def _values_in(graph: Graph) -> Iterator[Value]:
+    """Yield the parameters and all results of a graph, those in regions included."""
     yield from graph.parameters
     for node in graph.walk():
         yield from node.results
@@ -283,18 +284,21 @@ def _keeps_sizes(node: Node) -> bool:
 
 
 def _classify_update(node: Node) -> str:
+    """Return the class of an op that changes one item of an array."""
     has_scalar_positions = all(is_scalar(value.type) for value in node.inputs[2:])
     fits = is_dense(node.inputs[0].type) and has_scalar_positions and is_update(node)
     return "update" if fits else "kernel"
 
 
 def _classify_search(node: Node) -> str:
+    """Return the class of a search in sorted rows."""
     dtype, source = node.inputs[0].dtype, node.inputs[0].type
     fits = is_dense(source) and 0 not in shape_of(source) and not dtype.is_bool and not is_narrow(dtype)
     return "search" if fits else "kernel"
 
 
 def _classify_join(node: Node) -> str:
+    """Return the class of a concatenation: native if the shapes fit each other."""
     shapes, result = [shape_of(value.type) for value in node.inputs], shape_of(node.results[0].type)
     axis = node.attributes["axis"] % len(result)
     other_sizes = (*result[:axis], *result[axis + 1 :])

@@ -256,6 +256,7 @@ def reshape_map(
 def _is_below(
     position: Dimension, limit: Dimension, counter_range: CounterRange | OpenCounterRange | None
 ) -> bool | None:
+    """Return whether a position is below a limit, None if that is unknown; an open counter range records the limit."""
     if isinstance(counter_range, OpenCounterRange):
         counter_range.record_limit(position, limit)
     if not isinstance(limit, int):

@@ -98,6 +98,7 @@ def _imag(element: Element) -> Element:
 
 
 def _write_one_hot_source(b: Any, node: Node, index: Index) -> ElementSource:
+    """Write the element of a one-hot array: one of two numbers, chosen by an index."""
     axis = node.attributes.get("axis", -1) % len(index)
     indices = node.inputs[0]
 

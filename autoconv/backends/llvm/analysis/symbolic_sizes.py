@@ -57,6 +57,7 @@ def _sizes_of(type_: Type) -> Sequence[Dimension]:
 
 
 def _types(graph: Graph) -> Iterator[Type]:
+    """Yield the types of all values in a graph."""
     for value in graph.parameters:
         yield value.type
     for node in graph.walk():
@@ -84,6 +85,7 @@ def computed_sizes(node: Node) -> Iterator[ComputedSize]:
 
 
 def _computed_sizes_of_node(node: Node) -> Iterator[ComputedSize]:
+    """Yield the computed sizes in a node's types and attributes."""
     for value in (*node.inputs, *node.results):
         yield from _computed_sizes_among(_sizes_of(value.type))
     for entry in node.attributes.get("spec", ()) if node.op.name == "get_item" else ():
@@ -92,6 +94,7 @@ def _computed_sizes_of_node(node: Node) -> Iterator[ComputedSize]:
 
 
 def _computed_sizes_among(dimensions: Sequence[Any]) -> Iterator[ComputedSize]:
+    """Yield the computed sizes in the expressions of symbolic dimensions."""
     for size in dimensions:
         if isinstance(size, Symbol):
             yield from (symbol for symbol in plain_symbols(size) if isinstance(symbol, ComputedSize))
@@ -113,6 +116,7 @@ def write_position(out: FunctionText, size: Dimension, write_symbol: Callable[[S
 
 
 def _write_expression(out: FunctionText, symbol: Symbol, write_symbol: Callable[[Symbol], Position]) -> Position:
+    """Write a symbolic size: an expression of symbols that `write_symbol` loads."""
     if isinstance(symbol, Quotient):
         dividend, divisor = (write_position(out, size, write_symbol) for size in (symbol.dividend, symbol.divisor))
         operands = f"{dividend}, {divisor}"

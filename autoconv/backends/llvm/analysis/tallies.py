@@ -58,6 +58,7 @@ def _tally_of(value: Value, known_tallies: dict[Value, Tally | None], depth: int
 
 
 def _tally_of_result(value: Value, known_tallies: dict[Value, Tally | None], depth: int) -> Tally | None:
+    """Return the tally of a value that is a constant, a sum, or chosen from tallies; None for any other."""
     constant, node = constant_of(value), value.node
     if constant is not None:
         return Tally(None, (constant, constant))
@@ -79,6 +80,7 @@ def _tally_of_result(value: Value, known_tallies: dict[Value, Tally | None], dep
 
 
 def _tally_of_sum(node: Node, known_tallies: dict[Value, Tally | None], depth: int) -> Tally | None:
+    """Return the tally of a tally plus or minus a constant."""
     x, y = node.inputs
     sign = 1
     if node.op.name == "python_subtract":
@@ -90,6 +92,7 @@ def _tally_of_sum(node: Node, known_tallies: dict[Value, Tally | None], depth: i
 
 
 def _union_of_tallies(tallies: list[Tally | None]) -> Tally | None:
+    """Return the tally that covers all of them; None if one of them is unknown."""
     result: Tally | None = None
     for tally in tallies:
         if tally is None:

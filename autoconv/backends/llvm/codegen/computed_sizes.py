@@ -87,6 +87,7 @@ def _write_sizes_forgotten(region: LoweringContext, node: Node) -> None:
 
 @lowering("size_sum")
 def _write_size_sum(region: LoweringContext, node: Node) -> None:
+    """Define the symbol of a total of sizes, at least 0."""
     total = write_dimension(region.out, node.attributes["total"])
     (symbol,) = node.attributes["defines"]
     _define_size(region, symbol, region.out.intrinsic("smax", total, 0))
@@ -94,6 +95,7 @@ def _write_size_sum(region: LoweringContext, node: Node) -> None:
 
 @lowering("slice_sizes")
 def _write_slice_sizes(region: LoweringContext, node: Node) -> None:
+    """Define the symbols of a slice's length and, if it has one, start."""
     operands = iter(node.inputs)
     spec_parts: Any = node.attributes["parts"]
     parts: list[Any] = [write_integer(region, next(operands)) if part == INPUT else part for part in spec_parts]
@@ -217,6 +219,7 @@ def _resized_map(node: Node) -> IndexMap:
 
 
 def _write_range_element(b: Any, node: Node, index: Index) -> ElementSource:
+    """Write the element of a range at an index."""
     dtype = node.results[0].dtype
     start = b.cast(b.number(node.inputs[0]), int64)
     step = b.cast(b.number(node.inputs[1]), int64)

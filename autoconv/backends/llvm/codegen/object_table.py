@@ -163,6 +163,7 @@ def _results_converter(results: Sequence[Value]) -> Callable[[Any], Any]:
 
 
 def _result_converter(value: Value) -> Callable[[Any], Any]:
+    """Return a function that converts a kernel's result to the form that native code expects for the value."""
     type_: Any = value.type
     if value.node is not None and value.node.op.name == "numpy_read_only":
         return lambda result: result
@@ -179,12 +180,14 @@ def _result_converter(value: Value) -> Callable[[Any], Any]:
 
 
 def _check_shape(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a contiguous array; raise AssertionError if it has another shape than the result rule says."""
     if array.shape != shape:
         raise AssertionError(f"a kernel returned the shape {array.shape}, its result rule has {shape}")
     return _as_contiguous(array)
 
 
 def _as_contiguous(array: np.ndarray) -> np.ndarray:
+    """Return a contiguous NumPy array, a copy if necessary."""
     if type(array) is not np.ndarray or not array.flags.carray:
         array = np.array(array, order="C", subok=False)
     return array

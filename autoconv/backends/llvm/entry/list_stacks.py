@@ -43,6 +43,7 @@ class _BorrowedStack(np.ndarray):
 
 
 def _borrowed_stack(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
+    """Return a stack whose elements are the rows of a list's array."""
     rows = rows_of(list_, dtype, shape)
     # Length, capacity, address of the elements, padding. The capacity of 0 makes a push allocate a buffer.
     header = np.array([len(rows), 0, rows.ctypes.data, 0], np.int64).view(_BorrowedStack)
@@ -51,6 +52,7 @@ def _borrowed_stack(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ..
 
 
 def _result_list(stack: np.ndarray, dtype: np.dtype[Any], shape: tuple[int, ...], weak: bool) -> ListValue:
+    """Return the list of a stack's elements."""
     if isinstance(stack, _BorrowedStack):
         rows = stack.rows[: stack[0]]
     else:

@@ -257,6 +257,7 @@ def _find_process_function(name: str) -> int | None:
 
 @functools.cache
 def _libc() -> Any:
+    """Return the C library with the types of the functions that map memory."""
     library = ctypes.CDLL(None)
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]

@@ -244,6 +244,7 @@ def load() -> None:
 
 
 def _ready_helper() -> Helper:
+    """Return the helper process once it has started; raise its error if it does not."""
     if not _HELPER:
         _HELPER.append(Helper())
     try:

@@ -237,6 +237,7 @@ class Library:
 
 @_cache_by_arguments
 def _binding_machine(level: int) -> Any:
+    """Return LLVM's target machine for this processor."""
     llvm = binding()
     target = llvm.Target.from_default_triple()
     reloc, codemodel = _addressing(level)
@@ -277,6 +278,7 @@ def compile_by_binding(text: str, level: int) -> bytes:
 
 @_cache_by_arguments
 def _options(level: int) -> Any:
+    """Return LLVM's tuning of passes at a level."""
     options = binding().create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.loop_interleaving = level > 2
     options.slp_vectorization = options.loop_unrolling = level > 1

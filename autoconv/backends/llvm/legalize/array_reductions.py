@@ -116,6 +116,7 @@ TOTAL = Op(
 
 
 def _view_type(x: TensorType, *operands: TensorType, spec: Spec) -> Any:
+    """Return the type of the view that a spec takes of a dense array."""
     assert x.shape is not None
     array_type = ArrayType(x.dtype, x.shape, dense_strides(x.shape, x.dtype), read_only=True)
     return OPS["array_view"].result(array_type, *operands, spec=spec)

@@ -29,6 +29,7 @@ def einsum(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Rule of `tensordot`: it becomes a contraction."""
     x_shape, y_shape = map(dimensions, inputs)
     pairs = zip(*node.attributes["axes"], strict=True)
     if any(x_shape[i] != y_shape[j] for i, j in pairs):

@@ -38,6 +38,7 @@ def _may_expand(node: Node) -> bool:
 
 
 def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    """Return the values that replace a node's results; None if the node stays."""
     if any(_is_empty_list(value) for value in inputs) and not leads_to_recursion(node):
         # Each use gets an empty list of its own, so that each can be a stack.
         operands = [copy_node(copy, v.node, ()).results[0] if v.node and _is_empty_list(v) else v for v in inputs]
@@ -91,6 +92,7 @@ def _norm(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _reduction_attributes(node: Node) -> dict[str, Any]:
+    """Return the axes and `keepdims` of a reduction, as reductions in the graph have them."""
     axis = node.attributes.get("axis")
     axes = (axis,) if isinstance(axis, int) else axis
     return {"axis": axes, "keepdims": node.attributes.get("keepdims", False)}

@@ -76,6 +76,7 @@ def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Rule of the sum of an array's tiles."""
     x, tile_shape = inputs[0], dimensions(node.results[0])
     if 0 in tile_shape or x.dtype.is_bool:
         return None
@@ -124,6 +125,7 @@ def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Rule of the logarithm of a sum of exponentials, reduced by the largest element."""
     (x,), axis = inputs, node.attributes.get("axis")
     if 0 in dimensions(x):
         return None

@@ -87,6 +87,7 @@ def _may_be_view(op: Op) -> bool:
 
 
 def _may_write(node: Node, array: Value, overlaps: Overlaps) -> bool:
+    """Return whether the node may write to the memory of the array."""
     if not node.effects.must_run or node.op.traits.allocates:
         return False
     target = node.op.traits.stores_into

@@ -282,6 +282,7 @@ def _has_type(value: Value, type_: Type, ignores_weakness: bool) -> bool:
 
 
 def _are_equal(first: Type, second: Type, ignores_weakness: bool) -> bool:
+    """Return whether two types are equal, with weak and typed tensors as the same if requested."""
     if not ignores_weakness or not isinstance(first, TensorType) or not isinstance(second, TensorType):
         return first == second
     return (first.dtype, first.shape) == (second.dtype, second.shape)

@@ -65,6 +65,7 @@ def count_elements(b: GraphBuilder, x: Value, axes: Sequence[int], dtype: DType)
 
 
 def _add_node(b: GraphBuilder, name: str, x: Value, shape: Sequence[Dimension], attributes: dict[str, Any]) -> Value:
+    """Add a node whose result has the dtype of x and this shape."""
     assert isinstance(x.type, TensorType)
     types = [x.type.with_shape(tuple(shape))]
     return b.graph.add(OPS[name], (x,), attributes, types=types, span=b.span).results[0]

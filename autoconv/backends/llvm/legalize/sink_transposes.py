@@ -152,6 +152,7 @@ def _merge_transposes(copy: Graph, node: Node, x: Value, first_perm: Perm) -> li
 
 
 def _sink_below_elementwise(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
+    """Return an elementwise op on untransposed operands, and the permutation of its result."""
     if getattr(node.results[0].type, "rank", None) != len(perm):
         return None
     operands = [_untransposed_operand(copy, node, value, perm) for value in inputs]
@@ -185,6 +186,7 @@ def _untransposed_operand(copy: Graph, node: Node, value: Value, perm: Perm) -> 
 
 
 def _sink_below_reduction(node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
+    """Return a reduction of the untransposed operand, and the permutation of its result."""
     if len(inputs) != 1 or inputs[0].node is None:
         return None
     axis_attribute, rank = node.attributes["axis"], len(perm)
@@ -203,6 +205,7 @@ def _sink_below_reduction(node: Node, inputs: Sequence[Value], perm: Perm) -> Re
 
 
 def _sink_below_axis_op(node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
+    """Return an op along an axis on untransposed operands, and the permutation of its result."""
     operands = [value.node.inputs[0] for value in inputs if _perm_of(value) == perm and value.node is not None]
     axis = node.attributes.get("axis")
     if len(operands) < len(inputs) or axis is None:

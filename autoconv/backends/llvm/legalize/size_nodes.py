@@ -35,6 +35,7 @@ _READS_SHAPES = Traits(shape_only=tuple(range(_MAX_INPUTS)))
 def _size_op(
     name: str, kernel: Callable[..., Any], traits: Traits = _NO_TRAITS, effects: Effects = Effects.PURE
 ) -> Op:  # fmt: skip
+    """Return an op without results, which defines computed sizes."""
     graphdef = "".join(map(str.capitalize, name.split("_")))
     return Op(
         name=name, graphdef=graphdef, result=lambda *_, **__: (), kernel=kernel, effects=effects, traits=traits,

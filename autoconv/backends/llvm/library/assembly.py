@@ -42,6 +42,7 @@ def assemble(request: dict[str, Any]) -> bytes:
 
 
 def _target_machine(llvm: Any, request: dict[str, Any]) -> Any:
+    """Return LLVM's target machine for a request; exit the process if LLVM lacks the target."""
     try:
         target = llvm.Target.from_triple(request["triple"] or llvm.get_default_triple())
     except RuntimeError as error:

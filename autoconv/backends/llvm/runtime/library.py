@@ -77,6 +77,7 @@ def start_compiling_ahead() -> None:
 
 
 def _compile_ahead() -> None:
+    """Compile the parts of the runtime that are likely to be needed; errors are ignored here."""
     with contextlib.suppress(Exception):  # the error recurs where the code is needed
         warm_up()
         while _PARTS_AHEAD:

@@ -182,6 +182,7 @@ _GUARDED_FUNCTIONS = "\n".join([
 
 @functools.cache
 def text() -> str:
+    """Return the LLVM text of the routines for objects and typed lists."""
     names = "\n".join(f"@{name} = external global i8" for name in [*SYMBOLS.values(), *abi.SINGLETONS])
     common = read(
         "objects", CLASS_BIT=_class_bit_text(), GUARDED=_GUARDED_FUNCTIONS, PACKING=_PACKING_FUNCTIONS,

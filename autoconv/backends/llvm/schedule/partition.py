@@ -77,6 +77,7 @@ def choose_split(plan: Plan, item: Item, is_flat: bool) -> Split | None:
 
 
 def _split_dimension(dimension: int | None, shape: tuple[Position, ...], work: int, step_multiple: int) -> Split | None:
+    """Return the split of one dimension of a loop, None if it is too short; no dimension stands for all elements."""
     size = 0 if dimension is None else shape[dimension]
     if is_known(shape):
         count = math.prod(map(int, shape))
@@ -108,6 +109,7 @@ def choose_loop_split(size: Position, work: int, shape: Sequence[Position] = ())
 
 
 def _split_known_size(dimension: int | None, size: int, work: int, step_multiple: int) -> Split | None:
+    """Return the split of a loop of known size; None if there is too little work for threads."""
     if work < LEAST_WORK:
         return None
     parts = max(2, min(PART_LIMIT, work // LEAST_PART_WORK))

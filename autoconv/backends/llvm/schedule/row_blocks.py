@@ -136,6 +136,7 @@ def _runs_of_item(plan: Plan, item: Item) -> list[list[Item]]:
 
 
 def _item_of_runs(runs: list[list[Item]]) -> Item:
+    """Return an item that has these runs as members."""
     first_member = runs[0][0]
     nodes = [node for run in runs for member in run for node in member.nodes]
     return type(first_member)(nodes, first_member.position, runs=runs)

@@ -234,6 +234,7 @@ def _check_layout() -> None:
 
 
 def _check_scalars() -> None:
+    """Raise UnknownLayout unless NumPy's scalars lie in memory as expected."""
     for code in "?bhilBHILefdFD":
         scalar = np.array(1).astype(code)[()]
         if ctypes.string_at(id(scalar) + SCALAR_VALUE, scalar.itemsize) != scalar.tobytes():
@@ -241,6 +242,7 @@ def _check_scalars() -> None:
 
 
 def _check_list() -> None:
+    """Raise UnknownLayout unless lists lie in memory as expected."""
     sample = ["a", "b", "c"]
     address = id(sample)
     items = ctypes.c_int64.from_address(address + LIST_ITEMS).value

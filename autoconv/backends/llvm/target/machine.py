@@ -95,6 +95,7 @@ def this_machine() -> Target:
 
 @functools.lru_cache(maxsize=1)
 def _with_threads(threads: int) -> Target:
+    """Return the target of this machine, with a number of threads."""
     import llvmlite  # light: only for its version
 
     version = tuple(int(part) for part in llvmlite.__version__.split(".")[:2] if part.isdigit())

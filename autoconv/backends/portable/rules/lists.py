@@ -46,6 +46,7 @@ def length(w: Rules, node: Node, list_term: ListTerm) -> Term:
 
 
 def _write_row(w: Rules, list_term: ListTerm, position: Term, x: Term) -> Term:
+    """Return the list's buffer with another row at a position."""
     zeros = [w.constant(0, int64)] * x.rank
     row = w.expand(x, list_term.buffer.shape[1:])
     return w.dynamic_update(list_term.buffer, insert_axis(w, row, 0), [w.cast(position, int64), *zeros])

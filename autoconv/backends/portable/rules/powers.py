@@ -29,12 +29,14 @@ def power(w: Control, node: Node, x: Term, y: Term) -> Term | None:
 
 
 def _has_bits_left(w: Control, state: list[Term], word: Term) -> Term:
+    """Return the condition of the loop: whether an exponent has bits that are not processed."""
     w.error_word = word
     _, exponent, _ = state
     return w.reduce_any(exponent > 0)
 
 
 def _multiply_by_bit(w: Control, state: list[Term], word: Term) -> list[Term]:
+    """Return the next state of the loop: multiplied where the exponent's lowest bit is set; the base is squared."""
     w.error_word = word
     base, exponent, product = state
     is_odd = (exponent & 1).same(1)

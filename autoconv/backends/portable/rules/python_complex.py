@@ -70,6 +70,7 @@ def _apply(w: Rules, function: str, parts: Any) -> Term:
 
 
 def _test_part(w: Rules, function: str, x: Term) -> Term:
+    """Test the real or imaginary part of a number."""
     if function == "isnan":
         return w.is_nan(x)
     magnitude = w.emit_unary("abs", x)

@@ -132,6 +132,7 @@ def _write_arguments(region: LoweringContext, node: Node) -> tuple[list[str], li
 
 
 def _load_result(out: FunctionText, results: str, position: int, value: Value) -> Native:
+    """Load one result of a recursive call: a number, or an owned object."""
     cell = out.gep("i64", results, position)
     if is_scalar(value.type):
         return load(ElementWriter(out), value.dtype, cell, 0)

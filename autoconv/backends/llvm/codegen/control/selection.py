@@ -66,6 +66,7 @@ def select_results(region: LoweringContext, node: Node, bound: int) -> list[Elem
 
 
 def _compute_arm(region: LoweringContext, node: Node, arm: Graph, bound: int) -> list[Element]:
+    """Compute the outputs of an arm without a branch; its ranges exclude errors."""
     ranges = _ranges_of(region, node, arm, bound)
     assert ranges is not None
     b = RegisterWriter(region, lambda condition: None)  # the ranges exclude all that would raise

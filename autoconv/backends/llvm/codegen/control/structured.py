@@ -244,6 +244,7 @@ def _begin_chunk(
 
 
 def _counter_limit(b: ElementWriter, counter: Counter, captures: Sequence[Native]) -> Element:
+    """Return the limit of a counted loop: a constant, or a number that the loop captures."""
     if counter.limit is not None:
         return b.constant(counter.limit, int64)
     result = captures[counter.capture]

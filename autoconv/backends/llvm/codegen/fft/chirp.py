@@ -103,6 +103,7 @@ def _write_transform(region: LoweringContext, size: int, real_dtype: DType, sign
 
 
 def _load_pair(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> Pair:
+    """Load a complex number."""
     result = load(b, dtype, pointer, offset)
     assert isinstance(result, Pair)
     return result

@@ -43,6 +43,7 @@ def _transformed_sizes(node: Node) -> list[int]:
 
 
 def _is_native_transform(node: Node) -> bool:
+    """Return whether all transformed axes have sizes that native code transforms."""
     shape = sizes(node.inputs[0].type)
     if 0 in shape or not shape:
         return False
@@ -86,6 +87,7 @@ def _is_halved(size: Any, dtype: DType) -> bool:
 
 
 def _is_native_real_transform(node: Node) -> bool:
+    """Return whether native code computes this transform from or to real numbers."""
     (x,), (result,) = node.inputs, node.results
     real_value, complex_value = (result, x) if node.op.name == "irfft" else (x, result)
     shape = sizes(x.type)
@@ -212,6 +214,7 @@ def _replace_if_not_finite(region: LoweringContext, node: Node, axes: Sequence[i
 def _call_with_roots(
     region: LoweringContext, name: str, source: str, target: str, size: int, sign: int, dtype: DType
 ) -> None:
+    """Call a routine with the table of the roots of unity that it reads in order."""
     table = roots_in_order(size, sign, dtype.real_dtype)
     roots = region.address(Object(region.body.objects.reference(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")
@@ -233,6 +236,7 @@ def _write_row_routine(
 
 
 def _load_parts(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> tuple[Element, Element]:
+    """Load a complex number as its parts."""
     element = load(b, dtype, pointer, offset)
     assert isinstance(element, Pair)
     return element.real, element.imag

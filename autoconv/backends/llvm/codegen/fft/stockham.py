@@ -228,6 +228,7 @@ def _butterfly(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]
 
 
 def _butterfly_of_8(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
+    """Transform 8 numbers: two transforms of 4, joined by the eighth roots of unity."""
     even, odd = _butterfly(b, x[::2], sign), _butterfly(b, x[1::2], sign)
     root_of_half = math.sqrt(0.5)
     rotated_pair = _times_i(odd[1], sign), _times_i(odd[3], sign)

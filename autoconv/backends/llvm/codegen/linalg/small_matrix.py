@@ -67,6 +67,7 @@ def cholesky(b: ElementWriter, matrix: Rows) -> tuple[Rows, Element]:
 
 
 def _is_finite(b: ElementWriter, rows: Sequence[Sequence[Element]]) -> Element:
+    """Write whether all elements are finite."""
     total = b.constant(0.0, float64)
     for row in rows:
         for x in row:

@@ -67,12 +67,14 @@ def load_item(out: FunctionText, start: str, index: Position, dtype: DType) -> E
 
 
 def store_item(out: FunctionText, start: str, index: Position, item: Element) -> None:
+    """Store an item of a typed list at an index."""
     ir_type, ir = memory(item.dtype), item.b.to_memory(item)
     address = out.gep(ir_type, start, index)
     out.store(ir_type, ir, address, _ITEM_ALIAS)
 
 
 def dtype_of(node: Node) -> DType:
+    """Return the dtype of a typed list's items."""
     element: Any = node.attributes["element"]
     result: DType = element.dtype
     return result
@@ -92,6 +94,7 @@ def new_list(region: LoweringContext, size: str) -> Object:
 
 @data_sized_lowering("typed_list_make")
 def _write_make(region: LoweringContext, node: Node) -> None:
+    """Write a new list of the node's inputs."""
     dtype = dtype_of(node)
     result = new_list(region, str(dtype.size * len(node.inputs)))
     if node.inputs:
@@ -103,6 +106,7 @@ def _write_make(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_repeat")
 def _write_repeat(region: LoweringContext, node: Node) -> None:
+    """Write a new list that repeats a list; it fails if the size is beyond the limit."""
     out, x = region.out, typed_operand(region, node)
     count = RegisterWriter(region).cast(region.number(node.inputs[1]), int64)
     size = x.size()
@@ -147,6 +151,7 @@ def _write_length(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_get")
 def _write_get(region: LoweringContext, node: Node) -> None:
+    """Write the load of an item."""
     x = typed_operand(region, node)
     index = normalise_index(region, node, node.inputs[1], x.length())
     region.set(node.results[0], x.load(index))
@@ -154,6 +159,7 @@ def _write_get(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_set")
 def _write_set(region: LoweringContext, node: Node) -> None:
+    """Write the store of an item."""
     x = typed_operand(region, node)
     index = normalise_index(region, node, node.inputs[1], x.length())
     x.store(index, region.number(node.inputs[2]))
@@ -161,6 +167,7 @@ def _write_set(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_append")
 def _write_append(region: LoweringContext, node: Node) -> None:
+    """Write an append, which allocates more memory if necessary."""
     out, x = region.out, typed_operand(region, node)
     size, item_size = x.size(), x.dtype.size
     new_size = out.op("add", size, item_size)
@@ -175,6 +182,7 @@ def _write_append(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_pop")
 def _write_pop(region: LoweringContext, node: Node) -> None:
+    """Write the removal of the last item, or of the item at an index."""
     out, x = region.out, typed_operand(region, node)
     size, item_size = x.size(), x.dtype.size
     region.raise_if(node, out.icmp("eq", size, 0))
@@ -205,6 +213,7 @@ def _write_clear(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_cursor")
 def _write_cursor(region: LoweringContext, node: Node) -> None:
+    """Write a cursor of an iteration: a list of two words, the next position and the current item."""
     cursor = new_list(region, "16")
     store_item(region.out, TypedList(region.out, cursor.ir, int64).start(), "0", region.number(node.inputs[0]))
     region.set(node.results[0], cursor)
@@ -212,6 +221,7 @@ def _write_cursor(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_advance")
 def _write_advance(region: LoweringContext, node: Node) -> None:
+    """Write the step of a cursor: its position and item change, and the result is whether there was one."""
     out, x, b = region.out, typed_operand(region, node), RegisterWriter(region)
     cursor = TypedList(out, region.object(node.inputs[1]).ir, int64).start()
     position = load_item(out, cursor, "0", int64)
@@ -225,6 +235,7 @@ def _write_advance(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_current")
 def _write_current(region: LoweringContext, node: Node) -> None:
+    """Load the item at which a cursor is."""
     out = region.out
     cursor = TypedList(out, region.object(node.inputs[0]).ir, int64).start()
     region.set(node.results[0], load_item(out, out.gep("i8", cursor, 8, inbounds=False), "0", dtype_of(node)))
@@ -232,6 +243,7 @@ def _write_current(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_position")
 def _write_position(region: LoweringContext, node: Node) -> None:
+    """Load the position of a cursor's current item."""
     cursor = TypedList(region.out, region.object(node.inputs[0]).ir, int64)
     position = cursor.load("0") - 1
     region.body.record_range(position, LENGTH_RANGE)

@@ -34,6 +34,7 @@ _INSERTION_LIMIT = 40  # most items that are sorted by insertion; the kernel sor
 
 @data_sized_lowering("typed_list_change", fits=lambda node: node.attributes["method"] in ("sort", "reverse"))
 def _write_change(region: LoweringContext, node: Node) -> None:
+    """Write `reverse` or `sort`; a list that native code cannot sort is sorted by the kernel."""
     out, x = region.out, typed_operand(region, node)
     if node.attributes["method"] == "reverse":
         out.call(_reverse_function(region, x.dtype), x.start(), x.length())
@@ -71,6 +72,7 @@ def _sort_function(region: LoweringContext, dtype: DType) -> str:
 
 
 def _reverse_function(region: LoweringContext, dtype: DType) -> str:
+    """Return the name of a routine that reverses items in place."""
     routine = Routine(region, ["ptr %items", "i64 %count"])
     out = routine.out
     half, last = out.op("lshr", "%count", 1), out.op("sub", "%count", 1)
@@ -84,6 +86,7 @@ def _reverse_function(region: LoweringContext, dtype: DType) -> str:
 
 @data_sized_lowering("typed_list_reduce", fits=lambda node: _is_native_reduction(node))
 def _write_reduce(region: LoweringContext, node: Node) -> None:
+    """Write `sum`, `min` or `max` of a list; integers that overflow raise."""
     out, x = region.out, typed_operand(region, node)
     function, length = node.attributes["function"], x.length()
     if function in ("min", "max") or (function == "sum" and x.dtype.is_floating):
@@ -107,6 +110,7 @@ def _is_native_reduction(node: Node) -> bool:
 
 
 def _sum_function(region: LoweringContext, dtype: DType) -> str:
+    """Return the name of a routine that adds integers in 128 bits."""
     routine = Routine(region, ["ptr readonly %items", "i64 %count"], "i128")
     out, b = routine.out, routine.b
     total_cell = out.alloca("i128", "0")
@@ -140,6 +144,7 @@ def _fold_function(region: LoweringContext, dtype: DType, function: str) -> str:
 
 @data_sized_lowering("typed_list_find", fits=lambda node: not dtype_of(node).is_floating)
 def _write_find(region: LoweringContext, node: Node) -> None:
+    """Write `count`, `index` or a test of membership."""
     out, x, b = region.out, typed_operand(region, node), RegisterWriter(region)
     item, method, length = region.number(node.inputs[1]), node.attributes["method"], x.length()
     name = _count_function(region, x.dtype) if method == "count" else _search_function(region, x.dtype)
@@ -165,6 +170,7 @@ def _search_function(region: LoweringContext, dtype: DType) -> str:
 
 
 def _count_function(region: LoweringContext, dtype: DType) -> str:
+    """Return the name of a routine that counts the items equal to one."""
     routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
     out, b = routine.out, routine.b
     cell = out.alloca("i64", "0")
@@ -176,6 +182,7 @@ def _count_function(region: LoweringContext, dtype: DType) -> str:
 
 @data_sized_lowering("typed_list_slice", fits=lambda node: not node.attributes["has_bounds"][2])
 def _write_slice(region: LoweringContext, node: Node) -> None:
+    """Write a new list of the items between two bounds."""
     out, x = region.out, typed_operand(region, node)
     length = x.length()
     has_start, has_stop, _ = node.attributes["has_bounds"]
@@ -219,6 +226,7 @@ def _needs_no_conversion(node: Node) -> bool:
 
 @data_sized_lowering("typed_list_from_array", fits=lambda node: is_dense(node.inputs[0].type))
 def _write_from_array(region: LoweringContext, node: Node) -> None:
+    """Write a new list of an array's elements."""
     out, (x,), dtype = region.out, node.inputs, dtype_of(node)
     size = str(times(out, element_count(out, sizes(x.type)), dtype.size))
     result = new_list(region, size)
@@ -228,6 +236,7 @@ def _write_from_array(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_extend")
 def _write_extend(region: LoweringContext, node: Node) -> None:
+    """Write the addition of another list's items at the end."""
     out, x = region.out, typed_operand(region, node)
     added_list = TypedList(out, region.object(node.inputs[1]).ir, x.dtype)
     size, added_size = x.size(), added_list.size()
@@ -239,6 +248,7 @@ def _write_extend(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_range", fits=lambda node: _constant_step(node) == 1)
 def _write_range(region: LoweringContext, node: Node) -> None:
+    """Write a list of consecutive integers."""
     out = region.out
     start, stop = (region.number(value).ir for value in node.inputs[:2])
     is_nonempty = out.icmp("sgt", stop, start)

@@ -19,6 +19,7 @@ _HAS_NEGATIVE = -2  # what the search for the greatest number returns if a numbe
 
 
 def _is_native(node: Node) -> bool:
+    """Return whether native code counts: a vector of integers, with weights of its shape if there are any."""
     x, minimum_length, *weights = node.inputs
     shapes = [sizes(value.type) for value in (x, *weights) if is_dense(value.type)]
     have_equal_shapes = len(shapes) == 1 + len(weights) and len(set(shapes)) == 1 and len(shapes[0]) == 1

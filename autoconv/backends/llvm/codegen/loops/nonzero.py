@@ -47,6 +47,7 @@ def write_where(region: LoweringContext, node: Node) -> None:
 
 
 def _selects_by_mask(node: Node) -> bool:
+    """Return whether the node selects elements or rows by a mask of the array's leading shape."""
     if node.attributes["spec"] != (Mask(),) or not all(is_dense(value.type) for value in node.inputs):
         return False
     shape, mask = (sizes(value.type) for value in node.inputs)

@@ -107,6 +107,7 @@ def _has_few_long_rows(space: _IterationSpace) -> bool:
 
 
 def _neutral_of_products(b: ElementWriter, dtype: DType) -> Element:
+    """Return the number 1 in the dtype."""
     if not dtype.is_complex:
         return b.constant(1, dtype)
     return b.pair(b.constant(1, dtype.real_dtype), b.constant(0, dtype.real_dtype))
@@ -224,6 +225,7 @@ class _Scan:
 
 
 def _is_open_recurrence(node: Node) -> bool:
+    """Return whether the node is a recurrence over dense arrays that broadcast to its result."""
     result_type = node.results[0].type
     shape = shape_of(result_type)
     return has_only_dense(node) and all(broadcasts_to(shape_of(value.type), shape) for value in node.inputs)

@@ -43,6 +43,7 @@ def _updated_shape(region: LoweringContext, node: Node) -> tuple[Position, ...]:
 
 
 def _write_element(region: LoweringContext, node: Node, value: Value, pointer: str, index: Index) -> None:
+    """Write one element of the updated item, or add to it."""
     b = RegisterWriter(region)
     if is_scalar(value.type):
         element = region.number(value)

@@ -46,6 +46,7 @@ def is_one_product(node: Node) -> bool:
 
 
 def _is_native_batch(node: Node) -> bool:
+    """Return whether native code multiplies these matrices one by one."""
     x, y = node.inputs
     if not all(is_array(value.type) and 0 not in sizes(value.type) for value in (x, y)):
         return False

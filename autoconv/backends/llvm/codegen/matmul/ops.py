@@ -117,6 +117,7 @@ def _row_count(out: FunctionText, product: Product) -> Position:
 
 
 def _write_tiles(region: LoweringContext, product: Product) -> None:
+    """Write a product as tiles, which threads divide among them."""
     body, call_arguments, unit_height = write_row_routine(region, product)
     split = _split_tiles(region.out, product, unit_height)
     if split.parts > 1 and current_target().is_parallel:
@@ -144,6 +145,7 @@ def _split_tiles(out: FunctionText, product: Product, unit_height: Position) -> 
 
 
 def _write_blas(region: LoweringContext, product: Product) -> None:
+    """Write a product as calls of BLAS: one, or one for each part of the rows or columns."""
     if not product.work:
         _write_symbolic_blas(region, product)
         return

@@ -238,6 +238,7 @@ def is_c_contiguous(x: Memory, itemsize: int) -> bool:
 
 
 def _has_native_store(node: Node) -> bool:
+    """Return whether native code assigns the value: no complex number to a real one, and no larger rank."""
     types: list[Any] = [value.type for value in node.inputs]
     array_type, value_type = types
     if value_type.dtype.is_complex and not array_type.dtype.is_complex:
@@ -266,6 +267,7 @@ def _store_by_kernel(region: LoweringContext, node: Node) -> None:
 
 
 def _write_fitting_store(region: LoweringContext, node: Node) -> None:
+    """Write an assignment of a value whose sizes are known to broadcast."""
     x, value = memory_of(region, node.inputs[0]), node.inputs[1]
     dtype = node.inputs[0].dtype
     b, out = RegisterWriter(region), region.out

@@ -59,6 +59,7 @@ def _write_native_assignment(region: LoweringContext, statement: _StatementWrite
 
 
 def _write_through_copy(region: LoweringContext, statement: _StatementWriter) -> None:
+    """Write a statement into new memory, and copy the result to the target."""
     temporary = new_memory(region, statement.dtype, statement.target.sizes)
     statement.run(temporary)
     statement.copy_back(temporary)

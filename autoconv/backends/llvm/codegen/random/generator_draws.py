@@ -174,6 +174,7 @@ def _sizes(node: Node, distribution: Distribution) -> list[Any]:
 
 
 def _is_integer(node: Node, argument: Any) -> bool:
+    """Return whether an argument of a draw is an integer that native code can use as a count."""
     kind, *parts = argument
     if kind in ("input", "number"):
         type_: Any = node.inputs[1 + parts[0]].type

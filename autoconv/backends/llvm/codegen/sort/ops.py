@@ -161,6 +161,7 @@ def _single_thread_work(node: Node) -> int:
 
 
 def _is_sorted_in_halves(node: Node) -> bool:
+    """Return whether one long row is sorted by several threads."""
     type_: Any = node.inputs[0].type
     shape = sizes(type_)
     size = shape[node.attributes.get("axis", -1)]
@@ -223,6 +224,7 @@ def write_sort(region: LoweringContext, node: Node) -> None:
 
 
 def _reverse_row(row_sorter: _RowSorter, row: Position, column: Position) -> None:
+    """Write the reversal of a sorted row in place, for the descending order."""
     out, b = row_sorter.routine.out, row_sorter.routine.b
     half = row_sorter.size // 2 if isinstance(row_sorter.size, int) else out.op("lshr", row_sorter.size, 1)
     with out.loop("0", str(half)) as i:
