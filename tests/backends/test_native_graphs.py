@@ -176,7 +176,7 @@ def test_slices_of_arrays_that_a_loop_computes() -> None:
 
 
 def kernels(function, *arguments):
-    return function.get_concrete_function(*arguments)._run.kernels
+    return function.get_concrete_function(*arguments).executable.run.kernels
 
 
 def test_the_stack_of_a_loop_for_its_gradient_is_native() -> None:

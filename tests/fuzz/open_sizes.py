@@ -272,7 +272,7 @@ def check(number: int, counts: collections.Counter[str] | None = None) -> tuple[
 def compilation_kind(compiled: Any, counts: collections.Counter[str] | None) -> str:
     """The kind of compilation of a program; count the ops without code for any size."""
     try:
-        by_shape = compiled.get_concrete_function()._compiled
+        by_shape = compiled.get_concrete_function().executable.compiled
     except Exception:
         return "raises"
     if not isinstance(by_shape, MultiShapeGraph):

@@ -19,7 +19,7 @@ def random_floats(*shape, seed=0):
 
 
 def by_shape(function) -> MultiShapeGraph:
-    run = function.get_concrete_function()._compiled
+    run = function.get_concrete_function().executable.compiled
     assert isinstance(run, MultiShapeGraph)
     return run
 

@@ -111,7 +111,7 @@ def test_writes_to_parts_of_any_size():
         expected[1:-1, ::2] = 8 * x[1:-1, ::2]
         expected[0] += row
         assert_close(f(autoconv.constant(x), autoconv.constant(row)), expected, 1e-4)
-    run = f.get_concrete_function()._compiled
+    run = f.get_concrete_function().executable.compiled
     assert isinstance(run, MultiShapeGraph)
     assert not f.get_concrete_function().kernels
 

@@ -51,7 +51,7 @@ def convolved(x, w, steps, gaps, pads):
 
 
 def assert_compiled(f, max_compilations=1):
-    run = f.get_concrete_function()._compiled
+    run = f.get_concrete_function().executable.compiled
     assert isinstance(run, MultiShapeGraph)
     assert run.compilations <= max_compilations
     assert not f.get_concrete_function().kernels

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from autoconv.autodiff.memory import replace_memory
-from autoconv.backends.protocol import CompiledGraph
 from autoconv.config import SETTINGS
 from autoconv.config.placement import eager_device, other_device_request
 from autoconv.errors import AutoconvError, StagingError
@@ -20,7 +19,7 @@ from autoconv.optimise import optimise
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.recording.regions import Region
+from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import present, present_errors
 from autoconv.runtime.support.shape import ShapeLeaf
 from autoconv.runtime.support.structure import map_structure
@@ -29,17 +28,16 @@ from autoconv.runtime.tensors.donation import donate
 from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
-from autoconv.tracing.execute.argument_unpacking import make_unpacking
-from autoconv.tracing.execute.call_form import Arguments, Results, has_python_guards, make_call_form, pass_locations
+from autoconv.tracing.execute.call_form import Results
 from autoconv.tracing.execute.differentiable import DifferentiableGraph
 from autoconv.tracing.execute.donation import find_donated_leaves
+from autoconv.tracing.execute.executable import Executable, compile_recording
 from autoconv.tracing.execute.float_warnings import FloatErrors
 from autoconv.tracing.execute.graph_collection import collect
 from autoconv.tracing.execute.graph_weight import graph_weight
-from autoconv.tracing.execute.native_dispatch import as_native_entry
-from autoconv.tracing.execute.placed_graphs import PlacedGraph, compile_placed
+from autoconv.tracing.execute.placed_graphs import PlacedGraph
 from autoconv.tracing.execute.recording import PARAMETER_KEYS, Recording
-from autoconv.tracing.execute.rollback import Rollback, can_run_again, make_rollback
+from autoconv.tracing.execute.rollback import can_run_again
 from autoconv.tracing.execute.run_values import apply_key_layout, run_value, to_taped_input
 from autoconv.tracing.execute.shared_outputs import copy_shared_result, first_equal_outputs
 from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph
@@ -96,9 +94,14 @@ class ConcreteFunction(GraphMember):
         self._donated = find_donated_leaves(key, owner.donate)
         self.function_name = self.recorded.name
         self.output_specs: Any = None  # the structure of the outputs, as specs, of a function that was loaded
+        self._compiled_executable: Executable | None = None
         self._graphs_by_device: dict[str, PlacedGraph] = {}  # device that a `with` block sets for a call -> its graph
         self._find_shared_outputs(recording.uses_arrays)
-        self._compile(recording)
+        self.can_run_again = can_run_again(self.optimised)  # whether a failed run has no side effects
+        self._requests_native = (owner.backend or SETTINGS.backend) != "reference"
+        self._recording = recording
+        if current_region() is None:  # else a call in another trace needs it, which includes the graph
+            self._compile()
 
     def _find_shared_outputs(self, uses_arrays: bool) -> None:
         """Set `_first_equal_positions`, `_returns_captures`, `_returns_arrays` and `_returns_constants`."""
@@ -116,38 +119,28 @@ class ConcreteFunction(GraphMember):
         constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
         self._returns_constants = self._returns_arrays and bool(aliased_outputs(optimised, constants))
 
-    def _compile(self, recording: Recording) -> None:
-        """Compile the graph, and wrap its entry for calls with the user's own arguments."""
-        key, contract, owner, optimised = self.key, self.contract, self._owner, self.optimised
-        unpacking, location_count = make_unpacking(key, len(recording.locations)), len(recording.locations)
-        form_key, donated = key, self._donated
-        if unpacking is not None:
-            form_key = unpacking.key
-            location_count = len(form_key.leaves) - len(form_key.templates)
-            donated = [i for i, leaf_position in enumerate(unpacking.positions) if leaf_position in donated]
-        are_whole = unpacking is None and not (recording.locations or recording.containers)
+    def _compile(self) -> Executable:
         outputs_may_share_memory = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, outputs_may_share_memory, self._first_equal_positions)
-        arguments = Arguments(form_key, donated, location_count, are_whole)
-        form = make_call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
-        self.can_run_again = can_run_again(optimised)  # whether a failed run has no side effects
-        rollback = Rollback() if self.can_run_again or not contract.python_exceptions else make_rollback(optimised)
-        form = rollback.add_saved_arrays(form)
-        self._compiled: CompiledGraph = compile_placed(optimised, self.recorded, contract.name, form, owner.backend)
-        self._run: Any = self._compiled
-        # The entry for calls with only tensors, arrays and numbers; Python code may have to check its guards first.
-        self.entry: Callable[..., Any] | None = self._compiled.entry
-        self.checks_guards_in_python = self.entry is not None and has_python_guards(self.guards)
-        self._must_copy = not self._compiled.holds_no_arguments  # whether runs get copies of arrays
-        self._requests_native = (owner.backend or SETTINGS.backend) != "reference"
-        self._run, self.entry = rollback.wrap(self._run, self.entry)
-        container_readers, passed_readers = recording.readers()
-        self._location_readers = container_readers + passed_readers
-        if passed_readers and self.entry is not None:
-            self.entry = pass_locations(self.entry, passed_readers)
-        if unpacking is not None and self.entry is not None:
-            self.entry = unpacking.wrap_entry(self.entry, self._are_disjoint, container_readers)
-        self.entry = as_native_entry(self.entry)
+        self._compiled_executable = compile_recording(
+            self._recording, results, self._donated, self._owner.backend, self._are_disjoint, self.can_run_again
+        )
+        return self._compiled_executable
+
+    @property
+    def executable(self) -> Executable:
+        """The compiled graph. If the trace was made for a call in another trace, its first run compiles it."""
+        return self._compiled_executable or self._compile()
+
+    @property
+    def entry(self) -> Callable[..., Any] | None:
+        """The entry for calls with only tensors, arrays and numbers."""
+        return self.executable.entry
+
+    @property
+    def checks_guards_in_python(self) -> bool:
+        """True if the caller of `entry` has to check the guards first."""
+        return self.executable.checks_guards_in_python
 
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:
@@ -159,7 +152,7 @@ class ConcreteFunction(GraphMember):
 
     def overlap_with_outside(self, leaves: Iterable[Any]) -> str:
         """Describe how an argument shares memory with an outside value that the trace read; "" if none does."""
-        return self.outside.find_overlap(leaves, self._location_readers) if self.outside else ""
+        return self.outside.find_overlap(leaves, self.executable.location_readers) if self.outside else ""
 
     def _are_disjoint(self, leaves: Sequence[Any]) -> bool:
         return not self.overlap_with_outside(leaves)
@@ -172,7 +165,7 @@ class ConcreteFunction(GraphMember):
     @property
     def kernel_calls(self) -> list[tuple[str, Span | None]]:
         """The ops that run by their kernels, as (name, span) per node; all ops if the backend is not native."""
-        calls = self._compiled.kernel_calls
+        calls = self.executable.compiled.kernel_calls
         if calls is not None:
             return list(calls)
         uncounted_ops = ("constant", "identity")
@@ -186,7 +179,7 @@ class ConcreteFunction(GraphMember):
     @property
     def size_notes(self) -> list[str]:
         """Lines about the native code of a trace of several shapes: code per shape, and failures of LLVM."""
-        return list(self._compiled.notes)
+        return list(self.executable.compiled.notes)
 
     @property
     def name(self) -> bytes:
@@ -254,15 +247,17 @@ class ConcreteFunction(GraphMember):
         if tape_recorders.active_recorders():
             has_arrays = self.key.memory and any(isinstance(key, ArrayKey) for key in self.key.leaves)
             return self._call_with_arrays_under_tape(leaves) if has_arrays else self._call_under_tape(leaves)
+        executable = self.executable
+        must_copy = not executable.compiled.holds_no_arguments  # whether runs get copies of arrays
         values = [
-            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(apply_key_layout(leaf, key), self._must_copy)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(apply_key_layout(leaf, key), must_copy)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, PARAMETER_KEYS)
         ]
         values += [self._captured_value(capture) for capture in self.captures]
         donate([leaves[i] for i in self._donated], self.function_name)
         self.float_errors.take_flags()  # discard those of the program, or of tracing
-        run = self._run_for_device(eager_device()) if other_device_request() else self._run
+        run = self._run_for_device(eager_device()) if other_device_request() else executable.run
         results = self.float_errors.run(run, values)
         if self._returns_constants:  # copies, as the program may write to results
             results = [
@@ -274,7 +269,7 @@ class ConcreteFunction(GraphMember):
 
     def _run_for_device(self, device: str) -> Callable[[Sequence[Any]], list[Any]]:
         if not device:
-            return self._run
+            return self.executable.run
         if device not in self._graphs_by_device:
             placed = PlacedGraph(self.optimised, self.contract.name, device, self._owner.backend)
             self._graphs_by_device[device] = placed
@@ -293,7 +288,7 @@ class ConcreteFunction(GraphMember):
             if variable is not None:
                 tape_recorders.watch_used_variable(variable)
         if self._differentiable_graph is None:
-            self._differentiable_graph = self._make_differentiable_graph(self.optimised, self._run)
+            self._differentiable_graph = self._make_differentiable_graph(self.optimised, self.executable.run)
         if self.contract.python_exceptions and (reason := self._differentiable_graph.refusal(inputs)):
             raise NotDifferentiable(reason)
         results = self._differentiable_graph.call(inputs)

@@ -168,7 +168,7 @@ def _check_subsets(program: Program, compiled: Any, names: dict[str, Any], expec
     Return the kind and the description of the first difference, two empty texts without any.
     """
     (concrete,) = compiled.concrete_functions
-    original = concrete._run, concrete.optimised
+    original = concrete.executable, concrete.optimised
     all_optimisations = [row.name for row in OPTIMISATIONS]
     for backend_name, backend in BACKENDS.items():
         for skip in ([], all_optimisations, *([name] for name in all_optimisations)):
@@ -185,7 +185,7 @@ def _check_subsets(program: Program, compiled: Any, names: dict[str, Any], expec
             if isinstance(fresh.get("Box"), type):
                 names["Box"].scale = fresh["Box"].scale
             actual = outcomes(compiled, names, program.inputs)
-            concrete._run, concrete.optimised = original
+            concrete._compiled_executable, concrete.optimised = original
             kind, details = difference(expected, actual, program.inputs)
             if kind:
                 return f"{backend_name} without {skip}: {kind}", details
@@ -195,7 +195,8 @@ def _check_subsets(program: Program, compiled: Any, names: dict[str, Any], expec
 def _prepare_run(concrete: Any, backend: Backend, skip: list[str]) -> str | None:
     try:
         concrete.optimised = optimise(concrete.recorded, skip=skip, contract="compile")
-        concrete._run = backend.compile(concrete.optimised)
+        run = backend.compile(concrete.optimised)
+        concrete._compiled_executable = replace(concrete.executable, run=run)
     except Exception as error:
         return repr(error)
     return None

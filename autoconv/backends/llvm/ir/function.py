@@ -37,6 +37,7 @@ class FunctionText(Builder):
         self.signature = signature
         self._allocas: list[str] = []
         self._unrolled_lines = 0  # number of lines that unrolling will add
+        self._has_rolled_loop = False  # whether the loop that is being written contains one that stays rolled
         self.slot_count = 0  # number of pointers in the function's frame, see `slot`
         self._error_cells: dict[tuple[str, str], str] = {}  # cells of `raise_at_end`, by error and type
         self.has_element_loops = False  # loops of the program that run over elements
@@ -234,6 +235,7 @@ class FunctionText(Builder):
         self._name_count += 1
         index = Operand.of(f"%i{self._name_count}", "i64")
         phi_line, unrolled_before = len(self._lines), self._unrolled_lines
+        outer_has_rolled_loop, self._has_rolled_loop = self._has_rolled_loop, False
         self.line("")
         continues = self.new(f"icmp {'ne' if ordered else 'slt'} i64 {index}, {stop}")
         if stop.isdigit() and not ordered:
@@ -247,12 +249,13 @@ class FunctionText(Builder):
         trip_count = int(stop) - int(start) if unrolled and start.isdigit() and stop.isdigit() else 0
         unrolled_count = (line_count + self._unrolled_lines - unrolled_before) * trip_count
         is_short = trip_count <= _MAX_UNROLLED_TRIPS and 0 < unrolled_count <= _MAX_UNROLLED_LINES
-        if is_short and not in_registers:
+        if is_short and not in_registers and not self._has_rolled_loop:
             self._unrolled_lines = unrolled_before + unrolled_count - line_count
             self.branch(head)
+            self._has_rolled_loop = outer_has_rolled_loop
         else:
             self.branch_back(head, FULLY_UNROLLED if in_registers else LONG_LOOP)
-            self._has_hints = True
+            self._has_hints = self._has_rolled_loop = True
         self.begin(done)
 
     def add_size_parameters(self, registers: Iterable[str], position: int) -> None:

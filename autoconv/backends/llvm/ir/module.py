@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from autoconv.backends.llvm.ir.merging import merge_functions
 from autoconv.backends.llvm.ir.metadata import (
     FIRST_GROUP,
     FIRST_LOOP,
@@ -118,11 +119,13 @@ class ModuleText:
         Level 3: as many texts as are worth a thread each. Level 1: functions without loops over elements. Level 0:
         functions that only call, or are very long. The number of texts depends on the sizes of the functions alone.
         """
-        functions = self._functions.values()
+        functions = [*self._functions.values()]
         quick_functions = [f for f in functions if f.signature.is_quick or len(f) > _MAX_OPTIMISED_CHARACTERS]
         others = [function for function in functions if function not in quick_functions]
         thorough_functions = [function for function in others if self.has_loops and function.touches_elements]
         loopless_functions = [function for function in others if function not in thorough_functions]
+        thorough_functions, callers = merge_functions(thorough_functions, self._add_merged)
+        quick_functions += callers
         for function in thorough_functions:
             function.hide_counts()
         sizes = {function: len(function) for function in thorough_functions}
@@ -137,6 +140,9 @@ class ModuleText:
             if group or not level:  # the text of level 0 defines the variables
                 result[self._text(group, variables=group is quick_functions)] = level
         return result
+
+    def _add_merged(self, function: Function) -> Function:
+        return self._functions[self.add(function, "merged")]
 
     def single_text(self) -> str:
         """Return all functions as one text, which defines no variable of the module."""

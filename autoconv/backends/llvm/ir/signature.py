@@ -98,6 +98,9 @@ class Function:
     def __post_init__(self) -> None:
         self.referenced_names = names_in("\n".join(self.lines))
 
+    def replace_lines(self, lines: list[str]) -> None:
+        self.lines, self.referenced_names = lines, names_in("\n".join(lines))
+
     def __len__(self) -> int:
         return len(self.text(self.lines))
 

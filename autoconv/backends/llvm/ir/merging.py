@@ -1,0 +1,172 @@
+"""Merge functions that differ only in constants, as the layers of a deep model do.
+
+    define i1 @kernel5(ptr %p0) { … icmp slt i64 %i, 96 … }
+    define i1 @kernel8(ptr %p0) { … icmp slt i64 %i, 144 … }
+
+becomes
+
+    define i1 @merged9(ptr %p0, i64 %c0) { … icmp slt i64 %i, %c0 … }
+    define i1 @kernel5(ptr %p0) { … call i1 @merged9(ptr %p0, i64 96) … }
+    define i1 @kernel8(ptr %p0) { … call i1 @merged9(ptr %p0, i64 144) … }
+
+Optimising one function in place of many saves most of the compile time of a deep graph. Small graphs keep their
+constants, with which LLVM unrolls and folds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from autoconv.backends.llvm.ir.metadata import LONG_LOOP, QUICK, LoopBranch
+from autoconv.backends.llvm.ir.signature import Function, Parameter, Signature
+
+_MIN_CHARACTERS = 100_000  # of functions that are worth the search: LLVM takes some 3 µs for each
+_MAX_PARAMETERS = 24  # varying constants of a merged function
+
+# The operands that may be constants or registers alike, by the instruction; those of type i64, or of the named type.
+_I64_PAIR = re.compile(r" i64 (\S+), (\S+)$")
+_FLOAT_PAIR = re.compile(r" (?P<type>float|double) (\S+), (\S+)$")
+_OPERANDS = {
+    **dict.fromkeys(("add", "sub", "mul", "icmp"), _I64_PAIR),
+    **dict.fromkeys(("fadd", "fsub", "fmul", "fdiv"), _FLOAT_PAIR),
+    "alloca": re.compile(r" \[(\d+) x \w+\]$"),
+    "call": re.compile(r' @"?llvm\.[us]m(?:in|ax)\.i64"?\(i64 (\S+), i64 (\S+)\)$'),
+    "getelementptr": re.compile(r", ptr \S+, i64 (\S+)$"),
+    "phi": re.compile(r" i64 \[ (\S+), \S+ \], \[ (\S+), \S+ \]$"),
+    "select": re.compile(r" i64 (\S+), i64 (\S+)$"),
+}
+_INSTRUCTION = re.compile(r"  \S+ = (\w+) ")
+_NUMBERED_METADATA = re.compile(r"![12]\d{6}\b")  # alias scopes and access groups, numbered within the module
+_FUNCTION = re.compile(r"@[a-z]+\d+\b")  # a function that has no fixed name
+# Constants in addresses that give code its form, such as unit strides.
+_STRUCTURAL = ("-1", "0", "1", "2")
+
+
+def merge_functions(
+    functions: Sequence[Function], add: Callable[[Function], Function]
+) -> tuple[list[Function], list[Function]]:
+    """Return the functions to optimise, and quick functions that call merged ones and replace the others.
+
+    `add` names a new function and adds it to the module. The functions' order stays.
+    """
+    if sum(map(len, functions)) < _MIN_CHARACTERS:
+        return [*functions], []
+    groups: dict[object, list[Function]] = defaultdict(list)
+    for function in functions:
+        groups[_shape(function)].append(function)
+    optimised, replaced = [], []
+    for members in groups.values():
+        candidates = [_Candidate(function) for function in members] if len(members) > 1 else []
+        similar = defaultdict(list)
+        for candidate in candidates:
+            similar[candidate.skeleton].append(candidate)
+        merged_functions: set[Function] = set()
+        for group in similar.values():
+            merged = _merge(group, add) if len(group) > 1 else None
+            if merged is not None:
+                optimised.append(merged)
+                merged_functions.update(candidate.function for candidate in group)
+        replaced += [function for function in members if function in merged_functions]
+        optimised += [function for function in members if function not in merged_functions]
+    return optimised, replaced
+
+
+def _shape(function: Function) -> object:
+    """Return what functions that can be merged have in common; quick to compare."""
+    signature = function.signature
+    if signature.exported:
+        return function
+    parameters, attributes = tuple(signature.parameters), tuple(signature.attributes)
+    return len(function.lines), signature.result, parameters, attributes, function.takes_wide_vectors
+
+
+class _Candidate:
+    """A function with the constants of its instructions apart from the rest.
+
+    `constants` are pairs of type and text, in order of their places.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.constants: list[tuple[str, str]] = []
+        numbers: dict[str, str] = {}  # of metadata, in order of first use
+        rest = []
+        for line in function.lines:
+            text = str(line)
+            if isinstance(line, LoopBranch):
+                text = line.branch if line.hints == LONG_LOOP else line.branch + line.hints
+            constants = [*_constants(line)]
+            for ir_type, start, end in reversed(constants):
+                text = f"{text[:start]}{ir_type}#{text[end:]}"
+            self.constants += [(ir_type, line[start:end]) for ir_type, start, end in constants]
+            rest.append(_NUMBERED_METADATA.sub(lambda match: numbers.setdefault(match[0], f"!m{len(numbers)}"), text))
+        self.skeleton = tuple(rest)
+
+
+def _constants(line: str) -> Iterator[tuple[str, int, int]]:
+    """Yield type, start and end of each constant of a line that a register may replace, in order."""
+    if "@" in line:
+        yield from (("ptr", *match.span()) for match in _FUNCTION.finditer(line))
+    instruction = _INSTRUCTION.match(line)
+    operands = _OPERANDS.get(instruction[1]) if instruction is not None else None
+    match = operands.search(line) if operands is not None else None
+    if instruction is None or match is None:
+        return
+    ir_type = match.groupdict().get("type", "i64")
+    for group in range(1 + len(match.groupdict()), match.re.groups + 1):
+        is_structural = match[group] in _STRUCTURAL and instruction[1] != "icmp"
+        if not match[group].startswith("%") and not is_structural:
+            yield ir_type, match.start(group), match.end(group)
+
+
+def _merge(group: Sequence[_Candidate], add: Callable[[Function], Function]) -> Function | None:
+    """Return the merged function, which the members then call; None if they differ in too many constants."""
+    rows = list(zip(*(candidate.constants for candidate in group), strict=True))  # the members' constants by place
+    varying = dict.fromkeys(row for row in rows if len(set(row)) > 1)  # equal rows share a parameter
+    if len(varying) > _MAX_PARAMETERS:
+        return None
+    names: dict[object, str] = {row: f"%c{i}" for i, row in enumerate(varying)}
+    first = group[0].function
+    places = iter(rows)
+    alternatives = zip(*(candidate.function.lines for candidate in group), strict=True)
+    templates = (next((line for line in lines if isinstance(line, LoopBranch)), lines[0]) for lines in alternatives)
+    lines = [_with_parameters(line, places, names) for line in templates]
+    parameters = [*first.signature.parameters, *(Parameter(row[0][0], names[row]) for row in varying)]
+    merged = Function(
+        Signature(first.signature.result, parameters, " ".join(first.signature.attributes)), lines,
+        touches_elements=True, has_descending_index=first.has_descending_index,
+        takes_wide_vectors=first.takes_wide_vectors,
+    )  # fmt: skip
+    merged = add(merged)
+    for position, candidate in enumerate(group):
+        constants = [" ".join(row[position]) for row in varying]
+        _call_instead(candidate.function, merged, constants)
+    return merged
+
+
+def _with_parameters(line: str, places: Iterator[tuple[tuple[str, str], ...]], names: dict[object, str]) -> str:
+    """Return a line with its varying constants replaced; `places` yields the constants of all members."""
+    result: str = line
+    for (_, start, end), row in reversed([*zip(_constants(line), places, strict=False)]):
+        if row in names:
+            result = f"{result[:start]}{names[row]}{result[end:]}"
+    if result == line or " = alloca " not in line:
+        return result
+    size, element = result.rpartition(" = alloca ")[2].strip("[]").split(" x ")
+    return f"{line.partition('alloca')[0]}alloca {element}, i64 {size}"
+
+
+def _call_instead(function: Function, merged: Function, constants: Iterable[str]) -> None:
+    """Replace the body of a function by a call of the merged one."""
+    signature = function.signature
+    arguments = [*(parameter.argument for parameter in signature.parameters), *constants]
+    result = "" if signature.result == "void" else "%merged.result = "
+    lines = ["entry:", f"  {result}call {signature.result} @{merged.name}({', '.join(arguments)})"]
+    lines.append("  ret void" if signature.result == "void" else f"  ret {signature.result} %merged.result")
+    signature.attributes = ["nounwind", *QUICK.split()]
+    function.replace_lines(lines)
+
+
+__all__ = ["merge_functions"]

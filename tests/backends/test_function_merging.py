@@ -1,0 +1,99 @@
+"""Functions of a module that differ only in constants become one, whose constants are arguments."""
+
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import autoconv
+from autoconv.backends.llvm.ir import merging
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.signature import Function, Signature
+
+_DEFINITION = re.compile(r"^define [^@\n]*@(\w+)\([^\n]*\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+
+
+def add_loop(module, count, start=0, callee="", operation="add"):
+    """Add a function that adds the same number `count` times, and return its name."""
+    lines = [
+        "entry:", "  br label %loop1", "loop1:", f"  %i1 = phi i64 [ {start}, %entry ], [ %v2, %loop1 ]",
+        f"  %v1 = {operation} i64 %x, {count}", "  %v2 = add nsw i64 %i1, 1", f"  %v3 = icmp slt i64 %v2, {count}",
+        *([f"  call void @{callee}(i64 %v1)"] if callee else []),
+        "  br i1 %v3, label %loop1, label %done", "done:", "  ret i64 %v1",
+    ]  # fmt: skip
+    return module.add(Function(Signature("i64", ("i64 %x",)), lines), "routine")
+
+
+@pytest.fixture
+def module(monkeypatch):
+    monkeypatch.setattr(merging, "_MIN_CHARACTERS", 0)
+    module = ModuleText()
+    module.has_loops = True
+    return module
+
+
+def definitions(module):
+    """Return the body of each function by its name."""
+    return {name: body for text in module.texts() for name, body in _DEFINITION.findall(text)}
+
+
+def test_functions_of_other_constants_call_one_function(module):
+    first, second = add_loop(module, 40), add_loop(module, 70)
+    bodies = definitions(module)
+    (merged,) = bodies.keys() - {first, second}
+    assert f"call i64 @{merged}(i64 %x, i64 40)" in bodies[first]
+    assert f"call i64 @{merged}(i64 %x, i64 70)" in bodies[second]
+    assert "add i64 %x, %c0" in bodies[merged] and "icmp slt i64 %v2, %c0" in bodies[merged]
+
+
+def test_constants_that_vary_apart_are_apart(module):
+    first, second = add_loop(module, 40, start=5), add_loop(module, 70, start=6)
+    bodies = definitions(module)
+    (merged,) = bodies.keys() - {first, second}
+    assert f"@{merged}(i64 %x, i64 5, i64 40)" in bodies[first]
+    assert f"@{merged}(i64 %x, i64 6, i64 70)" in bodies[second]
+
+
+def test_called_functions_are_arguments(module):
+    callees = [module.add(Function(Signature("void", ("i64 %x",), name=n), ["  ret void"]), "") for n in ("f1", "f2")]
+    first, second = (add_loop(module, 40, callee=callee) for callee in callees)
+    bodies = definitions(module)
+    (merged,) = bodies.keys() - {first, second, *callees}
+    assert f"@{merged}(i64 %x, ptr @f1)" in bodies[first] and f"@{merged}(i64 %x, ptr @f2)" in bodies[second]
+    assert "call void %c0(i64 %v1)" in bodies[merged]
+
+
+def test_functions_of_other_instructions_stay(module):
+    names = {add_loop(module, 40), add_loop(module, 40, operation="mul")}
+    assert definitions(module).keys() == names
+
+
+def test_a_small_module_keeps_its_constants(module, monkeypatch):
+    monkeypatch.undo()
+    names = {add_loop(module, 40), add_loop(module, 70)}
+    assert definitions(module).keys() == names
+
+
+@pytest.mark.optimised
+def test_results_of_merged_layers_are_those_of_numpy(monkeypatch):
+    monkeypatch.setattr(merging, "_MIN_CHARACTERS", 0)
+    texts = []
+    original = ModuleText.texts
+    monkeypatch.setattr(ModuleText, "texts", lambda self: texts.append(original(self)) or texts[-1])
+    sizes = (17, 40, 33, 24, 50)
+
+    def layers(library, tables, weights):
+        return [
+            (library.tanh(table) * weight).sum(axis=1) - library.exp(-table).max(axis=0)[: len(table)]
+            for table, weight in zip(tables, weights, strict=True)
+        ]
+
+    random = np.random.default_rng(3)
+    tables = [random.normal(size=(size, size + 3)) for size in sizes]
+    weights = [random.normal(size=size + 3) for size in sizes]
+    results = autoconv.compile(lambda tables, weights: layers(np, tables, weights))(tables, weights)
+    for result, expected in zip(results, layers(np, tables, weights), strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-12)
+    assert any("@merged" in text for text in texts[-1])
