@@ -79,6 +79,19 @@ class Unit(float):
     pass
 
 
+class Rounded(float):
+    def __repr__(self):
+        return f"{float(self):.0f}"
+
+
+class Caseless(str):
+    def __eq__(self, other):
+        return str.lower(self) == str.lower(other)
+
+    def __hash__(self):
+        return hash(str.lower(self))
+
+
 Named = namedtuple("Named", "x y")
 
 
@@ -124,6 +137,8 @@ VALUES = {
     "Text": ["Text('ab')", "Text('xay')", "Text('')"],
     "Whole": ["Whole(5)", "Whole(-3)", "Whole(0)"],
     "Unit": ["Unit(2.5)", "Unit(-1.5)", "Unit(4.0)"],
+    "Rounded": ["Rounded(1.2)", "Rounded(1.4)", "Rounded(-0.6)"],
+    "Caseless": ["Caseless('a')", "Caseless('A')", "Caseless('ab')"],
     "Named": ["Named(1, 2)", "Named(3, 4)", "Named(5, 6)"],
     "Point": ["Point(1)", "Point(3, 4)", "Point(0, 0)"],
     "Ranked": ["Ranked(1)", "Ranked(3, 4.5)", "Ranked(0, -1.0)"],

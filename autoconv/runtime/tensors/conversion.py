@@ -219,6 +219,8 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
     """Convert the array of Python's numbers to the dtype, or to the one that they have by default."""
     inferred_dtype = _inferred_dtype(array, value)
     if dtype is None:
+        if inferred_dtype.name == "float32" and current_region() is None and not _fits_float32(array):
+            raise ValueError("Can't convert Python sequence with out-of-range double to Tensor.")
         return array.astype(inferred_dtype.numpy)
     if array.size == 0 and isinstance(value, (list, tuple)):
         return np.empty(array.shape, dtype.numpy)  # an empty list does not determine a dtype
@@ -228,6 +230,16 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
     if dtype.name == "uint64" and array.size and array.dtype.kind == "i" and array.min() < 0:
         raise out_of_range_error()
     return _cast_array(array, dtype)
+
+
+def _fits_float32(array: np.ndarray) -> bool:
+    """Return whether no finite number becomes infinite in float32."""
+    if array.size and -_BEYOND < array.min() and array.max() < _BEYOND:
+        return True
+    return not (np.isfinite(array) & (np.abs(array) >= _BEYOND)).any()
+
+
+_BEYOND = float(np.finfo(np.float32).max) + 2.0**103  # half a unit in the last place above the largest number
 
 
 def unsupported_error(value: object) -> ValueError:
