@@ -1,4 +1,4 @@
-"""Enumerations whose text conversions are compiled functions, and are keys of traces at the same time."""
+"""Enumerations as keys of traces: their text conversions may be compiled, and their members may be equal."""
 
 from __future__ import annotations
 
@@ -29,3 +29,21 @@ def test_representations_of_members():
         assert [repr(member) for member in compiled] == [repr(member) for member in plain]
         assert [str(member) for member in compiled] == [str(member) for member in plain]
         assert f"{list(compiled)}" == "[Direction.LEFT, Direction.RIGHT]"
+
+
+def test_members_that_are_equal():
+    class Unit(enum.Enum):
+        METRE = 1
+        FOOT = 2
+
+        def __eq__(self, other):
+            return isinstance(other, Unit)
+
+        def __hash__(self):
+            return 0
+
+    @autoconv.compile
+    def label(unit):
+        return f"in {unit.name}"
+
+    assert [label(unit) for unit in [*Unit, *Unit]] == ["in METRE", "in FOOT", "in METRE", "in FOOT"]

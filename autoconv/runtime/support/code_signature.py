@@ -5,15 +5,20 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
+
+_PYTHON_CALLABLES = (FunctionType, MethodType, BuiltinFunctionType, type, partial)
 
 
 def code_signature(function: Callable[..., Any]) -> inspect.Signature:
     """Return the parameters that a call of the function fills; `__wrapped__` and `__signature__` are not read.
 
-    For other callables than functions, methods and partials of these it is `inspect.signature`.
+    For other callables than functions, methods and partials of these it is `inspect.signature`. Of an object, it is
+    that of the method `__call__`: `inspect.signature` would compare the object with others, by methods of the program.
     """
+    if not isinstance(function, _PYTHON_CALLABLES) and isinstance(vars(type(function)).get("__call__"), FunctionType):
+        return code_signature(MethodType(type(function).__call__, function))
     return inspect.signature(_without_advertised_signature(function), follow_wrapped=False)
 
 

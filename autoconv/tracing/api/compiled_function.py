@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from types import MethodType
+from typing import TYPE_CHECKING, Any
 
 from autoconv.tracing.api.bound_methods import MethodAttributes
 from autoconv.tracing.api.call_paths import P, R
@@ -58,10 +59,35 @@ class CompiledMethod(MethodAttributes, CompiledFunction[P, R]):
                 super().__setattr__(name, value)
 
 
+class CompiledCallable(CompiledFunction[P, R]):
+    """A compiled callable that Python does not bind to instances: a partial, a class, a bound method, a builtin."""
+
+    __slots__ = ()
+    takes_instances = False
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, instance: object, owner: type | None = None) -> CompiledCallable[P, R]:
+            return self
+
+
+def compile_callable(inner: Any, contract: Any, options: Any) -> Any:
+    """Return the compiled form of a function or another callable, or a method of a class with its decorator kept."""
+    if isinstance(inner, (staticmethod, classmethod)):
+        return type(inner)(compile_callable(inner.__func__, contract, options))
+    if type(inner) is property:
+        accessors = (inner.fget, inner.fset, inner.fdel)
+        fget, fset, fdel = (accessor and compile_callable(accessor, contract, options) for accessor in accessors)
+        return property(fget, fset, fdel, inner.__doc__)
+    is_bound_already = isinstance(inner, (MethodType, CompiledMethod, CompiledCallable))
+    is_bound_later = hasattr(type(inner), "__get__") and not is_bound_already
+    return (CompiledFunction if is_bound_later else CompiledCallable)(inner, contract, options)
+
+
 def _no_function() -> None:
     """Take the place of `python_function` in an object that is not initialised yet."""
 
 
 CompiledFunction.method_class = CompiledMethod
 
-__all__ = ["CompiledFunction", "CompiledMethod"]
+__all__ = ["CompiledFunction", "CompiledMethod", "CompiledCallable", "compile_callable"]

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overloa
 
 from autoconv.config import SETTINGS
 from autoconv.runtime.recording.tracebacks import present_errors
-from autoconv.tracing.api.compiled_function import CompiledFunction
+from autoconv.tracing.api.compiled_function import compile_callable
 from autoconv.tracing.api.disabled import disable
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.api.function_options import FunctionOptions
@@ -141,7 +141,7 @@ def compile(
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
-        make_function = disable if SETTINGS.disabled else CompiledFunction
+        make_function = disable if SETTINGS.disabled else compile_callable
         return make_function(inner, CompileContract, FunctionOptions(donate=donate, backend=backend))
 
     return present_errors(decorate) if func is None else decorate(func)

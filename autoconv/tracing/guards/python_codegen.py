@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -60,6 +61,9 @@ class FunctionWriter:
     def require_equal(self, value: Any, expression: str) -> None:
         """Require that the value of the expression is an equivalent number, text or range of the same class."""
         constant, kind = self.constant(value), self.constant(type(value))
+        if isinstance(value, enum.Enum):
+            self.require(f"{expression} is {constant}")
+            return
         comparison = "{0} == {1}"
         if isinstance(value, np.generic):
             comparison = "{0}.tobytes() == {1}.tobytes()"
