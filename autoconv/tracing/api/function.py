@@ -39,7 +39,7 @@ from autoconv.tracing.key.cache_key import Key, Reference, accepts
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.definition import Definition
 from autoconv.tracing.key.signature import Signature, is_method
-from autoconv.tracing.specialise.bailout import FREE_VALUE_TRACES, Bailout
+from autoconv.tracing.specialise.bailout import FREE_VALUE_TRACES, Bailout, TraceBudget
 from autoconv.tracing.specialise.function_contract import FunctionContract
 from autoconv.tracing.specialise.retracing import find_retracing
 from autoconv.tracing.specialise.session_contract import SessionContract
@@ -116,8 +116,9 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         self._explanation = Explanation(self._signature.name)
         self._feedback = TraceFeedback(self._signature, self._explanation)
         is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and self.backend is None
-        if is_timed:
-            self._bailout.trace_budget.free_traces = FREE_VALUE_TRACES
+        if is_timed:  # a new function of a known definition is like a new value: its trace has to amortise
+            self._retracing.trace_budget = self._retracing.trace_budget or TraceBudget(FREE_VALUE_TRACES)
+            self._bailout = Bailout(self._retracing.trace_budget)
         self._initialise_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
         self._trace_count, self._was_called = 0, False
         self._definition = Definition(python_function)

@@ -47,6 +47,7 @@ class Retracing:
         self.cell = ctypes.c_int64(0)  # the number of calls, which native code increases as well
         self._trace_calls: deque[int] = deque(maxlen=_COUNTED_CALLS)  # numbers of the latest calls that traced
         self._warnings = 0
+        self.trace_budget: Any = None  # of functions that are created repeatedly from one definition
 
     @property
     def calls(self) -> int:
