@@ -179,6 +179,8 @@ def _unbox(x: Any, *, type: TensorType, index: str = "") -> np.ndarray:
             raise IndexError(NUMPY_INDEX_MESSAGE) if index == "item" else TypeError(SLICE_INDEX_MESSAGE)
         name = x.__class__.__name__
         raise OtherKindError(f"a {name} comes where this graph was recorded for an int; @autoconv.compile takes both")
+    if index == "item" and isinstance(x, bool):  # NumPy takes it as a mask, not as a position
+        raise OtherKindError("a bool comes where this graph was recorded for an int; @autoconv.compile takes both")
     if type.weak:
         return to_python_array(x, type.dtype.is_complex)
     array = np.asarray(x, type.dtype.numpy)

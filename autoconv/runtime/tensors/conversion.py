@@ -234,7 +234,7 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
 
 def _fits_float32(array: np.ndarray) -> bool:
     """Return whether no finite number becomes infinite in float32."""
-    if array.size and -_BEYOND < array.min() and array.max() < _BEYOND:
+    if array.size and array.min() > -_BEYOND and array.max() < _BEYOND:
         return True
     return not (np.isfinite(array) & (np.abs(array) >= _BEYOND)).any()
 
