@@ -88,3 +88,10 @@ def test_a_repeated_run_prints_no_line_twice(n, capsys):
     assert program(1.0, n) is True
     assert program(NAN, n) is True
     assert capsys.readouterr().out == "here\n" * 2
+
+
+def test_displays_of_numbers_that_are_compared_by_identity_as_well():
+    check_against_plain(
+        lambda x, y: (x is y, [x] == [y], (x, 1) == (y, 1), {1: x} == {1: y}, [x] != [y]),
+        (NAN, NAN), (NAN, float("nan")), (1.5, NAN), (2.5, 2.5),
+    )  # fmt: skip

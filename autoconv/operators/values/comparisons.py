@@ -16,7 +16,7 @@ import numpy as np
 from autoconv.errors import OtherKindError
 from autoconv.graph.dtypes import float64
 from autoconv.graph.python_operators import MIRRORED
-from autoconv.graph.types import weak_rank
+from autoconv.graph.types import ObjectType, weak_rank
 from autoconv.operators.control.conditionals import (
     if_exp,
     is_staged,
@@ -122,8 +122,16 @@ def is_same_or_equal(x: object, y: object) -> Any:
     """Compare items as containers do: True for one object, else by `==`."""
     if x is y or (type(x) is SymbolicTensor and type(y) is SymbolicTensor and _is_same_value(x, y)):
         return True
+    if type(x) is SymbolicObject and type(y) is SymbolicObject and _is_float_object(x) and _is_float_object(y):
+        return dispatch.apply("logical_or", truth_of(apply_object("is", x, y)), truth_of(apply_object("eq", x, y)))
     _refuse_nans(x, y)
     return eq(x, y)
+
+
+def _is_float_object(x: SymbolicObject) -> bool:
+    """Return whether a graph object is a Python float, which may be a NaN."""
+    type_ = x.value_in_graph.type
+    return isinstance(type_, ObjectType) and type_.kind == "float"
 
 
 def _refuse_nans(x: object, y: object) -> None:
