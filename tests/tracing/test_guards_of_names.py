@@ -211,3 +211,24 @@ def test_gradients_by_several_arguments_are_called_natively():
         value, (by_x, by_y) = compiled(x, y)
         np.testing.assert_allclose((value, *by_x, *by_y), (5.0, 0.0, 2.0, 4.0, 0.0, 1.0, 4.0))
     assert not compiled.concrete_functions[0].checks_guards_in_python
+
+
+SCALES = {"x": 2.0}
+
+
+def test_arguments_of_a_star_beside_guards_in_python():
+    def scaled(*args, **kwargs):
+        return args[0].sum() * SCALES["x"] + len(args) + len(kwargs)
+
+    x, compiled = np.arange(3.0), autoconv.compile(scaled)
+    for arguments, keywords in (((x,), {}), ((x, 1.0), {}), ((x,), {"a": 2}), ((x,), {}), ((x, x), {})):
+        for scale in (2.0, 3.0):
+            SCALES["x"] = scale
+            for _ in range(WARM):
+                assert compiled(*arguments, **keywords) == scaled(*arguments, **keywords)
+    compiled = autoconv.value_and_grad(autoconv.compile(lambda x: (x * x).sum() * SCALES["x"]))
+    for scale in (1.0, 4.0, 1.0):
+        SCALES["x"] = scale
+        for _ in range(WARM):
+            value, gradient = compiled(x)
+            np.testing.assert_allclose((value, *gradient), scale * np.array([5.0, 0.0, 2.0, 4.0]))

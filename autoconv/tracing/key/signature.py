@@ -84,8 +84,13 @@ class Signature:
         self.native_names = tuple(keywords) if has_simple_parameters else ()
 
     def arguments_by_position(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
-        """Return all arguments by position, with defaults; None if only Python's full binding can do so."""
+        """Return all arguments by position, with defaults; None if only Python's full binding can do so.
+
+        As in native dispatch, an entry refuses arguments of another number, such as those of `*args` in other calls.
+        """
         defaults = self._defaults
+        if defaults is None and self.has_only_positions and not kwargs:
+            return args
         if defaults is None or len(args) > self._positional_count or len(args) + len(kwargs) > len(defaults):
             return None
         arguments, keyword_count = list(args), 0
