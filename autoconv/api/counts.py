@@ -28,7 +28,12 @@ def confusion_matrix(
     array([[1, 0],
            [1, 1]], dtype=int32)
     """
-    rows, columns = (cast(reshape(convert_to_tensor(x), [-1]), "int64") for x in (labels, predictions))
+    rows, columns = (cast(convert_to_tensor(x), "int64") for x in (labels, predictions))
+    if rows.shape.rank == columns.shape.rank and (rows.shape.rank or 0) > 1:
+        # TensorFlow stacks along axis 1: a row of the result has two labels, or two predictions.
+        pairs = reshape(stack([rows, columns], axis=1), [-1, 2])
+        rows, columns = pairs[:, 0], pairs[:, 1]
+    rows, columns = reshape(rows, [-1]), reshape(columns, [-1])
     for class_ids, argument_name in ((rows, "`labels`"), (columns, "`predictions`")):
         assert_non_negative(class_ids, f"{argument_name} contains negative values")
     if num_classes is None:

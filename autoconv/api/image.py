@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.accepted_dtypes import with_default_dtype
 from autoconv.api.tensors.arithmetic import floormod
 from autoconv.api.tensors.casts import cast, saturate_cast
 from autoconv.api.tensors.gather import where
@@ -227,7 +228,7 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
 
 def _as_three_channels(images: TensorLike) -> Tensor:
     """Return the images as a tensor; raise InvalidArgumentError for another number of channels than 3."""
-    x = convert_to_tensor(images)
+    x = convert_to_tensor(with_default_dtype(images, float32))
     if x.shape.rank == 0 or (x.shape.rank is not None and x.shape[-1] not in (3, None)):
         raise InvalidArgumentError(f"input must have 3 channels but input has shape {x.shape}")
     return x

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import check_dtype
+from autoconv.api.tensors.accepted_dtypes import as_indices
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.gather import gather, where
 from autoconv.graph.dtypes import int32
@@ -25,7 +25,7 @@ def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.strings.unicode_script([0x41, 0x3B1, 0x4E00, -1]).numpy()
     array([25, 14, 17, -1], dtype=int32)
     """
-    check_dtype("unicode_script", frozenset({int32}), input)
+    input = as_indices("unicode_script", input, frozenset({int32}))
     points = cast(convert_to_tensor(input), int32)
     first_points, scripts = _ranges()
     flat_points = apply("reshape", points, shape=(-1,))

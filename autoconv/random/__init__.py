@@ -31,6 +31,7 @@ from autoconv.api.random.stateless import (
     stateless_truncated_normal,
     stateless_uniform,
 )
+from autoconv.api.random.truncation import stateless_parameterized_truncated_normal
 from autoconv.random import experimental
 from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
@@ -38,9 +39,9 @@ __all__ = [
     "Algorithm", "Generator", "all_candidate_sampler", "categorical", "create_rng_state", "experimental",
     "fixed_unigram_candidate_sampler", "fold_in", "gamma", "get_global_generator", "learned_unigram_candidate_sampler",
     "log_uniform_candidate_sampler", "normal", "poisson", "set_global_generator", "set_seed", "shuffle", "split",
-    "stateless_binomial", "stateless_categorical", "stateless_gamma", "stateless_normal", "stateless_poisson",
-    "stateless_shuffle", "stateless_truncated_normal", "stateless_uniform", "truncated_normal", "uniform",
-    "uniform_candidate_sampler",
+    "stateless_binomial", "stateless_categorical", "stateless_gamma", "stateless_normal",
+    "stateless_parameterized_truncated_normal", "stateless_poisson", "stateless_shuffle",
+    "stateless_truncated_normal", "stateless_uniform", "truncated_normal", "uniform", "uniform_candidate_sampler",
 ]  # fmt: skip
 
 _wrap_public_functions(globals())

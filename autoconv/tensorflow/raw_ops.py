@@ -107,7 +107,7 @@ def _load_tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
     """Return the namespaces of ops that are public functions, and the forms of others; imports their modules lazily."""
     forms, parameters, *modules = (
         importlib.import_module(f"autoconv.tensorflow.raw_op_{part}")
-        for part in ("forms", "parameters", "resources", "updates", "recurrent", "distinct")
+        for part in ("forms", "parameters", "resources", "updates", "recurrent", "distinct", "derivatives")
     )
     others = {**forms.FORMS, **dict(parameters.forms())}
     for module in modules:

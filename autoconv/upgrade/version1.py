@@ -22,6 +22,7 @@ MODULES = {
     "disable_eager_execution": "default_graph", "disable_resource_variables": "scopes",
     "disable_v2_behavior": "default_graph", "disable_v2_tensorshape": "default_graph", "div": "maths",
     "eager_py_func": "maths", "enable_eager_execution": "default_graph", "enable_resource_variables": "scopes",
+    "control_flow_v2_enabled": "scopes", "enable_control_flow_v2": "scopes",
     "enable_v2_behavior": "default_graph", "enable_v2_tensorshape": "default_graph",
     "executing_eagerly_outside_functions": "scopes", "expand_dims": "maths", "extract_image_patches": "image",
     "get_collection": "collections", "get_collection_ref": "collections", "get_default_graph": "default_graph",

@@ -242,7 +242,7 @@ def test_lists_without_elements_get_the_dtype_of_the_first_value():
         lambda: autoconv.zeros([2.0]),
         lambda: autoconv.ones((2, 3.0)),
         lambda: autoconv.reshape(autoconv.ones([4]), [2.0, 2]),
-        lambda: autoconv.reshape(autoconv.ones([4]), np.array([2.0, 2.0])),
+        lambda: autoconv.reshape(autoconv.ones([4]), autoconv.constant([2.0, 2.0])),
         lambda: autoconv.fill([2.0], 1),
         lambda: autoconv.tile([1], [2.0]),
         lambda: autoconv.random.uniform([2.0]),

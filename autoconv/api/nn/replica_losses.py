@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.api.tensors.arithmetic import divide_no_nan
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.shaping import shape
@@ -20,7 +21,8 @@ def compute_average_loss(
 ) -> Tensor:
     """The sum of the (weighted) losses of examples, divided by the number of examples of all replicas.
 
-    By default each replica has as many examples as this one. Raises ValueError for a loss without examples.
+    By default each replica has as many examples as this one. The loss of no examples is 0. Raises
+    ValueError for a loss without a dimension of examples.
 
     >>> autoconv.nn.compute_average_loss([1.0, 3.0], global_batch_size=8).numpy()
     np.float32(0.5)
@@ -35,7 +37,7 @@ def compute_average_loss(
         losses = losses * weights
     if global_batch_size is None:
         global_batch_size = shape(losses)[0] * _replica_count()
-    return reduce_sum(losses) / cast(convert_to_tensor(global_batch_size), losses.dtype)
+    return divide_no_nan(reduce_sum(losses), cast(convert_to_tensor(global_batch_size), losses.dtype))
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:

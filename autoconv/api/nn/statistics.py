@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, SIGNED, check_dtype
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, SIGNED, check_dtype, with_default_dtype
 from autoconv.api.tensors.arguments import static_axes
+from autoconv.api.tensors.arithmetic import divide_no_nan
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones_like
 from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.shaping import concat, pad, shape
-from autoconv.graph.dtypes import float64
+from autoconv.graph.dtypes import float32, float64
 from autoconv.runtime.annotations import AxisLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -75,6 +76,7 @@ def local_response_normalization(
     >>> autoconv.nn.local_response_normalization([[[[1.0, 2.0]]]], depth_radius=1).numpy().ravel().round(4)
     array([0.4082, 0.8165], dtype=float32)
     """
+    input = with_default_dtype(input, float32, FLOATING - {float64})
     check_dtype("local_response_normalization", FLOATING - {float64}, input)
     x: Any = convert_to_tensor(input)
     rank = 4 if x.shape.rank is None else x.shape.rank
@@ -125,7 +127,7 @@ def normalize_moments(
 def weighted_moments(
     x: TensorLike, axes: AxisLike, frequency_weights: TensorLike, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the variance over `axes` of elements weighted by `frequency_weights`.
+    """The mean and the variance over `axes` of elements weighted by `frequency_weights`; 0 where these add up to 0.
 
     >>> [float(number) for number in autoconv.nn.weighted_moments([1.0, 4.0], [0], [2.0, 1.0])]
     [2.0, 2.0]
@@ -133,9 +135,9 @@ def weighted_moments(
     tensor: Any = convert_to_tensor(x)
     weights: Any = cast(convert_to_tensor(frequency_weights), tensor.dtype) + apply("zeros_like", tensor)  # broadcast
     total_weight = reduce_sum(weights, axes, keepdims=True)
-    mean = reduce_sum(weights * tensor, axes, keepdims=True) / total_weight
+    mean = divide_no_nan(reduce_sum(weights * tensor, axes, keepdims=True), total_weight)
     deviation = tensor - mean
-    variance = reduce_sum(weights * deviation * deviation, axes, keepdims=True) / total_weight
+    variance = divide_no_nan(reduce_sum(weights * deviation * deviation, axes, keepdims=True), total_weight)
     if keepdims:
         return mean, variance
     reduced_axes = static_axes(axes)

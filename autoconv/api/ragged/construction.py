@@ -12,7 +12,7 @@ from autoconv.api.ragged.joining import ragged_stack
 from autoconv.api.ragged.rows import gather_rows, value_coordinates
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.sparse.coordinates import true_rows
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, check_dtype
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, as_indices, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, unsorted_segment_sum
@@ -214,7 +214,7 @@ def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_t
     >>> autoconv.ragged.row_splits_to_segment_ids([0, 2, 2, 3]).numpy()
     array([0, 0, 2])
     """
-    check_dtype("row_splits_to_segment_ids", LARGE_INTEGERS, splits)
+    splits = as_indices("row_splits_to_segment_ids", splits, default=int64)
     row_splits = partitions.partition_tensor(splits)
     ids = partitions.rowids_of_lengths(row_splits[1:] - row_splits[:-1])
     return ids if out_type is None else cast(ids, out_type)
@@ -229,7 +229,7 @@ def segment_ids_to_row_splits(
     >>> autoconv.ragged.segment_ids_to_row_splits([0, 0, 2], 4).numpy()
     array([0, 2, 2, 3, 3])
     """
-    check_dtype("segment_ids_to_row_splits", LARGE_INTEGERS, segment_ids)
+    segment_ids = as_indices("segment_ids_to_row_splits", segment_ids, default=int64)
     ids = partitions.partition_tensor(segment_ids)
     splits = partitions.splits_of_rowids(ids, ids, num_segments, False)
     return splits if out_type is None else cast(splits, out_type)

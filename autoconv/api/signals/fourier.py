@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, with_default_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.graph.dtypes import complex64, float32
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -20,7 +22,7 @@ def fft(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.signal.fft(autoconv.constant([1, 2, 3, 4], autoconv.complex64)).numpy()
     array([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j], dtype=complex64)
     """
-    return apply("fft", input, axes=(-1,), norm="backward", name=name)
+    return apply("fft", with_default_dtype(input, complex64, COMPLEX), axes=(-1,), norm="backward", name=name)
 
 
 def ifft(input: TensorLike, name: str | None = None) -> Tensor:
@@ -29,7 +31,7 @@ def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.signal.ifft(autoconv.constant([4, 0, 0, 0], autoconv.complex64)).numpy()
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
-    return apply("ifft", input, axes=(-1,), norm="backward", name=name)
+    return apply("ifft", with_default_dtype(input, complex64), axes=(-1,), norm="backward", name=name)
 
 
 def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
@@ -39,7 +41,7 @@ def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return apply("fft", input, axes=(-2, -1), norm="backward", name=name)
+    return apply("fft", with_default_dtype(input, complex64), axes=(-2, -1), norm="backward", name=name)
 
 
 def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
@@ -49,7 +51,7 @@ def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return apply("ifft", input, axes=(-2, -1), norm="backward", name=name)
+    return apply("ifft", with_default_dtype(input, complex64), axes=(-2, -1), norm="backward", name=name)
 
 
 def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
@@ -58,7 +60,7 @@ def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.signal.fft3d(autoconv.ones([2, 2, 2], autoconv.complex64)).shape
     TensorShape([2, 2, 2])
     """
-    return apply("fft", input, axes=(-3, -2, -1), norm="backward", name=name)
+    return apply("fft", with_default_dtype(input, complex64), axes=(-3, -2, -1), norm="backward", name=name)
 
 
 def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
@@ -67,7 +69,7 @@ def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.signal.ifft3d(autoconv.ones([2, 2, 2], autoconv.complex64)).shape
     TensorShape([2, 2, 2])
     """
-    return apply("ifft", input, axes=(-3, -2, -1), norm="backward", name=name)
+    return apply("ifft", with_default_dtype(input, complex64), axes=(-3, -2, -1), norm="backward", name=name)
 
 
 def rfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str | None = None) -> Tensor:
@@ -76,7 +78,7 @@ def rfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str 
     >>> autoconv.signal.rfft([1.0, 2.0, 3.0, 4.0]).numpy()
     array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
     """
-    x = convert_to_tensor(input_tensor)
+    x = convert_to_tensor(with_default_dtype(input_tensor, float32))
     if fft_length is not None:
         x = _fit_length(x, _static_length(fft_length))
     return apply("rfft", x, norm="backward", name=name)
@@ -89,7 +91,7 @@ def irfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str
     array([1., 1., 1., 1.], dtype=float32)
     """
     length = None if fft_length is None else _static_length(fft_length)
-    return apply("irfft", input_tensor, length=length, norm="backward", name=name)
+    return apply("irfft", with_default_dtype(input_tensor, complex64), length=length, norm="backward", name=name)
 
 
 def _static_length(fft_length: IntLike) -> int:

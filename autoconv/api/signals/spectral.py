@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.signals.fourier import irfft, rfft
-from autoconv.api.tensors.accepted_dtypes import check_dtype
+from autoconv.api.tensors.accepted_dtypes import as_indices
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones
@@ -56,7 +56,7 @@ def kaiser_window(
     >>> autoconv.signal.kaiser_window(3, beta=2.0, dtype=autoconv.float64).numpy().round(3)
     array([0.439, 1.   , 0.439])
     """
-    check_dtype("kaiser_window", frozenset({int32}), window_length)
+    window_length = as_indices("kaiser_window", window_length, frozenset({int32}))
     count = static_int(window_length, "window_length")
     return constant(np.kaiser(count, float(beta)).astype(as_dtype(dtype).numpy))
 
@@ -172,7 +172,7 @@ def _inverse_window(
 
 def _raised_cosine(window_length: IntLike, periodic: bool, dtype: DTypeLike, offset: float) -> Tensor:
     """Return the window offset - (1 - offset) · cos(2·pi·i / period)."""
-    check_dtype("window", frozenset({int32}), window_length)
+    window_length = as_indices("window", window_length, frozenset({int32}))
     out_dtype = as_dtype(dtype)
     length = cast(convert_to_tensor(window_length), out_dtype)
     is_even = 1 - cast(window_length, "int32") % 2

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autoconv.api.tensors.accepted_dtypes import with_default_dtype
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.api.tensors.shaping import pad, transpose
+from autoconv.graph.dtypes import complex64, float32
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -23,7 +25,7 @@ def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = 
     array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return rfftnd(input_tensor, fft_length, (-2, -1), name=name)
+    return rfftnd(with_default_dtype(input_tensor, float32), fft_length, (-2, -1), name=name)
 
 
 def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
@@ -32,7 +34,7 @@ def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = 
     >>> autoconv.signal.rfft3d(autoconv.ones([2, 2, 4])).shape
     TensorShape([2, 2, 3])
     """
-    return rfftnd(input_tensor, fft_length, (-3, -2, -1), name=name)
+    return rfftnd(with_default_dtype(input_tensor, float32), fft_length, (-3, -2, -1), name=name)
 
 
 def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
@@ -42,7 +44,7 @@ def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None =
     array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
-    return irfftnd(input_tensor, fft_length, (-2, -1), name=name)
+    return irfftnd(with_default_dtype(input_tensor, complex64), fft_length, (-2, -1), name=name)
 
 
 def irfft3d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
@@ -51,7 +53,7 @@ def irfft3d(input_tensor: TensorLike, fft_length: Any = None, name: str | None =
     >>> autoconv.signal.irfft3d(autoconv.signal.rfft3d(autoconv.ones([2, 2, 2]))).shape
     TensorShape([2, 2, 2])
     """
-    return irfftnd(input_tensor, fft_length, (-3, -2, -1), name=name)
+    return irfftnd(with_default_dtype(input_tensor, complex64), fft_length, (-3, -2, -1), name=name)
 
 
 def fftnd(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import check_dtype
+from autoconv.api.tensors.accepted_dtypes import as_indices
 from autoconv.api.tensors.arguments import static_int
 from autoconv.graph.dtypes import as_dtype, float32, int32
 from autoconv.runtime.annotations import DTypeLike, IntLike
@@ -18,7 +18,7 @@ def vorbis_window(window_length: IntLike, dtype: DTypeLike = float32, name: str 
     >>> autoconv.signal.vorbis_window(4, dtype=autoconv.float64).numpy().round(4)
     array([0.228 , 0.9737, 0.9737, 0.228 ])
     """
-    check_dtype("vorbis_window", frozenset({int32}), window_length)
+    window_length = as_indices("vorbis_window", window_length, frozenset({int32}))
     length = static_int(window_length, "window_length")
     positions = np.arange(length) + 0.5
     return constant(np.sin(np.pi / 2 * np.sin(np.pi / length * positions) ** 2).astype(as_dtype(dtype).numpy))
@@ -32,7 +32,7 @@ def kaiser_bessel_derived_window(
     >>> autoconv.signal.kaiser_bessel_derived_window(4, beta=2.0, dtype=autoconv.float64).numpy().round(4)
     array([0.4834, 0.8754, 0.8754, 0.4834])
     """
-    check_dtype("kaiser_bessel_derived_window", frozenset({int32}), window_length)
+    window_length = as_indices("kaiser_bessel_derived_window", window_length, frozenset({int32}))
     half = static_int(window_length, "window_length") // 2
     sums = np.cumsum(np.kaiser(half + 1, float(beta)))
     first_half = np.sqrt(sums[:-1] / sums[-1])

@@ -5,6 +5,9 @@ The ops behind them accept more dtypes, which NumPy's functions and Python's ope
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import numpy as np
 
 from autoconv.errors import DtypeError
@@ -57,6 +60,28 @@ def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> N
             )
 
 
+def with_default_dtype(value: Any, default: DType, kept: frozenset[DType] = frozenset()) -> Any:
+    """Return an array of NumPy in the default dtype of the parameter that it is given for; other values as they are.
+
+    An op's parameter may have a fixed or a default dtype. TensorFlow casts arrays to it, tensors not. Arrays of the
+    dtypes `kept` stay as they are.
+    """
+    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "biufc":
+        return value
+    if as_dtype(value.dtype) in kept:
+        return value
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)  # imaginary parts are dropped, as TensorFlow does
+        return value.astype(default.numpy)
+
+
+def as_indices(function: str, value: Any, accepted: frozenset[DType] = LARGE_INTEGERS, default: DType = int32) -> Any:
+    """Return sizes, axes or ids for a parameter with a default dtype; raises DtypeError for tensors of other dtypes."""
+    value = with_default_dtype(value, default, accepted)
+    check_dtype(function, accepted, value)
+    return value
+
+
 def check_flags(function: str, **flags: object) -> None:
     """Raise TypeError for a flag that is not a bool of Python's."""
     for name, flag in flags.items():
@@ -75,5 +100,6 @@ def check_result_dtype(dtype: object, accepted: frozenset[DType]) -> DType:
 
 __all__ = [
     "COMPLEX", "FLOATING", "INDICES", "INTEGERS", "LARGE_INTEGERS", "NUMERIC", "REAL", "SIGNED",
-    "SINGLE_OR_DOUBLE", "check_dtype", "check_flags", "check_result_dtype",
+    "SINGLE_OR_DOUBLE", "as_indices", "check_dtype", "check_flags", "check_result_dtype",
+    "with_default_dtype",
 ]

@@ -30,7 +30,7 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
     if value is None:
         message = f"axis has to be known while tracing, found {axis!r}; pass Python ints"
         raise _unknown_value_error(message, axis)
-    if np.asarray(value).dtype.kind == "f":
+    if np.asarray(value).dtype.kind == "f" and not isinstance(axis, (np.ndarray, np.generic)):  # arrays are cast
         raise DtypeError(f"axis is an int or a list of ints, found {axis!r}")
     return tuple(int(number) for number in np.ravel(value))
 

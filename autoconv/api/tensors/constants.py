@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, check_dtype
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, as_indices, with_default_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.errors import DtypeError
@@ -43,7 +43,7 @@ def _fill_with(shape: Any, dtype: object, number: int, name: str | None) -> Tens
     """Return a tensor of zeros or ones: `number` is 0 or 1, for strings an empty one or "1"."""
     out_dtype = as_dtype(dtype)
     value = (b"", b"1")[number] if out_dtype.is_string else number
-    operands, static_shape = shape_argument(shape)
+    operands, static_shape = shape_argument(with_default_dtype(shape, int32, LARGE_INTEGERS))
     return apply("fill", np.array(value, out_dtype.numpy), *operands, shape=static_shape, name=name)
 
 
@@ -77,7 +77,7 @@ def fill(dims: AxisLike, value: TensorLike, name: str | None = None, layout: obj
     array([[7, 7],
            [7, 7]], dtype=int32)
     """
-    check_dtype("fill", LARGE_INTEGERS, dims)
+    dims = as_indices("fill", dims)
     operands, static_shape = shape_argument(dims)
     return apply("fill", value, *operands, shape=static_shape, name=name)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import INDICES, LARGE_INTEGERS, NUMERIC, check_dtype
+from autoconv.api.tensors.accepted_dtypes import INDICES, LARGE_INTEGERS, NUMERIC, as_indices, check_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_int
 from autoconv.api.tensors.axis_choice import any_axis
-from autoconv.graph.dtypes import as_dtype, float32, int8, int32, uint8
+from autoconv.graph.dtypes import as_dtype, float32, int8, int32, int64, uint8
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor, has_symbolic_or_variable
@@ -39,7 +39,7 @@ def gather(
         if rank is None:
             raise ValueError("a negative batch_dims needs indices of known rank")
         batch_rank += rank
-    gather_axis = batch_rank if axis is None else static_int(axis, "axis")
+    gather_axis = static_int(batch_dims, "batch_dims") if axis is None else static_int(axis, "axis")
     return apply("gather", params, _index_array(indices), axis=gather_axis, batch_dims=batch_rank, name=name)
 
 
@@ -171,8 +171,8 @@ def one_hot(
     array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    check_dtype("one_hot", LARGE_INTEGERS | {int8, uint8}, indices)
-    check_dtype("one_hot", frozenset({int32}), depth)
+    indices = as_indices("one_hot", indices, LARGE_INTEGERS | {int8, uint8}, int64)
+    depth = as_indices("one_hot", depth, frozenset({int32}))
     values = [value for value in (on_value, off_value) if value is not None]
     out_dtype = as_dtype(dtype) if dtype is not None else convert_to_tensor(values[0]).dtype if values else float32
     if out_dtype.is_string and len(values) < 2:
@@ -253,6 +253,6 @@ def dynamic_partition(
     >>> [part.numpy().tolist() for part in autoconv.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
     """
-    check_dtype("dynamic_partition", frozenset({int32}), partitions)
+    partitions = as_indices("dynamic_partition", partitions, frozenset({int32}))
     x, ids = convert_to_tensor(data), convert_to_tensor(partitions)
     return [get_item(x, ids == i) for i in range(num_partitions)]

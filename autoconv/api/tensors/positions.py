@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, SINGLE_OR_DOUBLE, check_dtype
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, SINGLE_OR_DOUBLE, as_indices, check_dtype
 from autoconv.api.tensors.arguments import convert_pair
 from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.comparison import clip_by_value
@@ -29,6 +29,7 @@ def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None
     array([[1, 1],
            [1, 3]], dtype=int32)
     """
+    indices = as_indices("unravel_index", indices)
     check_dtype("unravel_index", LARGE_INTEGERS, indices, dims)
     positions: Any = convert_to_tensor(indices)
     sizes: Any = convert_to_tensor(dims, positions.dtype)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, check_dtype
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, as_indices, check_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.graph.dtypes import as_dtype, bool_, int32
@@ -89,7 +89,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
     """
-    check_dtype("reshape", LARGE_INTEGERS, shape)
+    shape = as_indices("reshape", shape)
     operands, static_shape = shape_argument(shape)
     if not operands and static_shape is not None and {0, -1} <= set(static_shape):
         old_sizes = convert_to_tensor(tensor).shape
@@ -120,7 +120,7 @@ def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> T
     >>> autoconv.expand_dims([1, 2], axis=0).shape
     TensorShape([1, 2])
     """
-    check_dtype("expand_dims", LARGE_INTEGERS, axis)
+    axis = as_indices("expand_dims", axis)
     only_axis: Any = axis[0] if isinstance(axis, (list, tuple)) and len(axis) == 1 else axis
     return apply("expand_dims", input, axis=static_int(only_axis, "axis"), name=name)
 
@@ -172,7 +172,7 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
     array([[1, 2],
            [1, 2]], dtype=int32)
     """
-    check_dtype("broadcast_to", LARGE_INTEGERS, shape)
+    shape = as_indices("broadcast_to", shape)
     operands, static_shape = shape_argument(shape)
     return apply("broadcast_to", input, *operands, shape=static_shape, name=name)
 
@@ -183,7 +183,7 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
     >>> autoconv.tile([1, 2], [2]).numpy()
     array([1, 2, 1, 2], dtype=int32)
     """
-    check_dtype("tile", LARGE_INTEGERS, multiples)
+    multiples = as_indices("tile", multiples)
     operands, static_multiples = shape_argument(multiples)
     return apply("tile", input, *operands, multiples=static_multiples, name=name)
 
@@ -392,7 +392,7 @@ def sequence_mask(lengths: TensorLike, maxlen: Any = None, dtype: DTypeLike = bo
         maxlen = apply("maximum", apply("reduce_max", counts, axis=None, keepdims=False), 0)
     stop = convert_to_tensor(maxlen)
     if stop.dtype is not counts.dtype:
-        stop = apply("cast", stop, dtype=counts.dtype)
+        counts = apply("cast", counts, dtype=stop.dtype)
     zero, one = (np.array(number, counts.dtype.numpy) for number in (0, 1))
     known_stop = static_value(stop)
     row = apply("range", zero, stop, one, length=None if known_stop is None else int(known_stop))

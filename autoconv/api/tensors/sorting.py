@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, REAL, check_dtype
+from autoconv.api.tensors.accepted_dtypes import REAL, as_indices, check_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.shaping import transpose
@@ -98,7 +98,7 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: str
     >>> autoconv.math.in_top_k([1], [[0.1, 0.9, 0.5]], k=1).numpy()
     array([ True])
     """
-    check_dtype("in_top_k", LARGE_INTEGERS, targets)
+    targets = as_indices("in_top_k", targets)
     scores = as_tensor(predictions)
     if scores is None:  # arrays of other dtypes are converted, as in TensorFlow
         scores = convert_to_tensor(predictions, float32)

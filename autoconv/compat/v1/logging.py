@@ -70,6 +70,14 @@ def vlog(level: int, msg: str, *args: object) -> None:
     _LOGGER.log(level, msg, *args)
 
 
+def TaskLevelStatusMessage(msg: str) -> None:
+    """Log a message about the whole program, as an error.
+
+    >>> autoconv.compat.v1.logging.TaskLevelStatusMessage("the input has ended")
+    """
+    _LOGGER.error(msg)
+
+
 def flush() -> None:
     """Write what the handlers hold.
 

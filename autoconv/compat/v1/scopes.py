@@ -105,6 +105,22 @@ def enable_resource_variables() -> None:
     """
 
 
+def enable_control_flow_v2() -> None:
+    """Do nothing: branches and loops are always ops with regions.
+
+    >>> autoconv.compat.v1.enable_control_flow_v2()
+    """
+
+
+def control_flow_v2_enabled() -> bool:
+    """Return True: branches and loops are ops with regions.
+
+    >>> autoconv.compat.v1.control_flow_v2_enabled()
+    True
+    """
+    return True
+
+
 def disable_resource_variables() -> None:
     """Do nothing: variables read their value where the program reads it.
 

@@ -1,5 +1,11 @@
-"""Ops under their private path."""
+"""`tensorflow.python.ops.math_ops`: ops on numbers, by their public names."""
 
+from typing import Any
+
+import autoconv
 from autoconv import math
 
-is_nan = math.is_nan
+
+def __getattr__(name: str) -> Any:
+    """Return the name of `math`, else the public name of autoconv."""
+    return getattr(math, name, None) or getattr(autoconv, name)

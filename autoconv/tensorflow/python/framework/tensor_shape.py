@@ -1,0 +1,24 @@
+"""`tensorflow.python.framework.tensor_shape`: static shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.compat.v1 import Dimension as Dimension
+from autoconv.compat.v1 import dimension_value as dimension_value
+from autoconv.runtime.support.shape import TensorShape as TensorShape
+
+
+def as_shape(shape: Any) -> TensorShape:
+    """Return a shape as a TensorShape."""
+    return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+
+
+def unknown_shape(rank: int | None = None) -> TensorShape:
+    """Return a shape of unknown sizes, or also of an unknown rank."""
+    return TensorShape(None if rank is None else [None] * rank)
+
+
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
+    """Return a size of a shape as a Dimension, one of None where the rank is unknown."""
+    return Dimension(None if shape.rank is None else shape.as_list()[index])

@@ -1,0 +1,118 @@
+"""`tensorflow.python.util.deprecation`: decorators of functions that a library will drop.
+
+A call warns once for each function, by the logger of absl where it is installed, else of Python.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_LOGGER = logging.getLogger("absl")
+_warned: set[tuple[Any, ...]] = set()
+_silenced = False
+
+
+def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable[[Any], Any]:
+    """Return a decorator of a deprecated function or class; `instructions` say what to use instead."""
+
+    def decorate(target: Any) -> Any:
+        if inspect.isclass(target):
+            initialise = _warning(target.__init__, lambda _: f"{target.__qualname__} is deprecated", date, instructions)
+            setattr(target, "__init__", initialise)  # noqa: B010 (mypy refuses an assignment)
+            return target
+        return _warning(target, lambda _: f"{target.__qualname__} is deprecated", date, instructions)
+
+    return decorate
+
+
+def deprecated_args(
+    date: str | None, instructions: str, *names_or_tuples: Any, **kwargs: Any
+) -> Callable[[Any], Any]:
+    """Return a decorator of a function with deprecated arguments: names, or pairs of a name and values that pass."""
+    accepted = {item[0]: item[1:] for item in names_or_tuples if isinstance(item, tuple)}
+    names = [item[0] if isinstance(item, tuple) else item for item in names_or_tuples]
+
+    def message(target: Any, arguments: dict[str, Any]) -> str:
+        found = [name for name in names if name in arguments and arguments[name] not in accepted.get(name, ())]
+        return f"the arguments {', '.join(found)} of {target.__qualname__} are deprecated" if found else ""
+
+    return lambda target: _warning_of_arguments(target, message, date, instructions)
+
+
+def deprecated_arg_values(
+    date: str | None, instructions: str, warn_once: bool = True, **deprecated_kwargs: Any
+) -> Callable[[Any], Any]:
+    """Return a decorator of a function with deprecated values of arguments."""
+
+    def message(target: Any, arguments: dict[str, Any]) -> str:
+        found = [f"{name}={value!r}" for name, value in deprecated_kwargs.items() if arguments.get(name, ...) is value]
+        return f"{', '.join(found)} of {target.__qualname__} is deprecated" if found else ""
+
+    return lambda target: _warning_of_arguments(target, message, date, instructions)
+
+
+def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> Any:
+    """Return a function or a subclass under its former name, which warns when it is called."""
+    instructions = f"use {name} instead"
+    if inspect.isclass(func_or_class):
+        initialise = _warning(
+            func_or_class.__init__, lambda _: f"{deprecated_name} is deprecated", None, instructions
+        )
+        metaclass: Any = type(func_or_class)
+        return metaclass(func_or_class.__name__, (func_or_class,), {"__init__": initialise})
+    return _warning(func_or_class, lambda _: f"{deprecated_name} is deprecated", None, instructions)
+
+
+def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old_value: Any) -> Any:
+    """Return the value of an argument that had another name; raises ValueError if both are given."""
+    if old_value is not None and new_value is not None:
+        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'.")
+    return new_value if old_value is None else old_value
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """Warn about nothing inside of the block."""
+    global _silenced
+    before, _silenced = _silenced, True
+    try:
+        yield
+    finally:
+        _silenced = before
+
+
+def _warning_of_arguments(
+    target: Any, message: Callable[[Any, dict[str, Any]], str], date: str | None, instructions: str
+) -> Any:
+    signature = inspect.signature(target)
+
+    def of_call(call: inspect.BoundArguments) -> str:
+        return message(target, dict(call.arguments))
+
+    return _warning(target, of_call, date, instructions, signature)
+
+
+def _warning(
+    target: Any, message: Callable[[Any], str], date: str | None, instructions: str,
+    signature: inspect.Signature | None = None,
+) -> Any:  # fmt: skip
+    """Return `target` so that it logs the message of a call, if there is one, once."""
+
+    @functools.wraps(target)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        text = ""
+        if not _silenced:
+            with contextlib.suppress(TypeError):  # `target` itself raises it for arguments that do not fit
+                text = message(signature.bind(*args, **kwargs) if signature else None)
+        if text and (target, text) not in _warned:
+            _warned.add((target, text))
+            when = f"after {date}" if date else "in a future version"
+            _LOGGER.warning("%s and will be removed %s: %s", text, when, instructions)
+        return target(*args, **kwargs)
+
+    return call

@@ -1,0 +1,234 @@
+"""`tensorflow.python.util.nest`: structures by paths, and by a shallower structure that says where to stop.
+
+`[1, [2, 3]]` up to `["a", "b"]` has the parts 1 and [2, 3]: the shallow structure's leaves decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from autoconv.nest import assert_same_structure as assert_same_structure
+from autoconv.nest import flatten as flatten
+from autoconv.nest import is_nested as is_nested
+from autoconv.nest import map_structure as map_structure
+from autoconv.nest import pack_sequence_as as pack_sequence_as
+from autoconv.runtime.support.structure import fields_of, is_structure, sorted_keys
+from autoconv.runtime.support.structure_difference import are_mappings
+from autoconv.runtime.support.type_spec import from_parts, is_composite, parts_of, spec_of_composite
+
+Path = tuple[Any, ...]
+
+
+def flatten_up_to(
+    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+) -> list[Any]:
+    """Return the parts of `input_tree` at the leaves of `shallow_tree`, in order."""
+    assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites)
+    return [part for _, part in _parts_up_to(shallow_tree, input_tree, expand_composites)]
+
+
+def flatten_with_tuple_paths_up_to(
+    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+) -> list[tuple[Path, Any]]:
+    """Return the paths and the parts of `input_tree` at the leaves of `shallow_tree`, in order."""
+    assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites)
+    return list(_parts_up_to(shallow_tree, input_tree, expand_composites))
+
+
+def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any) -> Any:
+    """Return func(part, …) for the parts of the inputs at the leaves of `shallow_tree`, in its structure."""
+    return map_structure_with_tuple_paths_up_to(shallow_tree, lambda _, *parts: func(*parts), *inputs, **kwargs)
+
+
+def map_structure_with_tuple_paths_up_to(
+    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
+) -> Any:
+    """Return func(path, part, …) for the parts of the inputs at the leaves of `shallow_tree`, in its structure."""
+    if not inputs:
+        raise ValueError("Cannot map over no sequences")
+    check_types = kwargs.pop("check_types", True)
+    expand = kwargs.pop("expand_composites", False)
+    if kwargs:
+        raise ValueError(f"Only `check_types` and `expand_composites` are keyword arguments, found {sorted(kwargs)}")
+    parts_of_each = [flatten_with_tuple_paths_up_to(shallow_tree, each, check_types, expand) for each in inputs]
+    paths = [path for path, _ in parts_of_each[0]]
+    rows = zip(*([part for _, part in parts] for parts in parts_of_each), strict=True)
+    results = [func(path, *row) for path, row in zip(paths, rows, strict=True)]
+    return pack_sequence_as(shallow_tree, results, expand)
+
+
+def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """Return func(path, leaf, …) for the leaves of like structures; a path is a tuple of keys and indices."""
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, kwargs.get("check_types", True))
+    return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
+
+
+def map_structure_with_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """Return func("key/index", leaf, …) for the leaves of like structures."""
+
+    def by_text(path: Path, *leaves: Any) -> Any:
+        return func("/".join(map(str, path)), *leaves)
+
+    return map_structure_with_tuple_paths(by_text, *structure, **kwargs)
+
+
+def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list[tuple[Path, Any]]:
+    """Return the leaves with their paths, tuples of keys and indices."""
+    return list(_parts_up_to(structure, structure, expand_composites))
+
+
+def flatten_with_joined_string_paths(
+    structure: Any, separator: str = "/", expand_composites: bool = False
+) -> list[tuple[str, Any]]:
+    """Return the leaves with their paths as strings."""
+    paths_and_leaves = flatten_with_tuple_paths(structure, expand_composites)
+    return [(separator.join(map(str, path)), leaf) for path, leaf in paths_and_leaves]
+
+
+def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[Path]:
+    """Yield the paths of the leaves."""
+    for path, _ in _parts_up_to(nest, nest, expand_composites):
+        yield path
+
+
+def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return a dict with the leaves of keys that are structures, each with the leaf of the value at its place."""
+    flat: dict[Any, Any] = {}
+    for key, value in dictionary.items():
+        keys, values = flatten(key), flatten(value)
+        if len(keys) != len(values):
+            raise ValueError(f"Could not flatten dictionary. Key had {len(keys)} elements, value {len(values)}.")
+        for one_key, one_value in zip(keys, values, strict=True):
+            if one_key in flat:
+                raise ValueError(f"Could not flatten dictionary: the key {one_key} is not unique.")
+            flat[one_key] = one_value
+    return flat
+
+
+def get_traverse_shallow_structure(
+    traverse_fn: Callable[[Any], Any], structure: Any, expand_composites: bool = False
+) -> Any:
+    """Return a structure of bools that ends where `traverse_fn` returns False; it may return bools for all parts."""
+    to_traverse = traverse_fn(structure)
+    if not _is_nested(structure, expand_composites):
+        if not isinstance(to_traverse, bool):
+            raise TypeError(f"traverse_fn returned structure: {to_traverse} for non-structure: {structure}")
+        return to_traverse
+    if isinstance(to_traverse, bool):
+        if not to_traverse:
+            return False
+        parts = _yield_value(structure)
+        flags = [get_traverse_shallow_structure(traverse_fn, part, expand_composites) for part in parts]
+        return _sequence_like(structure, flags)
+    assert_shallow_structure(to_traverse, structure, expand_composites=expand_composites)
+    flags = []
+    for part, flag in zip(_yield_value(structure), _yield_value(to_traverse), strict=True):
+        if not isinstance(flag, bool):
+            raise TypeError(f"traverse_fn didn't return a depth=1 structure of bool: {to_traverse}")
+        flags.append(get_traverse_shallow_structure(traverse_fn, part, expand_composites) if flag else False)
+    return _sequence_like(to_traverse, flags)
+
+
+def assert_shallow_structure(
+    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raise TypeError or ValueError if `shallow_tree` is not a part of `input_tree`, from its root."""
+    if not _is_nested(shallow_tree, expand_composites):
+        return
+    if not _is_nested(input_tree, expand_composites):
+        raise TypeError(
+            f"If shallow structure is a sequence, input must also be a sequence. Input has type: {type(input_tree)}."
+        )
+    same_kind = type(shallow_tree) is type(input_tree) or are_mappings(shallow_tree, input_tree)
+    if check_types and not same_kind:
+        raise TypeError(
+            "The two structures don't have the same sequence type. Input structure has type "
+            f"{type(input_tree)}, while shallow structure has type {type(shallow_tree)}."
+        )
+    inner = dict(_yield_sorted_items(input_tree)) if is_mapping(input_tree) else list(_yield_value(input_tree))
+    shallow = list(_yield_sorted_items(shallow_tree))
+    if len(inner) != len(shallow):
+        raise ValueError(
+            "The two structures don't have the same sequence length. Input structure has length "
+            f"{len(inner)}, while shallow structure has length {len(shallow)}."
+        )
+    for position, (key, part) in enumerate(shallow):
+        if isinstance(inner, dict) and key not in inner:
+            raise ValueError(f"The two structures don't have the same keys: {key!r} is only in the shallow structure.")
+        other = inner[key] if isinstance(inner, dict) else inner[position]
+        assert_shallow_structure(part, other, check_types, expand_composites)
+
+
+def is_mapping(value: Any) -> bool:
+    """Return whether the value is a mapping."""
+    return isinstance(value, Mapping)
+
+
+def is_attrs(value: Any) -> bool:
+    """Return whether the value's class is one of the library attrs."""
+    return hasattr(type(value), "__attrs_attrs__")
+
+
+def _is_namedtuple(value: Any, strict: bool = False) -> bool:
+    """Return whether the value is a named tuple; with `strict`, of a class that `namedtuple` made itself."""
+    is_named = isinstance(value, tuple) and isinstance(getattr(value, "_fields", None), Sequence)
+    return is_named and (not strict or type(value).__bases__ == (tuple,))
+
+
+def _is_nested(value: Any, expand_composites: bool) -> bool:
+    return is_structure(value) and (expand_composites or not is_composite(value))
+
+
+def _yield_sorted_items(iterable: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield keys, names of fields or indices, with the parts of a structure."""
+    if is_mapping(iterable):
+        for key in sorted_keys(iterable):
+            yield key, iterable[key]
+    elif _is_namedtuple(iterable):
+        for name in iterable._fields:
+            yield name, getattr(iterable, name)
+    elif is_composite(iterable):
+        yield type(iterable).__name__, parts_of(iterable)
+    elif names := _field_names(iterable):
+        for name in names:
+            yield name, getattr(iterable, name)
+    else:
+        yield from enumerate(iterable)
+
+
+def _field_names(value: Any) -> tuple[str, ...]:
+    class_: Any = type(value)
+    return fields_of(class_)
+
+
+def _yield_value(iterable: Any) -> Iterator[Any]:
+    for _, value in _yield_sorted_items(iterable):
+        yield value
+
+
+def _sequence_like(instance: Any, args: Any) -> Any:
+    """Return a structure like `instance` with other parts, which are in the order of `_yield_sorted_items`."""
+    parts = list(args)
+    if is_mapping(instance):
+        by_key = dict(zip(sorted_keys(instance), parts, strict=True))
+        return type(instance)((key, by_key[key]) for key in instance)
+    if _is_namedtuple(instance):
+        return type(instance)(*parts)
+    if is_composite(instance):
+        return from_parts(spec_of_composite(instance), parts[0])
+    if names := _field_names(instance):
+        return type(instance)(**dict(zip(names, parts, strict=True)))
+    return type(instance)(parts)
+
+
+def _parts_up_to(shallow: Any, whole: Any, expand: bool, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    if not _is_nested(shallow, expand):
+        yield path, whole
+        return
+    inner = dict(_yield_sorted_items(whole)) if is_mapping(whole) else None
+    parts = list(_yield_value(whole))
+    for position, (key, part) in enumerate(_yield_sorted_items(shallow)):
+        other = parts[position] if inner is None else inner[key]
+        yield from _parts_up_to(part, other, expand, (*path, key))
