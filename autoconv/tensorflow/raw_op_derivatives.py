@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import autoconv as tf
+from autoconv import Tensor
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 
@@ -23,12 +24,12 @@ def _broadcast_gradient_args(s0: TensorLike, s1: TensorLike) -> tuple[Any, Any]:
     return first, second
 
 
-def _igamma_slope(a: TensorLike, x: TensorLike) -> Any:
+def _igamma_slope(a: TensorLike, x: TensorLike) -> Tensor:
     """Return the derivative of `math.igamma` by its first operand."""
     return apply("igamma_slope", a, x)
 
 
-def _random_gamma_slope(alpha: TensorLike, sample: TensorLike) -> Any:
+def _random_gamma_slope(alpha: TensorLike, sample: TensorLike) -> Tensor:
     """Return the derivative of a number drawn from a gamma distribution by the distribution's shape `alpha`.
 
     The number's quantile stays the same: its derivative is that of the distribution function, divided by the density.

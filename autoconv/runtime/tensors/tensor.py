@@ -38,6 +38,18 @@ class Tensor(TensorMethods):
     __array_priority__ = 100.0
     __array_ufunc__ = array_ufunc
     __array_function__ = array_function
+    # Libraries give these methods to classes of their own whose objects stand for tensors.
+    OVERLOADABLE_OPERATORS = frozenset({
+        *(f"__{name}__" for name in ("abs", "eq", "ge", "getitem", "gt", "invert", "le", "lt", "ne", "neg")),
+        *(f"__{side}{name}__" for side in ("", "r") for name in (
+            "add", "and", "floordiv", "matmul", "mod", "mul", "or", "pow", "sub", "truediv", "xor",
+        )),
+    })  # fmt: skip
+
+    def __bool__(self) -> bool:
+        return bool(np.asarray(self))  # of a library's object that stands for a tensor; tensors have their own method
+
+    __nonzero__ = __bool__
 
     def __hash__(self) -> int:
         error = TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")

@@ -1,9 +1,8 @@
-"""`tensorflow.compat.v2`: the names of version 2, as a module of its own for imports of it."""
+"""`tensorflow.compat.v2`: TensorFlow's namespace itself."""
 
-from __future__ import annotations
 
-import autoconv
+from autoconv import tensorflow
 
 
 def __getattr__(name: str) -> object:
-    return getattr(autoconv, name)
+    return getattr(tensorflow, name)

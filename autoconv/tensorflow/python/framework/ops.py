@@ -1,11 +1,10 @@
 """`tensorflow.python.framework.ops`: tensors, graphs and their scopes, by their names of version 1."""
 
-from typing import Any
 
 import autoconv.compat.v1
 from autoconv.runtime.tensors.tensor import EagerTensor as EagerTensor
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Return the name of `compat.v1`."""
     return getattr(autoconv.compat.v1, name)

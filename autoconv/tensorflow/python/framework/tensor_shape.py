@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autoconv.compat.v1 import Dimension as Dimension
 from autoconv.compat.v1 import dimension_value as dimension_value
+from autoconv.runtime.annotations import ShapeLike
 from autoconv.runtime.support.shape import TensorShape as TensorShape
 
 
-def as_shape(shape: Any) -> TensorShape:
+def as_shape(shape: ShapeLike) -> TensorShape:
     """Return a shape as a TensorShape."""
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.shape import TensorSpec as TensorSpec
 from autoconv.runtime.support.type_spec import TypeSpec
@@ -15,7 +16,7 @@ class DenseSpec(TypeSpec):
 
     __slots__ = ("_dtype", "_name", "_shape")
 
-    def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
+    def __init__(self, shape: ShapeLike, dtype: DTypeLike = "float32", name: str | None = None) -> None:
         self._shape, self._dtype, self._name = TensorShape(shape), as_dtype(dtype), name
 
     @property

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-_CLASS_BY_NAME: dict[str, type] = {}
-_NAME_BY_CLASS: dict[type, str] = {}
+_NAME_TO_TYPE_SPEC: dict[str, type] = {}
+_TYPE_SPEC_TO_NAME: dict[type, str] = {}
 
 
 def register(name: str) -> Any:
     """Return a decorator that registers a class of specs; ValueError for a name that is taken."""
 
     def decorate(cls: type) -> type:
-        if _CLASS_BY_NAME.get(name, cls) is not cls:
-            raise ValueError(f"Name {name} has already been registered for class {_CLASS_BY_NAME[name]}.")
-        _CLASS_BY_NAME[name], _NAME_BY_CLASS[cls] = cls, name
+        if _NAME_TO_TYPE_SPEC.get(name, cls) is not cls:
+            raise ValueError(f"Name {name} has already been registered for class {_NAME_TO_TYPE_SPEC[name]}.")
+        _NAME_TO_TYPE_SPEC[name], _TYPE_SPEC_TO_NAME[cls] = cls, name
         return cls
 
     return decorate
@@ -22,20 +22,20 @@ def register(name: str) -> Any:
 
 def get_name(cls: type) -> str:
     """Return the registered name of a class; raises ValueError if it has none."""
-    if cls not in _NAME_BY_CLASS:
+    if cls not in _TYPE_SPEC_TO_NAME:
         _register_own_specs()
-    if cls not in _NAME_BY_CLASS:
+    if cls not in _TYPE_SPEC_TO_NAME:
         raise ValueError(f"TypeSpec {cls.__module__}.{cls.__name__} has not been registered.")
-    return _NAME_BY_CLASS[cls]
+    return _TYPE_SPEC_TO_NAME[cls]
 
 
 def lookup(name: str) -> type:
     """Return the class that is registered under a name; raises ValueError if there is none."""
-    if name not in _CLASS_BY_NAME:
+    if name not in _NAME_TO_TYPE_SPEC:
         _register_own_specs()
-    if name not in _CLASS_BY_NAME:
+    if name not in _NAME_TO_TYPE_SPEC:
         raise ValueError(f"No TypeSpec has been registered with name {name!r}")
-    return _CLASS_BY_NAME[name]
+    return _NAME_TO_TYPE_SPEC[name]
 
 
 def _register_own_specs() -> None:

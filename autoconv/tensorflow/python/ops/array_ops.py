@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import autoconv
+from autoconv.runtime.annotations import TensorLike
 
 
-def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Any:
+def prevent_gradient(input: TensorLike, message: str = "", name: str | None = None) -> object:
     """Return the input; raises LookupError where its gradient is taken."""
 
     @autoconv.custom_gradient
-    def identity(value: Any) -> Any:
-        def gradient(*_: Any) -> Any:
+    def identity(value: TensorLike) -> object:
+        def gradient(*_: object) -> object:
             raise LookupError(f"Gradient explicitly disabled. Reason: {message}")
 
         return autoconv.identity(value), gradient
@@ -20,6 +19,6 @@ def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> 
     return identity(input)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Return the public name of autoconv."""
     return getattr(autoconv, name)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import functools
+from collections.abc import Callable, Iterable
 
 from autoconv import case as case
 from autoconv import switch_case as switch_case
 
+Branch = Callable[[], object]
+
 
 def _case_helper(
-    cond_fn: Callable[..., Any], pred_fn_pairs: Any, default: Callable[[], Any] | None, exclusive: bool, name: str,
-    allow_python_preds: bool = False, **cond_kwargs: Any,
-) -> Any:  # fmt: skip
+    cond_fn: Callable[..., object], pred_fn_pairs: Iterable[tuple[object, Branch]], default: Branch | None,
+    exclusive: bool, name: str, allow_python_preds: bool = False, **cond_kwargs: object,
+) -> object:  # fmt: skip
     """Return the result of nested conditionals by `cond_fn`, which takes a predicate and two branches.
 
     Without `default` the last branch is taken where no predicate before it is true. `exclusive` is not checked: the
@@ -21,11 +23,7 @@ def _case_helper(
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     if not pairs:
         raise ValueError("case needs at least one pair of a predicate and a function")
-    result = default if default is not None else pairs.pop()[1]
+    result: Branch = default if default is not None else pairs.pop()[1]
     for predicate, branch in reversed(pairs):
-        result = _nested(cond_fn, predicate, branch, result, cond_kwargs)
+        result = functools.partial(cond_fn, predicate, branch, result, **cond_kwargs)
     return result()
-
-
-def _nested(cond_fn: Any, predicate: Any, branch: Any, otherwise: Any, cond_kwargs: Any) -> Callable[[], Any]:
-    return lambda: cond_fn(predicate, branch, otherwise, **cond_kwargs)

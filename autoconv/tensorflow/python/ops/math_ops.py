@@ -1,11 +1,10 @@
 """`tensorflow.python.ops.math_ops`: ops on numbers, by their public names."""
 
-from typing import Any
 
 import autoconv
 from autoconv import math
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Return the name of `math`, else the public name of autoconv."""
     return getattr(math, name, None) or getattr(autoconv, name)

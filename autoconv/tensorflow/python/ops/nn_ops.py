@@ -1,10 +1,9 @@
 """`tensorflow.python.ops.nn_ops`: ops of neural networks, by their public names."""
 
-from typing import Any
 
 from autoconv import nn
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Return the public name of `nn`."""
     return getattr(nn, name)

@@ -1,6 +1,5 @@
 """`tensorflow.python.ops.random_ops`: random numbers, by their names of version 1."""
 
-from typing import Any
 
 import autoconv.compat.v1
 from autoconv import random
@@ -12,6 +11,6 @@ parameterized_truncated_normal = Missing(
 )
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Return the name of `compat.v1`, else of `random`."""
     return getattr(autoconv.compat.v1, name, None) or getattr(random, name)

@@ -20,7 +20,7 @@ _silenced = False
 def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable[[Any], Any]:
     """Return a decorator of a deprecated function or class; `instructions` say what to use instead."""
 
-    def decorate(target: Any) -> Any:
+    def decorate(target: Any) -> object:
         if inspect.isclass(target):
             initialise = _warning(target.__init__, lambda _: f"{target.__qualname__} is deprecated", date, instructions)
             setattr(target, "__init__", initialise)  # noqa: B010 (mypy refuses an assignment)
@@ -31,13 +31,13 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
 
 
 def deprecated_args(
-    date: str | None, instructions: str, *names_or_tuples: Any, **kwargs: Any
+    date: str | None, instructions: str, *names_or_tuples: object, **kwargs: object
 ) -> Callable[[Any], Any]:
     """Return a decorator of a function with deprecated arguments: names, or pairs of a name and values that pass."""
     accepted = {item[0]: item[1:] for item in names_or_tuples if isinstance(item, tuple)}
     names = [item[0] if isinstance(item, tuple) else item for item in names_or_tuples]
 
-    def message(target: Any, arguments: dict[str, Any]) -> str:
+    def message(target: Any, arguments: dict[str, object]) -> str:
         found = [name for name in names if name in arguments and arguments[name] not in accepted.get(name, ())]
         return f"the arguments {', '.join(found)} of {target.__qualname__} are deprecated" if found else ""
 
@@ -45,30 +45,30 @@ def deprecated_args(
 
 
 def deprecated_arg_values(
-    date: str | None, instructions: str, warn_once: bool = True, **deprecated_kwargs: Any
+    date: str | None, instructions: str, warn_once: bool = True, **deprecated_kwargs: object
 ) -> Callable[[Any], Any]:
     """Return a decorator of a function with deprecated values of arguments."""
 
-    def message(target: Any, arguments: dict[str, Any]) -> str:
+    def message(target: Any, arguments: dict[str, object]) -> str:
         found = [f"{name}={value!r}" for name, value in deprecated_kwargs.items() if arguments.get(name, ...) is value]
         return f"{', '.join(found)} of {target.__qualname__} is deprecated" if found else ""
 
     return lambda target: _warning_of_arguments(target, message, date, instructions)
 
 
-def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> Any:
+def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> object:
     """Return a function or a subclass under its former name, which warns when it is called."""
     instructions = f"use {name} instead"
     if inspect.isclass(func_or_class):
         initialise = _warning(
             func_or_class.__init__, lambda _: f"{deprecated_name} is deprecated", None, instructions
         )
-        metaclass: Any = type(func_or_class)
+        metaclass: Callable[..., object] = type(func_or_class)
         return metaclass(func_or_class.__name__, (func_or_class,), {"__init__": initialise})
     return _warning(func_or_class, lambda _: f"{deprecated_name} is deprecated", None, instructions)
 
 
-def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old_value: Any) -> Any:
+def deprecated_argument_lookup(new_name: str, new_value: object, old_name: str, old_value: object) -> object:
     """Return the value of an argument that had another name; raises ValueError if both are given."""
     if old_value is not None and new_value is not None:
         raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'.")
@@ -88,7 +88,7 @@ def silence() -> Iterator[None]:
 
 def _warning_of_arguments(
     target: Any, message: Callable[[Any, dict[str, Any]], str], date: str | None, instructions: str
-) -> Any:
+) -> object:
     signature = inspect.signature(target)
 
     def of_call(call: inspect.BoundArguments) -> str:
@@ -100,11 +100,11 @@ def _warning_of_arguments(
 def _warning(
     target: Any, message: Callable[[Any], str], date: str | None, instructions: str,
     signature: inspect.Signature | None = None,
-) -> Any:  # fmt: skip
+) -> object:  # fmt: skip
     """Return `target` so that it logs the message of a call, if there is one, once."""
 
     @functools.wraps(target)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         text = ""
         if not _silenced:
             with contextlib.suppress(TypeError):  # `target` itself raises it for arguments that do not fit

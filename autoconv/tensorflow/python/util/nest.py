@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autoconv.nest import assert_same_structure as assert_same_structure
@@ -21,7 +21,7 @@ Path = tuple[Any, ...]
 
 
 def flatten_up_to(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+    shallow_tree: object, input_tree: object, check_types: bool = True, expand_composites: bool = False
 ) -> list[Any]:
     """Return the parts of `input_tree` at the leaves of `shallow_tree`, in order."""
     assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites)
@@ -29,21 +29,21 @@ def flatten_up_to(
 
 
 def flatten_with_tuple_paths_up_to(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+    shallow_tree: object, input_tree: object, check_types: bool = True, expand_composites: bool = False
 ) -> list[tuple[Path, Any]]:
     """Return the paths and the parts of `input_tree` at the leaves of `shallow_tree`, in order."""
     assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites)
     return list(_parts_up_to(shallow_tree, input_tree, expand_composites))
 
 
-def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any) -> Any:
+def map_structure_up_to(shallow_tree: object, func: Callable[..., Any], *inputs: object, **kwargs: Any) -> object:
     """Return func(part, …) for the parts of the inputs at the leaves of `shallow_tree`, in its structure."""
     return map_structure_with_tuple_paths_up_to(shallow_tree, lambda _, *parts: func(*parts), *inputs, **kwargs)
 
 
 def map_structure_with_tuple_paths_up_to(
-    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
-) -> Any:
+    shallow_tree: object, func: Callable[..., Any], *inputs: object, **kwargs: Any
+) -> object:
     """Return func(path, part, …) for the parts of the inputs at the leaves of `shallow_tree`, in its structure."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
@@ -58,36 +58,36 @@ def map_structure_with_tuple_paths_up_to(
     return pack_sequence_as(shallow_tree, results, expand)
 
 
-def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: object, **kwargs: Any) -> object:
     """Return func(path, leaf, …) for the leaves of like structures; a path is a tuple of keys and indices."""
     for other in structure[1:]:
         assert_same_structure(structure[0], other, kwargs.get("check_types", True))
     return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
 
 
-def map_structure_with_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+def map_structure_with_paths(func: Callable[..., Any], *structure: object, **kwargs: Any) -> object:
     """Return func("key/index", leaf, …) for the leaves of like structures."""
 
-    def by_text(path: Path, *leaves: Any) -> Any:
+    def by_text(path: Path, *leaves: object) -> object:
         return func("/".join(map(str, path)), *leaves)
 
     return map_structure_with_tuple_paths(by_text, *structure, **kwargs)
 
 
-def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list[tuple[Path, Any]]:
+def flatten_with_tuple_paths(structure: object, expand_composites: bool = False) -> list[tuple[Path, Any]]:
     """Return the leaves with their paths, tuples of keys and indices."""
     return list(_parts_up_to(structure, structure, expand_composites))
 
 
 def flatten_with_joined_string_paths(
-    structure: Any, separator: str = "/", expand_composites: bool = False
+    structure: object, separator: str = "/", expand_composites: bool = False
 ) -> list[tuple[str, Any]]:
     """Return the leaves with their paths as strings."""
     paths_and_leaves = flatten_with_tuple_paths(structure, expand_composites)
     return [(separator.join(map(str, path)), leaf) for path, leaf in paths_and_leaves]
 
 
-def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[Path]:
+def yield_flat_paths(nest: object, expand_composites: bool = False) -> Iterator[Path]:
     """Yield the paths of the leaves."""
     for path, _ in _parts_up_to(nest, nest, expand_composites):
         yield path
@@ -108,8 +108,8 @@ def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def get_traverse_shallow_structure(
-    traverse_fn: Callable[[Any], Any], structure: Any, expand_composites: bool = False
-) -> Any:
+    traverse_fn: Callable[[Any], Any], structure: object, expand_composites: bool = False
+) -> object:
     """Return a structure of bools that ends where `traverse_fn` returns False; it may return bools for all parts."""
     to_traverse = traverse_fn(structure)
     if not _is_nested(structure, expand_composites):
@@ -132,7 +132,7 @@ def get_traverse_shallow_structure(
 
 
 def assert_shallow_structure(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+    shallow_tree: object, input_tree: object, check_types: bool = True, expand_composites: bool = False
 ) -> None:
     """Raise TypeError or ValueError if `shallow_tree` is not a part of `input_tree`, from its root."""
     if not _is_nested(shallow_tree, expand_composites):
@@ -161,23 +161,23 @@ def assert_shallow_structure(
         assert_shallow_structure(part, other, check_types, expand_composites)
 
 
-def is_mapping(value: Any) -> bool:
+def is_mapping(value: object) -> bool:
     """Return whether the value is a mapping."""
     return isinstance(value, Mapping)
 
 
-def is_attrs(value: Any) -> bool:
+def is_attrs(value: object) -> bool:
     """Return whether the value's class is one of the library attrs."""
     return hasattr(type(value), "__attrs_attrs__")
 
 
-def _is_namedtuple(value: Any, strict: bool = False) -> bool:
+def _is_namedtuple(value: object, strict: bool = False) -> bool:
     """Return whether the value is a named tuple; with `strict`, of a class that `namedtuple` made itself."""
     is_named = isinstance(value, tuple) and isinstance(getattr(value, "_fields", None), Sequence)
     return is_named and (not strict or type(value).__bases__ == (tuple,))
 
 
-def _is_nested(value: Any, expand_composites: bool) -> bool:
+def _is_nested(value: object, expand_composites: bool) -> bool:
     return is_structure(value) and (expand_composites or not is_composite(value))
 
 
@@ -198,17 +198,17 @@ def _yield_sorted_items(iterable: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate(iterable)
 
 
-def _field_names(value: Any) -> tuple[str, ...]:
+def _field_names(value: object) -> tuple[str, ...]:
     class_: Any = type(value)
     return fields_of(class_)
 
 
-def _yield_value(iterable: Any) -> Iterator[Any]:
+def _yield_value(iterable: object) -> Iterator[Any]:
     for _, value in _yield_sorted_items(iterable):
         yield value
 
 
-def _sequence_like(instance: Any, args: Any) -> Any:
+def _sequence_like(instance: Any, args: Iterable[Any]) -> Any:
     """Return a structure like `instance` with other parts, which are in the order of `_yield_sorted_items`."""
     parts = list(args)
     if is_mapping(instance):
@@ -223,7 +223,7 @@ def _sequence_like(instance: Any, args: Any) -> Any:
     return type(instance)(parts)
 
 
-def _parts_up_to(shallow: Any, whole: Any, expand: bool, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def _parts_up_to(shallow: object, whole: object, expand: bool, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     if not _is_nested(shallow, expand):
         yield path, whole
         return

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect as _inspect
+from collections.abc import Callable
 from inspect import *  # noqa: F403
-from typing import Any
 
 
-def getfullargspec(obj: Any) -> _inspect.FullArgSpec:
+def getfullargspec(obj: Callable[..., object]) -> _inspect.FullArgSpec:  # type: ignore[no-redef]
     """Return the parameters of a function; those of this package have no annotations, as TensorFlow's have none."""
     spec = _inspect.getfullargspec(obj)
     is_own = (getattr(obj, "__module__", None) or "").partition(".")[0] == "autoconv"

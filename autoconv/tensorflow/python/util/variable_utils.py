@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import autoconv
 from autoconv import nest
 
 
-def convert_variables_to_tensors(values: Any) -> Any:
+def convert_variables_to_tensors(values: object) -> object:
     """Return a structure with the values of variables in their place."""
     return nest.map_structure(_read, values)
 
 
-def _read(value: Any) -> Any:
+def _read(value: object) -> object:
     return autoconv.convert_to_tensor(value) if isinstance(value, autoconv.Variable) else value
