@@ -23,7 +23,7 @@ def add_containers(call: Call, names: Collection[str]) -> None:
     if not written_templates:
         return
     for name, template in written_templates:
-        containers = list(containers_in(call.arguments[name], template))
+        containers = list(containers_by_template(call.arguments[name], template))
         call.leaves += containers
         call.names += [name] * len(containers)
     added_containers = call.leaves[len(call.key.leaves) :]
@@ -70,13 +70,13 @@ def consists_of_builtins(template: Template | None) -> bool:
     return template.kind in (list, dict, tuple) and all(map(consists_of_builtins, template.children))
 
 
-def containers_in(value: Any, template: Template) -> Iterator[Any]:
-    """Iterate over the lists and dicts in a structure of lists, dicts and tuples, each before its parts."""
+def containers_by_template(value: Any, template: Template) -> Iterator[Any]:
+    """Yield the lists and dicts at the positions of a template of lists, dicts and tuples, each before its parts."""
     if template.kind is not tuple:
         yield value
     keys = range(len(template.children)) if template.keys is None else template.keys
     for key, child in zip(keys, template.children, strict=True):
-        yield from () if child is None else containers_in(value[key], child)
+        yield from () if child is None else containers_by_template(value[key], child)
 
 
-__all__ = ["add_containers", "can_add_containers", "containers_in", "consists_of_builtins", "has_empty_dict"]
+__all__ = ["add_containers", "can_add_containers", "containers_by_template", "consists_of_builtins", "has_empty_dict"]

@@ -18,7 +18,7 @@ from autoconv.runtime.support.structure import ATOMS, flatten, loses_state, muta
 from autoconv.tracing.key.argument_containers import (
     can_add_containers,
     consists_of_builtins,
-    containers_in,
+    containers_by_template,
     has_empty_dict,
 )
 from autoconv.tracing.key.argument_structure import CannotFlatten, find_structures_to_flatten, refuse_shared_containers
@@ -157,7 +157,7 @@ def _add_flattened(call: Call, flattened: _FlattenedContainers, facts: LocationF
     )  # fmt: skip
     for argument, template in templates:
         if argument in written_names and template is not None:
-            containers = list(containers_in(call.arguments[argument], template))
+            containers = list(containers_by_template(call.arguments[argument], template))
             call.leaves += containers
             call.names += [argument] * len(containers)
     container_leaves = call.leaves[len(keys) :]
@@ -168,7 +168,7 @@ def _containers(call: Call) -> Iterator[Any]:
     """Iterate over the written containers of the arguments and locations, in the order of their leaves."""
     for name, template in call.key.templates:
         if name in call.key.written_arguments and template is not None:
-            yield from containers_in(call.arguments[name], template)
+            yield from containers_by_template(call.arguments[name], template)
 
 
 def _can_flatten(value: Any) -> bool:

@@ -22,7 +22,7 @@ from autoconv.runtime.support.structure import pack
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.tracing.guards.list_facts import list_item_type
 from autoconv.tracing.guards.trace_restrictions import RunPlain
-from autoconv.tracing.key.argument_containers import containers_in
+from autoconv.tracing.key.argument_containers import containers_by_template
 from autoconv.tracing.key.array_keys import ArrayKey, describe_array, needs_numpy
 from autoconv.tracing.key.cache_key import CustomKey, ObjectKey, OuterName, SpecKey, TensorKey
 from autoconv.tracing.key.call import Call
@@ -112,7 +112,7 @@ def rebuild_arguments(trace: Trace, call: Call, leaves: list[Any]) -> dict[str, 
         position += count
     for name, template in call.key.templates:
         is_written = name in call.key.written_arguments
-        for container in containers_in(arguments[name], template) if template and is_written else ():
+        for container in containers_by_template(arguments[name], template) if template and is_written else ():
             trace.argument_containers[id(container)] = container, leaves[position]
             position += 1
     return arguments
