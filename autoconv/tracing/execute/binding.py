@@ -161,6 +161,8 @@ def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, An
 def _bind_flat(type_: FunctionType, args: Any, kwargs: Any) -> list[Any] | None:
     """Return the leaves of arguments that are the trace's tensors in order, without its plain values; None if not."""
     names = _flat_names(type_)
+    if args and all(parameter.kind == "KEYWORD_ONLY" for parameter in type_.parameters):
+        return None  # a signature of a saved object takes its tensors by name
     given = dict(zip(names, args, strict=False)) | kwargs
     if len(args) + len(kwargs) != len(names) or set(given) != set(names):
         return None
