@@ -1,11 +1,12 @@
 """Structures of lists, tuples, dicts, named tuples and dataclasses.
 
-Composite tensors, such as sparse ones, are leaves; with `expand_composites` they are structures of their tensors.
+Composite tensors, such as sparse ones, and their specs are leaves; with `expand_composites` they are structures of
+their tensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
@@ -13,7 +14,7 @@ from autoconv.runtime.support.structure import Template, pack
 from autoconv.runtime.support.structure import flatten as _flattened
 from autoconv.runtime.support.structure_difference import check_same_structure
 from autoconv.runtime.support.structure_difference import is_nest as _is_nest
-from autoconv.runtime.support.type_spec import is_composite
+from autoconv.runtime.support.type_spec import from_parts, is_composite, is_composite_spec, part_specs
 
 
 def is_nested(structure: Any) -> bool:
@@ -35,7 +36,8 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     >>> autoconv.nest.flatten({"b": [2, 3], "a": 1})
     [1, 2, 3]
     """
-    return _flatten(structure, expand_composites)[0]
+    leaves = _flatten(structure, expand_composites)[0]
+    return [part for leaf in leaves for part in _leaf_specs(leaf)] if expand_composites else leaves
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
@@ -52,12 +54,30 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
             f"{type(flat_sequence)}"
         )
     leaves, template = _flatten(structure, expand_composites)
-    if len(leaves) != len(flat_sequence):
+    leaf_count = len(flatten(structure, expand_composites))
+    if leaf_count != len(flat_sequence):
         raise ValueError(
-            f"Could not pack sequence. Structure had {len(leaves)} atoms, but flat_sequence had "
+            f"Could not pack sequence. Structure had {leaf_count} atoms, but flat_sequence had "
             f"{len(flat_sequence)} items. Structure: {structure!r}, flat_sequence: {flat_sequence!r}."
         )
+    if expand_composites:
+        remaining_values = iter(flat_sequence)
+        flat_sequence = [_pack_leaf(leaf, remaining_values) for leaf in leaves]
     return _restore_key_order(structure, pack(template, flat_sequence))
+
+
+def _leaf_specs(leaf: Any) -> list[Any]:
+    """Return the specs of the tensors of a composite's spec, as TensorFlow expands it; [leaf] for another leaf."""
+    if not is_composite_spec(leaf):
+        return [leaf]
+    return [part for spec in part_specs(leaf) for part in _leaf_specs(spec)]
+
+
+def _pack_leaf(leaf: Any, remaining_values: Iterator[Any]) -> Any:
+    """Return the next value, or the composite of the next ones where the leaf is the spec of one."""
+    if not is_composite_spec(leaf):
+        return next(remaining_values)
+    return from_parts(leaf, [_pack_leaf(spec, remaining_values) for spec in part_specs(leaf)])
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
@@ -81,7 +101,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
         )
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types, expand)
-    leaves_of_each = [_flatten(item, expand)[0] for item in structure]
+    leaves_of_each = [flatten(item, expand) for item in structure]
     return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*leaves_of_each, strict=True)], expand)
 
 

@@ -46,7 +46,7 @@ class ExtensionTypeSpec(TypeSpec):
 
     @classmethod
     def _deserialize(cls, serialization: tuple[Any, ...]) -> ExtensionTypeSpec:
-        return cls._from_field_values(dict(zip(fields_of(cls._extension_class), serialization, strict=True)))
+        return cls._from_field_values(dict(serialization))
 
     def __getattr__(self, name: str) -> Any:
         values = self.__dict__.get("_values", {})
@@ -59,20 +59,19 @@ class ExtensionTypeSpec(TypeSpec):
         return self._extension_class
 
     def _serialize(self) -> tuple[Any, ...]:
-        return tuple(self._values[name] for name in fields_of(self._extension_class))
+        return tuple((name, self._values[name]) for name in fields_of(self._extension_class))
 
     @property
     def _component_specs(self) -> list[Any]:
-        return [spec for value in self._serialize() for spec in _specs_in(value)]
+        return [spec for _, value in self._serialize() for spec in _specs_in(value)]
 
     def _to_components(self, value: Any) -> list[Any]:
-        fields = zip(fields_of(self._extension_class), self._serialize(), strict=True)
-        return [part for name, spec in fields for part in _components_in(spec, vars(value)[name])]
+        return [part for name, spec in self._serialize() for part in _components_in(spec, vars(value)[name])]
 
     def _from_components(self, components: Any) -> Any:
         remaining_components = iter(components)
         result = self._extension_class.__new__(self._extension_class)
-        for name, spec in zip(fields_of(self._extension_class), self._serialize(), strict=True):
+        for name, spec in self._serialize():
             vars(result)[name] = _map_specs(spec, lambda _: next(remaining_components))
         vars(result)["_is_frozen"] = True
         return result

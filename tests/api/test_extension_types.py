@@ -190,3 +190,32 @@ def test_map_fn_over_the_rows_of_a_batchable_type(staged):
     batch = _Weighted([[1, 2], [3, 4], [5, 6]], [1, 10, 100])
     found = (ac.function(totals) if staged else totals)(batch)
     assert found.numpy().tolist() == [3, 70, 1100]
+
+
+def test_specs_are_structures_of_their_tensors_specs():
+    x = Masked([1, 2], [True, False])
+    spec = ac.type_spec_from_value(x)
+    values, mask = ac.TensorSpec([2], ac.int32), ac.TensorSpec([2], ac.bool)
+    assert spec._serialize() == (("values", values), ("mask", mask), ("name", "m"))
+    assert spec._deserialize(spec._serialize()) == spec
+    assert ac.nest.flatten([spec, 7], expand_composites=True) == [values, mask, 7]
+    packed = ac.nest.pack_sequence_as([spec, 7], [[3, 4], [True, True], 8], expand_composites=True)
+    assert (packed[0].values, packed[0].mask, packed[0].name, packed[1]) == ([3, 4], [True, True], "m", 8)
+    ragged = ac.ragged.constant([[1.0, 2.0], [3.0]])
+    parts = ac.nest.flatten(ragged, expand_composites=True)
+    spec = ac.type_spec_from_value(ragged)
+    assert [part.shape.as_list() for part in ac.nest.flatten(spec, expand_composites=True)] == [[None], [3]]
+    assert ac.nest.pack_sequence_as(spec, parts, expand_composites=True).to_list() == [[1.0, 2.0], [3.0]]
+
+
+def test_specs_of_named_types_are_found_by_name():
+    from autoconv.tensorflow.python.framework import type_spec_registry
+
+    class Named(E.ExtensionType):
+        __name__ = "tests.Named"
+        x: ac.Tensor
+
+    assert type_spec_registry.get_name(Named.Spec) == "tests.Named.Spec"
+    assert type_spec_registry.lookup("tests.Named.Spec") is Named.Spec
+    with pytest.raises(ValueError, match="has not been registered"):
+        type_spec_registry.get_name(Masked.Spec)

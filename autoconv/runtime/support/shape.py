@@ -278,6 +278,9 @@ class TensorSpec(TypeSpec):
     def type(self) -> TensorType:
         return self._type
 
+    def _serialize(self) -> tuple[TensorShape, DType, str | None]:
+        return self.shape, self.dtype, self._name
+
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         other_spec = spec_or_value if isinstance(spec_or_value, TensorSpec) else TensorSpec.from_tensor(spec_or_value)
         return self.dtype is other_spec.dtype and self.shape.is_compatible_with(other_spec.shape)

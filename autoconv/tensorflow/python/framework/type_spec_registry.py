@@ -42,5 +42,15 @@ def _register_own_specs() -> None:
     """Register the specs of the package itself, under TensorFlow's names."""
     import autoconv
 
-    for name in ("TensorSpec", "RaggedTensorSpec", "SparseTensorSpec"):
+    for name in ("TensorSpec", "RaggedTensorSpec", "SparseTensorSpec", "TensorArraySpec"):
         register(f"tf.{name}")(getattr(autoconv, name))
+    _register_extension_types(autoconv.experimental.ExtensionType)
+
+
+def _register_extension_types(base: Any) -> None:
+    """Register the specs of the extension types that give themselves a name, by an attribute `__name__`."""
+    for extension_type in base.__subclasses__():
+        name = vars(extension_type).get("__name__")
+        if isinstance(name, str) and f"{name}.Spec" not in _CLASS_BY_NAME:
+            register(f"{name}.Spec")(extension_type.Spec)
+        _register_extension_types(extension_type)
