@@ -32,6 +32,9 @@ class _FilesDataset(Dataset):
     ) -> None:
         super().__init__(type(self)._node_class(filenames, compression_type))
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}V2 element_spec={self.node.spec}>"  # TensorFlow's class of the second version
+
 
 class TextLineDataset(_FilesDataset):
     """The lines of one or more text files, as bytes without line ends.

@@ -18,6 +18,7 @@ from autoconv.distribute.process_group import ProcessGroup
 from autoconv.distribute.reduction import ReduceOp
 from autoconv.distribute.values import map_leaves, of_replica
 from autoconv.distribute.variables import DistributedVariable
+from autoconv.errors import UnimplementedError
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import EagerTensor
@@ -42,6 +43,8 @@ class MultiWorkerMirroredStrategy(ReplicatedStrategy):
 
     def __init__(self, cluster_resolver: Any = None, communication_options: Any = None) -> None:
         self._group: ProcessGroup | MpiGroup
+        if getattr(communication_options, "timeout_seconds", None) is not None:
+            raise UnimplementedError("communication has no limit of seconds: `timeout_seconds` has to be None")
         if cluster_resolver is None and "TF_CONFIG" not in os.environ and is_started_by_mpi():
             self._group = MpiGroup()
         else:

@@ -24,6 +24,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in ("dlpack", "extension_type", "numpy"):
+    if name not in ("dlpack", "dtensor", "extension_type", "numpy"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"autoconv.tensorflow.experimental.{name}")  # few programs need it

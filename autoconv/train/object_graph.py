@@ -12,6 +12,7 @@ import numpy as np
 from autoconv.api.control.module import Module
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
+from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 
 VALUE = "VARIABLE_VALUE"  # name of a variable's value
@@ -110,7 +111,7 @@ def children_of(value: Any) -> dict[str, Any]:
 
 def value_names(value: Any) -> tuple[str, ...]:
     """Return the names of the values that a checkpoint stores for one object, without those of its parts."""
-    if isinstance(value, Variable):
+    if isinstance(value, Variable) or _waits_for_value(value):
         return (VALUE,)
     return tuple(_serialized_tensors(value))
 
@@ -134,18 +135,32 @@ def restore_values(value: Any, read: Callable[[str], np.ndarray], key_by_name: M
     with recording(None):
         if isinstance(value, Variable):
             _assign(value, read(key_by_name[VALUE]))
+        elif _waits_for_value(value):
+            _check_shape(value, tuple(value.shape), read(key_by_name[VALUE]))
+            restored = constant(read(key_by_name[VALUE]))
+            value._initializer = lambda shape, dtype=None: restored
         else:
             value._restore_from_tensors({name: constant(read(key)) for name, key in key_by_name.items()})
 
 
+def _waits_for_value(value: Any) -> bool:
+    """Return whether this is a variable of Keras that gets its value after the symbolic call which created it."""
+    is_of_keras = callable(getattr(type(value), "_deferred_initialize", None))
+    return is_of_keras and value._value is None and value._initializer is not None
+
+
 def _assign(variable: Variable, array: np.ndarray) -> None:
     """Assign an array of a checkpoint to a variable; raises ValueError for another shape."""
-    if not variable.shape.is_compatible_with(array.shape):
+    _check_shape(variable, variable.shape, array)
+    variable.assign(constant(array))
+
+
+def _check_shape(variable: Any, shape: Any, array: np.ndarray) -> None:
+    if not TensorShape(shape).is_compatible_with(array.shape):
         raise ValueError(
             f"Received incompatible tensor with shape {array.shape} when attempting to restore variable with shape "
-            f"{tuple(variable.shape)} and name {variable.name}."
+            f"{tuple(shape)} and name {variable.name}."
         )
-    variable.assign(constant(array))
 
 
 def _serialized_tensors(value: Any) -> dict[str, Any]:

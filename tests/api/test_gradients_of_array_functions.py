@@ -140,3 +140,22 @@ def test_a_program_enables_it_for_all_tensors(decorate):
     for found, expected in zip(f(ac.constant(x), ac.constant(w)), desired, strict=True):
         np.testing.assert_array_equal(found, expected)
         assert found.dtype == np.asarray(expected).dtype or np.ndim(expected) == 0
+
+
+@pytest.mark.usefixtures("enabled")
+def test_numpy_module_makes_tensors():
+    import autoconv.experimental.numpy as tnp
+
+    x = tnp.arange(6).reshape(2, 3)
+    assert isinstance(x.T, ac.Tensor) and x.T.shape == (3, 2) and isinstance(ac.constant([[1.0]]).mT, ac.Tensor)
+    assert isinstance(tnp.random.randn(3).astype(tnp.float32), ac.Tensor)
+    defaults = (tnp.asarray(1.0), tnp.add(1.0, 2.0), tnp.ones([2]), tnp.add(np.float64(1.0), 2.0))
+    assert {value.dtype for value in defaults} == {ac.float64}
+    try:
+        tnp.experimental_enable_numpy_behavior(prefer_float32=True)
+        assert [value.dtype for value in (tnp.asarray(1.0), tnp.add(1.0, 2.0), tnp.ones([2]))] == 3 * [ac.float32]
+        assert tnp.add(np.float64(1.0), 2.0).dtype == ac.float64 and tnp.asarray(2).dtype == ac.int64
+    finally:
+        tnp.experimental_enable_numpy_behavior()
+    with pytest.raises(NotImplementedError, match="weak dtypes"):
+        tnp.experimental_enable_numpy_behavior(dtype_conversion_mode="all")

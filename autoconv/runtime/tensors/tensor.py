@@ -14,7 +14,7 @@ from autoconv.graph.types import TensorType
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.interchange import Interchange
-from autoconv.runtime.recording.numpy_protocol import array_function, array_ufunc
+from autoconv.runtime.recording.numpy_protocol import array_function, array_ufunc, call_implementation
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.html import tensor_html
 from autoconv.runtime.support.shape import TensorShape, as_shape
@@ -165,12 +165,12 @@ class EagerTensor(Interchange, Tensor):
     @property
     def T(self) -> Tensor:
         """The tensor with its dimensions in reverse order."""
-        return np.transpose(self)  # type: ignore[return-value]
+        return call_implementation(np.transpose, self)  # type: ignore[no-any-return]
 
     @property
     def mT(self) -> Tensor:
         """The tensor with its last two dimensions exchanged."""
-        return np.swapaxes(self, -1, -2)  # type: ignore[return-value]
+        return call_implementation(np.swapaxes, self, -1, -2)  # type: ignore[no-any-return]
 
     @property
     def size(self) -> int:

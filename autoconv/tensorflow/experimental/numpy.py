@@ -7,6 +7,7 @@ no ops runs on NumPy's arrays, and cannot be part of a graph.
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import autoconv.numpy  # noqa: F401 (fills the table)
-from autoconv.errors import StagingError
+from autoconv.errors import StagingError, UnimplementedError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.support.structure import map_structure
@@ -29,14 +30,17 @@ bool_, object_, string_, unicode_ = np.bool_, np.object_, np.bytes_, np.str_
 int_, float_, complex_ = np.int64, np.float64, np.complex128
 _SYNONYMS = {"absolute": "abs", "amax": "max", "amin": "min", "fix": "trunc", "cumproduct": "cumprod"}
 _SYNONYMS |= {"product": "prod", "alltrue": "all", "sometrue": "any", "round_": "round"}
+_prefers_float32 = False
 # Functions of dtypes and of Python's numbers.
 _NOT_OVER_TENSORS = ("iinfo", "issubdtype", "promote_types", "result_type", "isscalar", "inexact")
 
 
 def __getattr__(name: str) -> Any:
     """Return NumPy's function or dtype of that name over tensors."""
+    if name == "random":
+        return importlib.import_module("autoconv.tensorflow.experimental.numpy_random")
     result = getattr(np, name, None)
-    if result is None:
+    if result is None or inspect.ismodule(result):
         raise AttributeError(f"module 'autoconv.experimental.numpy' has no attribute {name!r}")
     if name in _NOT_OVER_TENSORS or inspect.isclass(result) or not callable(result):
         return result
@@ -48,12 +52,14 @@ def _lift_to_tensors(name: str, function: Callable[..., Any]) -> Callable[..., A
     ops_function = implementation(function) or implementation(getattr(np, _SYNONYMS.get(name, name)))
 
     def call_function(*args: object, **kwargs: object) -> Any:
+        has_dtypes = kwargs.get("dtype") is not None or _contains_tensor((args, kwargs)) or _has_array((args, kwargs))
         kwargs = {key: _numpy_dtype(value) if key == "dtype" else value for key, value in kwargs.items()}
         if ops_function is not None and _contains_tensor((args, kwargs)):
             return ops_function(*args, **kwargs)
         if _contains_tensor((args, kwargs), SymbolicTensor):
             raise StagingError(f"np.{name} has no form in graphs")
-        return _to_tensors(function(*map(_to_array, args), **{key: _to_array(value) for key, value in kwargs.items()}))
+        result = function(*map(_to_array, args), **{key: _to_array(value) for key, value in kwargs.items()})
+        return _to_tensors(result if has_dtypes else map_structure(_as_preferred, result))
 
     call_function.__name__ = call_function.__qualname__ = name
     call_function.__doc__ = f"NumPy's `{name}` over tensors."
@@ -65,9 +71,32 @@ def experimental_enable_numpy_behavior(
 ) -> None:
     """Add the methods of NumPy's arrays and its rules for operators and indices to tensors, in the whole process.
 
-    Dtypes follow NumPy; `prefer_float32` and `dtype_conversion_mode` do not change them.
+    Dtypes follow NumPy. With `prefer_float32`, Python's floats and what is made of them become float32. Raises
+    UnimplementedError for a `dtype_conversion_mode` other than "legacy": tensors have no weak dtypes.
     """
+    if dtype_conversion_mode != "legacy":
+        raise UnimplementedError(
+            f"the dtype conversion mode {dtype_conversion_mode!r} is not implemented",
+            remedy='tensors have no weak dtypes: "legacy", which follows NumPy, or autoconv.cast',
+        )
+    global _prefers_float32
+    _prefers_float32 = prefer_float32
     enable_numpy_behaviour()
+
+
+def _as_preferred(value: Any) -> Any:
+    """Return the value with float32 and complex64 for the dtypes of Python's numbers, if these are preferred."""
+    if _prefers_float32 and isinstance(value, (np.ndarray, np.generic)):
+        return value.astype({"d": np.float32, "D": np.complex64}.get(value.dtype.char, value.dtype))
+    return value
+
+
+def _has_array(value: object) -> bool:
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_array, value))
+    return isinstance(value, (np.ndarray, np.generic))
 
 
 def asarray(a: object, dtype: object = None) -> Any:
@@ -80,7 +109,8 @@ def array(val: object, dtype: object = None, copy: bool = True, ndmin: int = 0) 
     import autoconv
 
     if not _contains_tensor(val):
-        return constant(np.array(val, None if dtype is None else _numpy_dtype(dtype), ndmin=ndmin))
+        result = np.array(val, None if dtype is None else _numpy_dtype(dtype), ndmin=ndmin)
+        return constant(result if dtype is not None or _has_array(val) else _as_preferred(result))
     tensor = autoconv.convert_to_tensor(val)
     return tensor if dtype is None else autoconv.cast(tensor, as_dtype(dtype))
 
