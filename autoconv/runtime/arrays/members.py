@@ -36,7 +36,9 @@ def array_member(array: SymbolicArray, name: str) -> Any:
     if not hasattr(np.ndarray, name) or (name.startswith("__") and name.endswith("__")):
         raise as_program_error(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
     if name == "T" or (name == "mT" and array.ndim > 1):
-        return view_of(array, lambda x: getattr(x, name))
+        view = view_of(array, lambda x: getattr(x, name))
+        is_transposed = array.ndim == 2 and type(view) is SymbolicArray and view is not array
+        return SymbolicArray(view.value_in_graph, (array, "T", ())) if is_transposed else view
     if name in ("real", "imag", "strides"):
         return _special_attribute(array, name)
     if name in ("conj", "conjugate") and not array.type.dtype.is_complex:

@@ -58,7 +58,9 @@ _REFLECTED_METHOD_OF_OP = {binary.tensor_op: binary.reflected for binary in BINA
 
 
 class SymbolicArray(TensorMethods):
-    """An array of the graph being recorded. `_source` of a view by indexing is (base, index spec, operands)."""
+    """An array of the graph being recorded.
+
+    `_source` of a view by indexing is (base, index spec, operands), that of a matrix's transpose (base, "T", ())."""
 
     __slots__ = ("__weakref__", "_source", "_value")
     __array_priority__ = 200.0
@@ -186,7 +188,9 @@ class SymbolicArray(TensorMethods):
     # ---- elements
 
     def load(self) -> SymbolicTensor:
-        """Read the current elements as a tensor."""
+        """Read the current elements as a tensor. Products read the matrix of a transposed view in place."""
+        if self._source and self._source[1] == "T":
+            return dispatch.apply("transpose", self._source[0].load())  # type: ignore[no-any-return]
         return SymbolicTensor(record_array_op("array_load", [self._value]).results[0])
 
     def store(self, value: Any) -> None:
@@ -317,11 +321,7 @@ def register_members(get_member: Callable[[SymbolicArray, str], Any]) -> None:
     _get_member = get_member
 
 
-def _raise_no_member(array: SymbolicArray, name: str) -> Any:
-    raise AttributeError(name)
-
-
-_get_member: Callable[[SymbolicArray, str], Any] = _raise_no_member
+_get_member: Callable[[SymbolicArray, str], Any] = lambda array, name: NotImplemented
 
 for _name in _OP_OF_IN_PLACE:
     setattr(SymbolicArray, f"__{_name}__", lambda self, other, _name=_name: self.update_in_place(_name, other))
