@@ -51,6 +51,6 @@ def _register_extension_types(base: Any) -> None:
     """Register the specs of the extension types that give themselves a name, by an attribute `__name__`."""
     for extension_type in base.__subclasses__():
         name = vars(extension_type).get("__name__")
-        if isinstance(name, str) and f"{name}.Spec" not in _CLASS_BY_NAME:
+        if isinstance(name, str) and f"{name}.Spec" not in _NAME_TO_TYPE_SPEC:
             register(f"{name}.Spec")(extension_type.Spec)
         _register_extension_types(extension_type)
