@@ -86,8 +86,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
     python_function: Callable[P, R]
 
     def __init__(
-        self,
-        python_function: Callable[P, R],
+        self, python_function: Callable[P, R],
         contract: type[SessionContract] = FunctionContract,
         options: FunctionOptions = DEFAULTS,
     ) -> None:
