@@ -225,9 +225,8 @@ def pad(
     operands = () if known_paddings is not None else (convert_to_tensor(_flatten_pairs(paddings)),)
     filler = static_value(constant_values)
     if filler is not None:
-        filler = np.asarray(filler).item()
-        options = {"paddings": static_paddings, "mode": mode.upper()}
-        return apply("pad", tensor, *operands, constant_values=filler, **options, name=name)
+        options = {"constant_values": np.asarray(filler).item(), "paddings": static_paddings, "mode": mode.upper()}
+        return apply("pad", tensor, *operands, **options, name=name)
     padded_tensor = apply("pad", tensor, *operands, paddings=static_paddings, mode="CONSTANT", constant_values=0)
     is_inside = apply("ones_like", tensor, dtype=bool_)
     mask = apply("pad", is_inside, *operands, paddings=static_paddings, mode="CONSTANT", constant_values=False)

@@ -371,9 +371,7 @@ def _has_array_protocol(value: object) -> bool:
 def _inferred_dtype(array: np.ndarray, value: object) -> DType:
     """Return the dtype that Python's numbers have in a tensor: int32 if they fit, float32, and NumPy's for others."""
     if array.dtype == np.int64:
-        if array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
-            return int64
-        return int32
+        return int64 if array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)) else int32
     if array.size == 0 and isinstance(value, (list, tuple)):
         return float32
     return float32 if array.dtype == np.float64 else as_dtype(array.dtype)

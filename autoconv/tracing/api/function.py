@@ -245,9 +245,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         return result
 
     def _is_for_object(self, key: Key) -> bool:
-        """Return whether a trace serves particular objects only: it is of a bound method, or an argument is by
-        identity.
-        """
+        """Return whether a trace serves particular objects only: that of a bound method, or arguments by identity."""
         return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
 
     def _leads_back(self, region: Region) -> bool:
