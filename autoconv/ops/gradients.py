@@ -51,15 +51,15 @@ def restore_reduced_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] |
         return value
     shape = shape_of(x)
     if shape is not None:
-        axis = tuple(a % len(shape) for a in axis)
-    if all(a >= 0 for a in axis):
+        axis = tuple(position % len(shape) for position in axis)
+    if all(position >= 0 for position in axis):
         sorted_axes = sorted(axis)
-    elif all(a < 0 for a in axis):
+    elif all(position < 0 for position in axis):
         sorted_axes = sorted(axis, reverse=True)
     else:  # the rank is unknown, and axes count from both ends
         return b.reshape_like(value, b.reduce_any(b.not_equal(x, x), axis=axis, keepdims=True))
-    for a in sorted_axes:
-        value = b.expand_dims(value, axis=a)
+    for position in sorted_axes:
+        value = b.expand_dims(value, axis=position)
     return value
 
 

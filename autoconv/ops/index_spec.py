@@ -34,7 +34,7 @@ class Entry:
 
     @property
     def operand_count(self) -> int:
-        """The number of operands."""
+        """The number of operands that the entry takes."""
         return self.parts.count(INPUT)
 
     def with_operands(self, operands: Iterable[Any]) -> tuple[Any, ...]:
@@ -147,7 +147,7 @@ def align(
 
 
 def indexed_rank(entries: Iterable[AlignedEntry]) -> int:
-    """Return how many dimensions the entries index, apart from `Rest`."""
+    """Return the number of dimensions that the entries index, apart from `Rest`."""
     return sum(aligned.width for aligned in entries if not isinstance(aligned.entry, Rest))
 
 
@@ -177,12 +177,13 @@ def parse_index(index: Any, is_tensor: Callable[[Any], bool]) -> tuple[Spec, lis
 
 
 def _parse_item(item: Any, is_tensor: Callable[[Any], bool], operands: list[Any]) -> Entry:
+    """Return the entry of one item; its operands are appended to `operands`."""
     if item is None:
         return NewAxis()
     if item is Ellipsis:
         return Rest()
     if isinstance(item, slice):
-        return Slice(*(_parse_bound(b, is_tensor, operands) for b in (item.start, item.stop, item.step)))
+        return Slice(*(_parse_bound(bound, is_tensor, operands) for bound in (item.start, item.stop, item.step)))
     if is_tensor(item):
         return _parse_tensor(item, operands)
     if isinstance(item, (list, tuple)) and _has_tensor(item, is_tensor):
@@ -199,6 +200,7 @@ def _parse_item(item: Any, is_tensor: Callable[[Any], bool], operands: list[Any]
 
 
 def _parse_tensor(item: Any, operands: list[Any]) -> Entry:
+    """Return the entry of a tensor: `At` for an integer scalar, `Mask` for bools, else `Gather`."""
     dtype = as_dtype(item.dtype)
     if not (dtype.is_integer or dtype.is_bool):
         raise NotAnIndex(f"{_INVALID_INDEX}a {dtype.name} tensor")
@@ -209,11 +211,13 @@ def _parse_tensor(item: Any, operands: list[Any]) -> Entry:
 
 
 def _rank(tensor: Any) -> int | None:
+    """Return the rank of a tensor; None if unknown."""
     shape = tensor.shape
     return shape.rank if hasattr(shape, "rank") else None if shape is None else len(shape)
 
 
 def _parse_array(array: np.ndarray, operands: list[Any]) -> Entry:
+    """Return the entry of an array: `At` for an integer scalar, `Mask` for bools, else `Gather`."""
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)  # an empty list, which NumPy takes as floats
     if array.dtype.kind not in "iub":
@@ -225,6 +229,7 @@ def _parse_array(array: np.ndarray, operands: list[Any]) -> Entry:
 
 
 def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[Any]) -> Any:
+    """Return a bound of a slice: an integer, None, or INPUT for a tensor, which is appended to `operands`."""
     if bound is None:
         return None
     if is_tensor(bound):
@@ -248,6 +253,7 @@ def _is_mask(nested_list: Any, is_tensor: Callable[[Any], bool]) -> bool:
 
 
 def _leaves(items: Any) -> Iterator[Any]:
+    """Yield the items of nested lists and tuples."""
     for item in items:
         if isinstance(item, (list, tuple)):
             yield from _leaves(item)
@@ -256,6 +262,7 @@ def _leaves(items: Any) -> Iterator[Any]:
 
 
 def _has_tensor(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
+    """Return whether nested lists contain a tensor."""
     return any(is_tensor(leaf) for leaf in _leaves(items))
 
 

@@ -32,6 +32,7 @@ FUNCTIONS_OF_REALS = frozenset({"rect"})
 
 
 def _polar_part(index: int) -> Callable[[Any], float]:
+    """Return the function for the modulus (0) or the angle (1) of a complex number."""
     return lambda z: cmath.polar(z)[index]
 
 

@@ -52,6 +52,7 @@ def _short_text(value: int) -> str:
 
 
 def _arithmetic_type(*inputs: TensorType, **_: Any) -> TensorType:
+    """Return the type of a sum: the higher kind of the operands, and at least int."""
     rank = max(max(weak_rank(x.dtype) for x in inputs), 1)
     return TensorType((bool_, int64, float64, complex128)[rank], (), True)
 
@@ -67,6 +68,7 @@ def _real_type(symbol: str) -> Callable[..., TensorType]:
 
 
 def _ordering_type(symbol: str) -> Callable[..., TensorType]:
+    """Return the type rule of a comparison that complex numbers lack; it raises Python's TypeError."""
     def result(*inputs: TensorType, **_: Any) -> TensorType:
         _refuse_complex(f"'{symbol}' not supported between instances of {{}} and {{}}", inputs)
         return bool_type()
@@ -75,6 +77,7 @@ def _ordering_type(symbol: str) -> Callable[..., TensorType]:
 
 
 def _refuse_complex(template: str, inputs: tuple[TensorType, ...]) -> None:
+    """Raise Python's TypeError, with the operands' kinds in `template`, if an operand is complex."""
     if not any(x.dtype.is_complex for x in inputs):
         return
     error = TypeError(template.format(*(f"{KINDS[weak_rank(x.dtype)]!r}" for x in inputs)))
@@ -90,6 +93,7 @@ def _abs_type(x: TensorType) -> TensorType:
 
 
 def _quotient_type(*inputs: TensorType, **_: Any) -> TensorType:
+    """Return complex128 if an operand is complex, else float64."""
     return TensorType(complex128 if any(x.dtype.is_complex for x in inputs) else float64, (), True)
 
 
@@ -106,6 +110,7 @@ def bool_type(*_: TensorType, **__: Any) -> TensorType:
 
 
 def _bitwise_type(*inputs: TensorType, **_: Any) -> TensorType:
+    """Return bool for bools, else int64; raises TypeError for floats and complex numbers."""
     for x in inputs:
         if x.dtype.is_floating or x.dtype.is_complex:
             raise TypeError(f"unsupported operand type(s) for a bit operation: {KINDS[weak_rank(x.dtype)]!r}")
@@ -123,6 +128,7 @@ def python_kernel(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
 
 
 def _power(x: Any, y: Any) -> Any:
+    """Return x ** y; raises OtherKindError for a result of another kind than the graph was recorded for."""
     result = x**y
     if isinstance(x, int) and isinstance(y, int) and y < 0:
         raise OtherKindError(
@@ -139,12 +145,12 @@ def _power(x: Any, y: Any) -> Any:
 
 def _arithmetic_effects(types: Any, _: Any) -> Effects:
     """Return RAISE for integers, which may overflow; + - * on floats and complex numbers cannot raise."""
-    cannot_raise = any(t.dtype.is_complex for t in types) or all(t.dtype.is_floating for t in types)
+    cannot_raise = any(x.dtype.is_complex for x in types) or all(x.dtype.is_floating for x in types)
     return Effects.PURE if cannot_raise else Effects.RAISE
 
 
 def _abs_effects(types: Any, _: Any) -> Effects:
-    """Return RAISE unless floating: the magnitude of a complex number may overflow."""
+    """Return PURE for floats only: the magnitude of an int, and that of a complex number may overflow."""
     return Effects.PURE if types[0].dtype.is_floating else Effects.RAISE
 
 
@@ -247,6 +253,7 @@ def _cast_type(x: TensorType, *, dtype: DType, weak: bool = False) -> TensorType
 
 
 def _cast(x: Any, *, dtype: DType, weak: bool = False) -> Any:
+    """Convert numbers; raises OverflowError for an integer that an integer dtype lacks."""
     array = np.asarray(x)
     if dtype.is_integer and array.dtype.kind == "i":
         is_outside = (array < dtype.min) | (array > dtype.max)
@@ -256,6 +263,7 @@ def _cast(x: Any, *, dtype: DType, weak: bool = False) -> Any:
 
 
 def _cast_effects(types: Any, attributes: Any) -> Effects:
+    """Return RAISE for integers that become narrower ones."""
     is_narrow = attributes["dtype"].is_integer and attributes["dtype"] is not int64
     return Effects.RAISE if is_narrow and types[0].dtype.is_integer else Effects.PURE
 
@@ -281,6 +289,7 @@ define(
 
 
 def _round_type(x: TensorType, *, digits: int | None) -> TensorType:
+    """Return int64 without digits and for an int, else float64."""
     return TensorType(int64 if digits is None or not x.dtype.is_floating else float64, (), True)
 
 

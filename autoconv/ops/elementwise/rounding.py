@@ -19,6 +19,7 @@ _SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 1.0])
 
 
 def _define_rounding(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
+    """Define an op that rounds floats and returns integers as they are."""
     def result(x: TensorType, **_: Any) -> TensorType:
         if not (x.dtype.is_floating or x.dtype.is_integer):
             raise TypeError(f"{name} takes real tensors, found {x.dtype.name}")
@@ -34,6 +35,7 @@ def _define_rounding(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op
 
 
 def _define_predicate(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
+    """Define an op on numbers whose result is bool."""
     def result(x: TensorType, **_: Any) -> TensorType:
         if not x.dtype.is_numeric:
             raise TypeError(f"{name} takes numeric tensors, found {x.dtype.name}")

@@ -23,6 +23,7 @@ def _polygamma_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def _gaussian(b: Builder, x: Any, factor: float) -> Any:
+    """Return factor · exp(-x²)."""
     return b.multiply(b.exp(b.negative(b.square(x))), factor)
 
 

@@ -24,6 +24,7 @@ _TALL = np.array([[0.5, -1.25], [3.5, -0.75], [1.0, 2.0]])
 
 
 def check_matrices(op: str, x: TensorType, square: bool = True) -> None:
+    """Raise TypeError or ValueError unless a tensor is a batch of floating matrices, with `square` of square ones."""
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise TypeError(f"{op} takes floating tensors, found {x.dtype.name}; cast first")
     if x.shape is None:
@@ -63,15 +64,12 @@ def matrix_kernel(
             public_error = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
             raise public_error.with_plain_error(error.with_traceback(None)) from None
         if is_half_precision:  # results that are no floats, such as positions, have dtypes of their own
-            narrowed_results = [x.astype(dtype) if x.dtype == np.float32 else x for x in _as_tuple(result)]
-            return tuple(narrowed_results) if isinstance(result, tuple) else narrowed_results[0]
+            results = result if isinstance(result, tuple) else (result,)
+            narrowed_results = tuple(x.astype(dtype) if x.dtype == np.float32 else x for x in results)
+            return narrowed_results if isinstance(result, tuple) else narrowed_results[0]
         return result
 
     return quiet(checked_kernel)
-
-
-def _as_tuple(results: Any) -> tuple[Any, ...]:
-    return results if isinstance(results, tuple) else (results,)
 
 
 def _scale_matrices(b: Builder, x: Any, factors: Any) -> Any:
@@ -170,6 +168,7 @@ def _triangular_solve(matrix: Any, rhs: Any, *, lower: bool = True, adjoint: boo
 
 
 def _system_gradient(b: Builder, rhs_cotangent: Any, inputs: Any, solution: Any, adjoint: bool) -> tuple[Any, Any]:
+    """Return the cotangents of a matrix and a right side, given that of the right side before it was broadcast."""
     matrix, rhs = inputs
     if adjoint:
         matrix_cotangent = b.negative(b.matmul(solution, adjoint_of(b, rhs_cotangent)))
@@ -222,6 +221,7 @@ def _cholesky(x: Any) -> Any:
 
 
 def _smaller_size(first: Dimension, second: Dimension) -> Dimension:
+    """Return the smaller of two sizes; None where it is unknown."""
     if isinstance(first, int) and isinstance(second, int):
         return min(first, second)
     return first if first == second else None

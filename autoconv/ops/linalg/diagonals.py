@@ -32,6 +32,7 @@ def _diag(x: Any, *, offset: int = 0) -> Any:
 
 
 def _check_matrix(op: str, x: TensorType) -> None:
+    """Raise ValueError for a tensor of less than two dimensions."""
     if x.shape is not None and len(x.shape) < 2:
         raise ValueError(
             f"{op} takes tensors of 2 or more dimensions, found the shape [{shape_text(x.shape)}]"

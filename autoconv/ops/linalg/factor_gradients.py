@@ -19,6 +19,7 @@ from autoconv.ops.record import Builder
 
 
 def adjoint_of(b: Builder, x: Any) -> Any:
+    """Return x^H."""
     return b.matrix_transpose(conjugate(b, x))
 
 

@@ -59,6 +59,7 @@ def _irfft_type(x: TensorType, *, length: int | None = None, norm: str = "backwa
 
 
 def _complex_kernel(function: Any) -> Any:
+    """Return the kernel of a complex transform, given NumPy's function; it keeps the operand's dtype."""
     def run(x: Any, *, axes: tuple[int, ...] = (-1,), norm: str = "backward") -> Any:
         _check_not_empty(x, axes)
         return function(x, axes=axes, norm=norm).astype(np.asarray(x).dtype, copy=False)
@@ -67,13 +68,15 @@ def _complex_kernel(function: Any) -> Any:
 
 
 def _check_not_empty(x: Any, axes: tuple[int, ...] = (-1,)) -> None:
-    if any(np.shape(x)[a] == 0 for a in axes):
+    """Raise InvalidArgumentError if one of the axes has no element."""
+    if any(np.shape(x)[axis] == 0 for axis in axes):
         raise InvalidArgumentError(
             f"a Fourier transform needs at least one element, found the shape {list(np.shape(x))}"
         ).with_plain_error(_no_points_error(0))
 
 
 def _no_points_error(count: int) -> ValueError:
+    """Return NumPy's error for a transform of `count` elements."""
     return ValueError(f"Invalid number of FFT data points ({count}) specified.")
 
 
@@ -101,6 +104,7 @@ def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
 
 
 def _gradient_by_transform(transform: str) -> Any:
+    """Return the gradient rule that applies the op `transform` to the cotangent."""
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         norm = _OPPOSITE_NORM[attributes.get("norm", "backward")]
         return (getattr(b, transform)(cotangents[0], axes=attributes.get("axes", (-1,)), norm=norm),)

@@ -30,6 +30,7 @@ _QUADRATURE_NODES = 16  # for a logarithm
 
 
 def _square_matrix_rule(op: str) -> Callable[[TensorType], TensorType]:
+    """Return the type rule of an op from square matrices to square matrices."""
     def rule(x: TensorType) -> TensorType:
         check_matrices(op, x)
         return x
@@ -53,7 +54,7 @@ def _map_matrices(function: Any, x: Any) -> Any:
 
 
 def _apply_by_eigenvectors(matrix: Any, function: Any) -> Any:
-    """Return a function of a matrix by its eigenvectors, None where these are badly conditioned."""
+    """Return `function` of a matrix, by its eigenvectors; None where these are badly conditioned."""
     if not np.all(np.isfinite(matrix)):
         return np.full_like(matrix, np.nan)
     if np.array_equal(matrix, matrix.conj().T):
@@ -66,11 +67,13 @@ def _apply_by_eigenvectors(matrix: Any, function: Any) -> Any:
 
 
 def _square_root(matrix: Any) -> Any:
+    """Return the square root of a matrix, by eigenvectors where they are well conditioned."""
     root = _apply_by_eigenvectors(matrix, np.sqrt)
     return _iterate_square_root(matrix) if root is None else root
 
 
 def _iterate_square_root(matrix: Any) -> Any:
+    """Return the square root of a matrix by the Denman-Beavers iteration."""
     root, inverse_root = matrix, np.eye(len(matrix), dtype=matrix.dtype)
     for _ in range(_MAX_ITERATIONS):
         next_root = 0.5 * (root + np.linalg.inv(inverse_root))
@@ -99,6 +102,7 @@ def _sqrtm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _logarithm(matrix: Any) -> Any:
+    """Return the logarithm of a matrix, by eigenvectors where they are well conditioned."""
     result = _apply_by_eigenvectors(matrix, np.log)
     if result is not None:
         return result
@@ -142,9 +146,11 @@ def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivot
             pivot_row = main[..., i].copy(), high[..., i].copy(), np.zeros_like(high[..., i]), result[..., i, :].copy()
             next_row = low[..., i].copy(), main[..., i + 1].copy(), next_high.copy(), result[..., i + 1, :].copy()
             main[..., i], high[..., i], second_upper[..., i] = (
-                np.where(is_swapped, b, a) for a, b in zip(pivot_row[:3], next_row[:3], strict=True)
+                np.where(is_swapped, below, above) for above, below in zip(pivot_row[:3], next_row[:3], strict=True)
             )
-            next_entries = [np.where(is_swapped, a, b) for a, b in zip(pivot_row[:3], next_row[:3], strict=True)]
+            next_entries = [
+                np.where(is_swapped, above, below) for above, below in zip(pivot_row[:3], next_row[:3], strict=True)
+            ]
             result[..., i, :] = np.where(is_swapped[..., None], next_row[3], pivot_row[3])
             next_rhs = np.where(is_swapped[..., None], pivot_row[3], next_row[3])
         else:

@@ -58,6 +58,7 @@ def _matmul_type(
 
 
 def _matrix_shape(shape: tuple[Dimension, ...], is_transposed: bool) -> tuple[Dimension, Dimension]:
+    """Return the numbers of rows and columns of matrices of this shape."""
     return (shape[-1], shape[-2]) if is_transposed else (shape[-2], shape[-1])
 
 
@@ -133,14 +134,13 @@ def _tensordot_type(
         if not all(-len(shape) <= axis < len(shape) for axis in shape_axes):
             raise ValueError(f"tensordot: the axes {shape_axes} are not those of the shape [{shape_text(shape)}]")
     x_axes, y_axes = normalised_axes(axes[0], len(x.shape)), normalised_axes(axes[1], len(y.shape))
-    if not are_shapes_compatible(tuple(x.shape[a] for a in x_axes), tuple(y.shape[a] for a in y_axes)):
+    if not are_shapes_compatible(tuple(x.shape[i] for i in x_axes), tuple(y.shape[i] for i in y_axes)):
         raise ValueError(
             f"tensordot: the axes {axes} of shapes [{shape_text(x.shape)}] and [{shape_text(y.shape)}] differ"
         )
-    free_x_sizes = tuple(d for a, d in enumerate(x.shape) if a not in x_axes)
-    return TensorType(
-        x.dtype, free_x_sizes + tuple(d for a, d in enumerate(y.shape) if a not in y_axes), x.weak and y.weak
-    )
+    free_x_sizes = tuple(size for axis, size in enumerate(x.shape) if axis not in x_axes)
+    free_y_sizes = tuple(size for axis, size in enumerate(y.shape) if axis not in y_axes)
+    return TensorType(x.dtype, free_x_sizes + free_y_sizes, x.weak and y.weak)
 
 
 def _tensordot(x: Any, y: Any, *, axes: Any) -> Any:
@@ -167,9 +167,8 @@ def tensordot_equation(x: Shape, y: Shape, axes: tuple[tuple[int, ...], tuple[in
     y_labels = [_LETTERS[len(x) + i] for i in range(len(y))]
     for i, j in zip(x_axes, y_axes, strict=True):
         y_labels[j] = x_labels[i]
-    free_labels = [c for a, c in enumerate(x_labels) if a not in x_axes] + [
-        c for a, c in enumerate(y_labels) if a not in y_axes
-    ]
+    free_labels = [label for axis, label in enumerate(x_labels) if axis not in x_axes]
+    free_labels += [label for axis, label in enumerate(y_labels) if axis not in y_axes]
     return f"{''.join(x_labels)},{''.join(y_labels)}->{''.join(free_labels)}"
 
 
@@ -191,7 +190,7 @@ def parse_equation(equation: str, count: int) -> tuple[list[str], str]:
     if not arrow:
         labels = operand_text.replace("...", "").replace(",", "")
         result = ("..." if "..." in operand_text else "") + "".join(
-            sorted(c for c in set(labels) if labels.count(c) == 1)
+            sorted(label for label in set(labels) if labels.count(label) == 1)
         )
     for labels_of_tensor in (*operand_labels, result):
         letters = labels_of_tensor.replace("...", "", 1)
@@ -231,7 +230,7 @@ def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
         for label, size in zip(letters, x.shape[:start] + x.shape[start + ellipsis_rank :], strict=True):
             sizes[label] = _unify_sizes(label, sizes[label], size, equation) if label in sizes else size
     weak = all(x.weak for x in inputs)
-    labelled_sizes = tuple(sizes.get(c) for c in result.replace("...", ""))
+    labelled_sizes = tuple(sizes.get(label) for label in result.replace("...", ""))
     shape: Shape = labelled_sizes
     if "..." in result:
         common_shape = broadcast_shapes(*ellipses)
@@ -241,6 +240,7 @@ def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
 
 
 def _unify_sizes(label: str, first: Dimension, second: Dimension, equation: str) -> Dimension:
+    """Return the common size of a label's dimensions; raises ValueError where they differ."""
     if isinstance(first, int) and isinstance(second, int) and first != second:
         raise ValueError(
             f"einsum: the label {label!r} of {equation!r} stands for dimensions of {first} and {second}"
@@ -298,7 +298,7 @@ def _einsum_cotangent(b: Builder, position: int, inputs: Any, all_labels: list[s
     factors = [(ct, result), *((conjugate(b, inputs[j]), all_labels[j]) for j in others)]  # values and their labels
     operand_labels = distinct_labels = all_labels[position]
     batch = "..." if "..." in operand_labels else ""
-    unused_letters = iter(c for c in _LETTERS if c not in "".join(all_labels))
+    unused_letters = iter(letter for letter in _LETTERS if letter not in "".join(all_labels))
     for label in sorted(set(operand_labels.replace("...", ""))):
         while distinct_labels.count(label) > 1:
             # A repeated label of the operand reads a diagonal: the cotangent is zero elsewhere.

@@ -120,7 +120,7 @@ def _list_flatten(list_: ListValue) -> Any:
     items = list(list_)
     if not items:
         shape = list_.shape
-        if not shape or not all(isinstance(d, int) for d in shape[1:]):
+        if not shape or not all(isinstance(size, int) for size in shape[1:]):
             raise InvalidArgumentError("an empty list whose element shape is not known cannot be joined")
         return np.zeros((0, *shape[1:]), list_.dtype.numpy)  # type: ignore[arg-type]
     try:

@@ -29,7 +29,7 @@ def checked_length(num: Any) -> np.ndarray:
 
 
 def _position(index: Any, length: Any, *, wrap: bool = False, writes: bool = False) -> np.ndarray:
-    """Return the index of an element; with `wrap` a negative one counts from the end. Raises IndexOutOfRangeError."""
+    """Return the index of an element; with `wrap` a negative one counts from the end; raises IndexOutOfRangeError."""
     position, count = int(index), int(length)
     if wrap and -count <= position < 0:
         position += count

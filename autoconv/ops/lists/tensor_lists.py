@@ -46,6 +46,7 @@ def shaped_element(op: str, list_: Type, shape: Shape) -> TensorType:
 
 
 def _check_scalar(op: str, role: str, x: Type) -> None:
+    """Raise TypeError unless `x` is an integer scalar; `role` names it in the error."""
     if not (isinstance(x, TensorType) and x.dtype.is_integer and are_shapes_compatible(x.shape, ())):
         raise TypeError(f"{op}: the {role} has to be an integer scalar, found {x}")
 
@@ -113,7 +114,7 @@ def _list_pop_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _normalise_index(list_: ListValue, index: Any, wrap: bool) -> int:
-    """Return the index; with `wrap` a negative one counts from the end."""
+    """Return the position for an index; with `wrap` a negative one counts from the end."""
     position = int(index)
     return position + list_.length if wrap and -list_.length <= position < 0 else position
 
