@@ -237,6 +237,7 @@ def _list_slice_back(part: ListValue, start: Any, like: ListValue) -> Any:
 
 
 def _slice_end(b: Builder, part: Any, start: Any) -> Any:
+    """Return the position after the last element of `part`, which begins at `start`."""
     return b.add(start, b.cast(b.list_length(part), dtype=dtype_of(start)))
 
 
@@ -255,11 +256,13 @@ def _list_zeros_like(list_: ListValue) -> Any:
 
 
 def _list_add(first: ListValue, second: ListValue) -> Any:
+    """Return the sums of the elements of two lists; an unwritten element counts as zeros."""
     if first.length != second.length:
         raise InvalidArgumentError(f"list_add: the lists have {first.length} and {second.length} elements")
-    pairs = zip(first.items(), second.items(), strict=True)
-    base = second if first.like is None else first
-    return base.with_items([y if x is None else x if y is None else x + y for x, y in pairs])
+    items = [
+        y if x is None else x if y is None else x + y for x, y in zip(first.items(), second.items(), strict=True)
+    ]
+    return (second if first.like is None else first).with_items(items)
 
 
 list_length = define(

@@ -37,15 +37,17 @@ def items_of(x: bytearray, element: TensorType) -> list[Any]:
 
 
 def _to_bytes(items: Any, element: TensorType) -> bytes:
+    """Return numbers as the bytes of a typed list."""
     return np.array(items, element.dtype.numpy).tobytes()
 
 
 def _length(x: bytearray, element: TensorType) -> int:
+    """Return the number of items."""
     return len(x) // element.dtype.size
 
 
-def _item_bytes(x: bytearray, index: Any, element: TensorType, error: str) -> slice:
-    """Return the bytes of the item at that index."""
+def _byte_slice_of(x: bytearray, index: Any, element: TensorType, error: str) -> slice:
+    """Return the position in bytes of the item at an index; raises IndexError with the text `error`."""
     size = element.dtype.size
     position = int(index)
     position += _length(x, element) * (position < 0)
@@ -55,6 +57,7 @@ def _item_bytes(x: bytearray, index: Any, element: TensorType, error: str) -> sl
 
 
 def _read_number(x: bytearray, byte_slice: slice, element: TensorType) -> np.ndarray:
+    """Return the item in these bytes, as a scalar array."""
     return np.frombuffer(bytes(x[byte_slice]), element.dtype.numpy).reshape(())
 
 
@@ -87,11 +90,11 @@ def _from_array(x: Any, *, element: TensorType) -> tuple[Any]:
 
 
 def _get(x: bytearray, index: Any, *, element: TensorType) -> np.ndarray:
-    return _read_number(x, _item_bytes(x, index, element, "list index out of range"), element)
+    return _read_number(x, _byte_slice_of(x, index, element, "list index out of range"), element)
 
 
 def _set(x: bytearray, index: Any, item: Any, *, element: TensorType) -> tuple[()]:
-    x[_item_bytes(x, index, element, "list assignment index out of range")] = _to_bytes(item, element)
+    x[_byte_slice_of(x, index, element, "list assignment index out of range")] = _to_bytes(item, element)
     return ()
 
 
@@ -103,19 +106,20 @@ def _append(x: bytearray, item: Any, *, element: TensorType) -> tuple[()]:
 def _pop(x: bytearray, *index: Any, element: TensorType) -> np.ndarray:
     if not x:
         raise IndexError("pop from empty list")
-    byte_slice = _item_bytes(x, index[0] if index else -1, element, "pop index out of range")
+    byte_slice = _byte_slice_of(x, index[0] if index else -1, element, "pop index out of range")
     result = _read_number(x, byte_slice, element)
     del x[byte_slice]
     return result
 
 
 def _slice_of_operands(bounds: tuple[Any, ...], has_bounds: tuple[bool, ...]) -> slice:
+    """Return a slice of the given bounds; one that is not among the operands is None."""
     remaining_bounds = iter(bounds)
     return slice(*(int(next(remaining_bounds)) if has_bound else None for has_bound in has_bounds))
 
 
 def _slice(x: bytearray, *bounds: Any, has_bounds: tuple[bool, bool, bool], element: TensorType) -> tuple[Any]:
-    """Slice the list; `has_bounds` tells for start, stop and step whether each is among the operands."""
+    """Return a slice; `has_bounds` has, for start, stop and step, whether each is among the operands."""
     return (bytearray(np.frombuffer(x, element.dtype.numpy)[_slice_of_operands(bounds, has_bounds)].tobytes()),)
 
 
@@ -182,6 +186,7 @@ def _advance(x: bytearray, cursor: bytearray, *, element: TensorType) -> np.ndar
 def _define(
     name: str, result: Callable[..., Any], kernel: Callable[..., Any], effects: Effects, graphdef: str = ""
 ) -> None:
+    """Define an op without gradient; the name in GraphDefs is the op's in camel case unless given."""
     define(
         name=name, graphdef=graphdef or "".join(map(str.capitalize, name.split("_"))), result=result, kernel=kernel,
         gradient=_NO_GRADIENT, effects=effects,

@@ -33,6 +33,7 @@ def check_indices(indices: Any, size: int, name: str = "indices") -> None:
 
 
 def _check_integer_indices(op: str, indices: TensorType) -> None:
+    """Raise TypeError unless the indices are integers."""
     if not indices.dtype.is_integer:
         raise TypeError(f"{op}: the indices have to be integers, found {indices.dtype.name}")
 
@@ -204,6 +205,7 @@ def _scatter_type(
 
 
 def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorType) -> None:
+    """Raise ValueError unless the updates have the shape of the elements at the indices."""
     coordinate_count = _coordinate_count(op, indices)
     if shape is None or coordinate_count is None or indices.shape is None:
         return
@@ -299,6 +301,7 @@ def _tensor_scatter_type(tensor: TensorType, indices: TensorType, updates: Tenso
 
 
 def _define_tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | None, gradient: Any) -> Any:
+    """Define the op that combines updates with elements by `ufunc`, named `combine` in its traits."""
     def kernel(tensor: Any, indices: Any, updates: Any) -> Any:
         return _combine_at(np.array(tensor), indices, np.asarray(updates), ufunc)
 
@@ -315,7 +318,7 @@ def _define_tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | 
 def _update_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (tensor, indices, updates) = cotangents, inputs
     # Of several updates of one element, the last remains.
-    zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
+    zero, one = (b.constant(value=np.array(number, np.int64)) for number in (0, 1))
     update_numbers = b.reshape_like(b.range(zero, b.size(updates, dtype=int64), one), updates)
     last_writers = b.tensor_scatter_nd_update(b.zeros_like(tensor, dtype=int64), indices, update_numbers)
     is_last = b.equal(b.gather_nd(last_writers, indices, batch_dims=0), update_numbers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,7 @@ _Part = tuple[str, Shape]
 
 
 def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], size_of_slice: Any) -> list[_Part]:
+    """Return the parts of the result in the order of the entries; raises IndexOutOfRangeError."""
     has_index_arrays = not is_basic(tuple(aligned.entry for aligned in entries))
     parts: list[_Part] = []
     for entry, operands_of_entry, axis, width in entries:
@@ -100,18 +102,19 @@ def _result_shape(parts: list[_Part]) -> Shape:
     """Place the dimensions of the index arrays: where the arrays are if those are adjacent, else first."""
     advanced_positions = [i for i, (kind, _) in enumerate(parts) if kind == "advanced"]
     if not advanced_positions:
-        return tuple(d for _, dimensions in parts for d in dimensions or ())
-    common_shape = broadcast_shapes(*(parts[i][1] for i in advanced_positions))
+        return tuple(size for _, dimensions in parts for size in dimensions or ())
+    common_shape = broadcast_shapes(*(dimensions for kind, dimensions in parts if kind == "advanced"))
     if common_shape is None:
         return None
     dimensions_of_parts = [dimensions or () if kind == "kept" else () for kind, dimensions in parts]
     are_adjacent = all(parts[i][0] == "advanced" for i in range(advanced_positions[0], advanced_positions[-1]))
     before = dimensions_of_parts[: advanced_positions[0]] if are_adjacent else []
     after = dimensions_of_parts[advanced_positions[0] :] if are_adjacent else dimensions_of_parts
-    return (*(d for ds in before for d in ds), *common_shape, *(d for ds in after for d in ds))
+    return (*chain.from_iterable(before), *common_shape, *chain.from_iterable(after))
 
 
 def _slice_size(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
+    """Return the length of a slice of a dimension; None if unknown."""
     start, stop, step = bounds
     if step == 0:
         raise InvalidArgumentError("slice step cannot be zero")
@@ -127,6 +130,7 @@ def _slice_size(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
 
 
 def _check_operands(entry: Entry, types: tuple[TensorType, ...]) -> None:
+    """Raise TypeError for operands of an entry with a wrong dtype or rank."""
     for operand in types:
         if isinstance(entry, Mask):
             if not operand.dtype.is_bool:
@@ -141,6 +145,7 @@ def _check_operands(entry: Entry, types: tuple[TensorType, ...]) -> None:
 
 
 def _select_items(x: Any, index: tuple[Any, ...]) -> Any:
+    """Return x[index]; raises InvalidArgumentError for index arrays that do not broadcast."""
     try:
         return x[index]
     except IndexError as error:
@@ -197,6 +202,7 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 
 
 def _may_fail(shape: tuple[Dimension, ...], operands: Sequence[Any], spec: Spec) -> bool:
+    """Return whether an index may be out of range, or its arrays may not go together."""
     if any(isinstance(entry, Gather) or (isinstance(entry, Slice) and entry.step == INPUT) for entry in spec):
         return True
     for entry, operands_of_entry, axis, _ in align(spec, len(shape), operands, lambda mask: mask.rank or 0):
@@ -226,8 +232,8 @@ def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec
         while len(shape) > len(item_shape) and shape[0] in (1, None):
             shape = shape[1:]
         can_broadcast = len(shape) <= len(item_shape) and all(
-            a == b or a == 1 or not isinstance(a, int) or not isinstance(b, int)
-            for a, b in zip(shape[::-1], item_shape[::-1], strict=False)
+            size == item_size or size == 1 or not isinstance(size, int) or not isinstance(item_size, int)
+            for size, item_size in zip(shape[::-1], item_shape[::-1], strict=False)
         )
         if not can_broadcast:
             raise ValueError(
@@ -271,8 +277,8 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _is_written_last(b: Builder, x: Any, item: Any, operands: Any, spec: Spec) -> Any:
-    """Return which written values remain: of two written to one element, the last."""
-    zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
+    """Return the mask of the written values that remain: of two written to one element, the last."""
+    zero, one = (b.constant(value=np.array(number, np.int64)) for number in (0, 1))
     update_numbers = b.reshape_like(b.range(zero, b.size(item, dtype=int64), one), item)
     last_writers = b.set_item(b.zeros_like(x, dtype=int64), update_numbers, *operands, spec=spec)
     return b.equal(b.get_item(last_writers, *operands, spec=spec), update_numbers)

@@ -42,29 +42,33 @@ def _concat_type(*inputs: TensorType, axis: int) -> TensorType:
 
 
 def _check_other_axes(shapes: list[tuple[Dimension, ...]], resolved_axis: int) -> None:
+    """Raise ValueError for sizes that differ along an axis other than the one that is joined."""
     for shape in shapes[1:]:
-        for i, (a, b) in enumerate(zip(shapes[0], shape, strict=True)):
-            if i != resolved_axis and isinstance(a, int) and isinstance(b, int) and a != b:
+        for axis, (size, other) in enumerate(zip(shapes[0], shape, strict=True)):
+            if axis != resolved_axis and isinstance(size, int) and isinstance(other, int) and size != other:
                 raise ValueError(
-                    f"concat: axis {i} of shapes [{shape_text(shapes[0])}] and [{shape_text(shape)}] differs"
+                    f"concat: axis {axis} of shapes [{shape_text(shapes[0])}] and [{shape_text(shape)}] differs"
                 )
 
 
 def _merge_sizes(sizes: list[Dimension]) -> Dimension:
     """Return the common size of one dimension, as far as it is known."""
-    known_sizes = [d for d in sizes if isinstance(d, int)]
+    known_sizes = [size for size in sizes if isinstance(size, int)]
     if known_sizes:
         return known_sizes[0]
-    return sizes[0] if all(d == sizes[0] for d in sizes) else None
+    return sizes[0] if all(size == sizes[0] for size in sizes) else None
 
 
 def _sum_sizes(sizes: list[Dimension]) -> Dimension:
+    """Return the sum of sizes; None if one of them is unknown."""
     if len(sizes) == 1:
         return sizes[0]
-    return sum(d for d in sizes if isinstance(d, int)) if all(isinstance(d, int) for d in sizes) else None
+    known_sizes = [size for size in sizes if isinstance(size, int)]
+    return sum(known_sizes) if len(known_sizes) == len(sizes) else None
 
 
 def _common_dtype(op: str, inputs: tuple[TensorType, ...]) -> Any:
+    """Return the dtype of all tensors; raises TypeError if they differ."""
     for x in inputs:
         if x.dtype is not inputs[0].dtype:
             raise TypeError(f"{op}: the tensors have types {inputs[0].dtype.name} and {x.dtype.name}")
@@ -102,7 +106,7 @@ def _split_like_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 
 def _fill_missing_cotangents(b: Builder, results: Any, cotangents: Any) -> list[Any]:
     """Replace missing cotangents, those of unused results, by zeros."""
-    return [b.zeros_like(r) if ct is None else ct for r, ct in zip(results, cotangents, strict=True)]
+    return [b.zeros_like(result) if ct is None else ct for result, ct in zip(results, cotangents, strict=True)]
 
 
 def _concat_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
@@ -117,6 +121,7 @@ def _concat_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Eff
 
 
 def _stack_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    """Return RAISE where shapes differ or have unknown sizes."""
     shapes = {getattr(type_, "shape", None) for type_ in types}
     has_unknown_sizes = len(types) > 1 and any(shape is None or None in shape for shape in shapes)
     return Effects.RAISE if len(shapes) > 1 or has_unknown_sizes else Effects.PURE
@@ -151,7 +156,7 @@ def _stack_type(*inputs: TensorType, axis: int = 0) -> TensorType:
             raise ValueError(
                 f"stack: shapes must be equal, but are [{shape_text(shapes[0])}] and [{shape_text(shape)}]"
             )
-    common_shape = [_merge_sizes([s[i] for s in shapes]) for i in range(len(shapes[0]))]
+    common_shape = [_merge_sizes([shape[i] for shape in shapes]) for i in range(len(shapes[0]))]
     common_shape.insert(normalised_axis(axis, len(common_shape) + 1), len(inputs))
     return TensorType(dtype, tuple(common_shape), weak)
 
@@ -221,7 +226,7 @@ def _split_type(
                 f"split: dimension {axis} of size {size} does not divide into {len(sizes)} equal parts"
             )
         part_sizes = [size // len(sizes) if isinstance(size, int) else None] * len(sizes)
-    elif isinstance(size, int) and None not in sizes and sum(s or 0 for s in sizes) != size:
+    elif isinstance(size, int) and None not in sizes and sum(part_size or 0 for part_size in sizes) != size:
         raise ValueError(f"split: the sizes {list(sizes)} do not add up to the {size} of dimension {axis}")
     before, after = x.shape[:resolved_axis], x.shape[resolved_axis + 1 :]
     return tuple(x.with_shape((*before, part_size, *after)) for part_size in part_sizes)
@@ -230,9 +235,9 @@ def _split_type(
 def _split(x: Any, lengths: Any = None, *, sizes: Any, axis: int = 0) -> Any:
     size = np.shape(x)[axis]
     if lengths is not None:
-        sizes = [int(n) for n in lengths]
+        sizes = [int(length) for length in lengths]
         if -1 in sizes:
-            sizes[sizes.index(-1)] = size - sum(n for n in sizes if n != -1)
+            sizes[sizes.index(-1)] = size - sum(length for length in sizes if length != -1)
     elif None in sizes:
         if size % len(sizes):
             raise InvalidArgumentError(f"split: {size} rows do not divide into {len(sizes)} equal parts")

@@ -42,6 +42,7 @@ def check_in_range(index: int, size: Dimension, axis: int) -> None:
 
 
 def _numpy_entry(entry: Entry, operands: Iterable[Any]) -> Any:
+    """Return NumPy's form of an entry."""
     match entry:
         case Slice():
             return slice(*entry.with_operands(map(int, operands)))
@@ -53,6 +54,7 @@ def _numpy_entry(entry: Entry, operands: Iterable[Any]) -> Any:
 
 
 def _check_index(shape: tuple[int, ...], entries: list[AlignedEntry], index: tuple[Any, ...]) -> None:
+    """Raise IndexOutOfRangeError or InvalidArgumentError for an index that NumPy refuses."""
     covered_count = indexed_rank(entries)
     if covered_count > len(shape):
         raise IndexOutOfRangeError(
@@ -75,6 +77,7 @@ def _check_index(shape: tuple[int, ...], entries: list[AlignedEntry], index: tup
 
 
 def _check_array(array: np.ndarray, size: int, axis: int) -> None:
+    """Raise IndexOutOfRangeError for an array with a position outside of a dimension."""
     is_outside = (array < -size) | (array >= size)
     if np.any(is_outside):
         invalid_index = array[is_outside].flat[0]

@@ -27,7 +27,7 @@ def _pad_type(
     if x.shape is None:
         return x.with_shape((None,) * len(paddings))
     _check_count(paddings, len(x.shape))
-    return x.with_shape(tuple(_padded_size(d, pair, mode) for d, pair in zip(x.shape, paddings, strict=True)))
+    return x.with_shape(tuple(_padded_size(size, pair, mode) for size, pair in zip(x.shape, paddings, strict=True)))
 
 
 def _unpad_type(
@@ -35,20 +35,23 @@ def _unpad_type(
 ) -> TensorType:
     if x.shape is None or paddings is None:
         return x.with_shape(None if x.shape is None else (None,) * len(x.shape))
-    return x.with_shape(tuple(_unpadded_size(d, pair) for d, pair in zip(x.shape, paddings, strict=True)))
+    return x.with_shape(tuple(_unpadded_size(size, pair) for size, pair in zip(x.shape, paddings, strict=True)))
 
 
 def _check_mode(mode: str) -> None:
+    """Raise ValueError for an unknown mode."""
     if mode not in _MODES:
         raise ValueError(f"pad: the mode has to be one of {', '.join(_MODES)}, found {mode!r}")
 
 
 def _check_count(paddings: Any, rank: int) -> None:
+    """Raise ValueError unless there is a pair for each dimension."""
     if len(paddings) != rank:
         raise ValueError(f"pad: there are {len(paddings)} pairs of paddings for {rank} dimensions")
 
 
 def _padded_size(size: Dimension, pair: tuple[int | None, int | None], mode: str) -> Dimension:
+    """Return the size of a padded dimension, None if unknown; raises ValueError for an invalid pair."""
     before, after = pair
     if not isinstance(before, int) or not isinstance(after, int):
         return None  # given by an operand, or symbolic
@@ -67,6 +70,7 @@ def _padded_size(size: Dimension, pair: tuple[int | None, int | None], mode: str
 
 
 def _unpadded_size(size: Dimension, pair: tuple[int | None, int | None]) -> Dimension:
+    """Return the size of a dimension without its padding; None if unknown."""
     before, after = pair
     if pair == (0, 0):
         return size
@@ -76,6 +80,7 @@ def _unpadded_size(size: Dimension, pair: tuple[int | None, int | None]) -> Dime
 
 
 def _padding_pairs(paddings: Any, amounts: Any, rank: int) -> list[tuple[int, int]]:
+    """Return the amounts before and after each dimension; raises InvalidArgumentError."""
     pairs = paddings if amounts is None else np.reshape(amounts, (-1, 2))
     if len(pairs) != rank or np.min(pairs, initial=0) < 0:
         raise InvalidArgumentError(
@@ -90,9 +95,8 @@ def _pad(
     pairs = _padding_pairs(paddings, amounts, np.ndim(x))
     if mode == "CONSTANT":
         filler = b"" if np.asarray(x).dtype == object and constant_values == 0 else constant_values
-        result = np.full(
-            [b + d + a for d, (b, a) in zip(np.shape(x), pairs, strict=True)], filler, np.asarray(x).dtype
-        )
+        padded_sizes = [before + size + after for size, (before, after) in zip(np.shape(x), pairs, strict=True)]
+        result = np.full(padded_sizes, filler, np.asarray(x).dtype)
         result[_inner_slices(x, pairs)] = x
         return result
     for size, pair in zip(np.shape(x), pairs, strict=True):
@@ -105,14 +109,15 @@ def _pad(
 
 
 def _inner_slices(x: Any, pairs: list[tuple[int, int]]) -> tuple[slice, ...]:
+    """Return the slices of the padded array that hold the elements of `x`."""
     return tuple(slice(before, before + size) for size, (before, _) in zip(np.shape(x), pairs, strict=True))
 
 
 def _unpad(x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT") -> Any:
     pairs = _padding_pairs(paddings, amounts, np.ndim(x))
-    sizes = [size - b - a for size, (b, a) in zip(np.shape(x), pairs, strict=True)]
+    sizes = [size - before - after for size, (before, after) in zip(np.shape(x), pairs, strict=True)]
     if mode == "CONSTANT":
-        return x[tuple(slice(b, b + size) for size, (b, _) in zip(sizes, pairs, strict=True))]
+        return x[tuple(slice(before, before + size) for size, (before, _) in zip(sizes, pairs, strict=True))]
     source_positions = [
         np.pad(np.arange(size), pair, _MODES[mode])  # type: ignore[call-overload]
         for size, pair in zip(sizes, pairs, strict=True)

@@ -23,7 +23,7 @@ def _transpose_type(x: TensorType, *, perm: tuple[int, ...] | None = None) -> Te
         raise ValueError(
             f"transpose: perm {list(perm)} has to name each of the {len(x.shape)} dimensions once"
         )
-    return x.with_shape(tuple(x.shape[a] for a in normalised_axes(perm, len(x.shape))))
+    return x.with_shape(tuple(x.shape[i] for i in normalised_axes(perm, len(x.shape))))
 
 
 def _transpose(x: Any, *, perm: tuple[int, ...] | None = None) -> Any:
@@ -76,15 +76,15 @@ def _roll_type(
     axis: tuple[int, ...],
 ) -> TensorType:  # fmt: skip
     if x.shape is not None:
-        for a in axis:
-            normalised_axis(a, len(x.shape))
+        for shifted_axis in axis:
+            normalised_axis(shifted_axis, len(x.shape))
     if shifts is None and (shift is None or len(shift) != len(axis)):
         raise ValueError(f"roll: there have to be as many shifts as axes, found {shift} and {axis}")
     return x
 
 
 def _roll(x: Any, shifts: Any = None, *, shift: Any = None, axis: Any) -> Any:
-    amounts = shift if shifts is None else tuple(int(s) for s in np.atleast_1d(shifts))
+    amounts = shift if shifts is None else tuple(int(amount) for amount in np.atleast_1d(shifts))
     if len(amounts) != len(axis):
         raise InvalidArgumentError(
             f"roll: there have to be as many shifts as axes, found {amounts} and {axis}"
@@ -96,7 +96,7 @@ def _roll_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     axis = attributes["axis"]
     if len(inputs) > 1:
         return b.roll(cotangents[0], b.negative(inputs[1]), axis=axis), None
-    return (b.roll(cotangents[0], shift=tuple(-s for s in attributes["shift"]), axis=axis),)
+    return (b.roll(cotangents[0], shift=tuple(-amount for amount in attributes["shift"]), axis=axis),)
 
 
 reverse = define(

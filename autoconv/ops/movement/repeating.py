@@ -21,6 +21,7 @@ _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 
 
 def _check_broadcasts(x: TensorType, shape: Shape) -> None:
+    """Raise ValueError unless a tensor broadcasts to the shape."""
     if x.shape is None or shape is None:
         return
     padded_shape = (1,) * (len(shape) - len(x.shape)) + x.shape
@@ -85,10 +86,11 @@ def _tile_type(
         return x.with_shape(None if rank is None else (None,) * rank)
     if len(counts) != len(x.shape):
         raise ValueError(f"tile: there are {len(counts)} multiples for {len(x.shape)} dimensions")
-    return x.with_shape(tuple(_scaled_size(d, m) for d, m in zip(x.shape, counts, strict=True)))
+    return x.with_shape(tuple(_scaled_size(size, count) for size, count in zip(x.shape, counts, strict=True)))
 
 
 def _scaled_size(size: Dimension, count: Dimension) -> Dimension:
+    """Return a size times a count; None if unknown."""
     if isinstance(size, int) and isinstance(count, int):
         return size * count
     return size if count == 1 else 0 if 0 in (size, count) else None
