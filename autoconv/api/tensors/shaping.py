@@ -217,11 +217,8 @@ def pad(
     array([0, 1, 2, 0, 0], dtype=int32)
     """
     known_paddings = static_value(paddings)
-    static_paddings = (
-        None
-        if known_paddings is None
-        else tuple((int(before), int(after)) for before, after in np.reshape(known_paddings, (-1, 2)))
-    )
+    pairs = None if known_paddings is None else np.reshape(known_paddings, (-1, 2))
+    static_paddings = None if pairs is None else tuple((int(before), int(after)) for before, after in pairs)
     operands = () if known_paddings is not None else (convert_to_tensor(_flatten_pairs(paddings)),)
     filler = static_value(constant_values)
     if filler is not None:

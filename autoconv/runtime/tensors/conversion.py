@@ -19,13 +19,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.support.type_spec import is_composite
 from autoconv.runtime.tensors.python_arrays import (
-    array_of_large_ints,
-    encode_items,
-    encode_objects,
-    encode_sequence,
-    holds_only_ints,
-    holds_only_text,
-    out_of_range_error,
+    array_of_large_ints, encode_items, encode_objects, encode_sequence, holds_only_ints, holds_only_text, out_of_range_error,
 )
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor, standalone_dtype
@@ -52,11 +46,10 @@ def constant(
         return _convert_by_ops(value, requested_dtype, static_shape)
     array = to_array(value, requested_dtype)
     if static_shape is not None:
-        if array.size not in (1, math.prod(static_shape)):
-            raise TypeError(
-                f"constant with unsupported shape: {array.size} elements do not fit into the shape {static_shape}"
-            )
-        array = np.full(static_shape, array) if array.size == 1 else array.reshape(static_shape)
+        if (size := array.size) not in (1, math.prod(static_shape)):
+            text = f"{size} elements do not fit into the shape {static_shape}"
+            raise TypeError(f"constant with unsupported shape: {text}")
+        array = np.full(static_shape, array) if size == 1 else array.reshape(static_shape)
     if region is not None:
         return record_constant(region, array, name=name)
     if _has_array_protocol(value) or (isinstance(value, np.ndarray) and np.may_share_memory(array, value)):
