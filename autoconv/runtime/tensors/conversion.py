@@ -19,7 +19,13 @@ from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.support.type_spec import is_composite
 from autoconv.runtime.tensors.python_arrays import (
-    array_of_large_ints, encode_items, encode_objects, encode_sequence, holds_only_ints, holds_only_text, out_of_range_error,
+    array_of_large_ints,
+    encode_items,
+    encode_objects,
+    encode_sequence,
+    holds_only_ints,
+    holds_only_text,
+    out_of_range_error,
 )
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor, standalone_dtype
@@ -88,10 +94,8 @@ def convert_to_tensor(
     if tensor.weak:
         return APPLY("python_cast", tensor, dtype=target_dtype or standalone_dtype(tensor.type))
     if target_dtype is not None and tensor.dtype is not target_dtype:
-        raise ValueError(
-            f"Tensor conversion requested dtype {target_dtype.name} for Tensor with dtype {tensor.dtype.name}: "
-            f"{tensor!r}"
-        )
+        dtypes = f"{target_dtype.name} for Tensor with dtype {tensor.dtype.name}"
+        raise ValueError(f"Tensor conversion requested dtype {dtypes}: {tensor!r}")
     return tensor
 
 
