@@ -7,7 +7,11 @@ from enum import Enum
 
 
 class CommunicationImplementation(Enum):
-    """The library that sends values between workers. Here it is always the one that the strategy documents."""
+    """The library that sends values between workers. Here it is always the one that the strategy documents.
+
+    >>> autoconv.distribute.experimental.CommunicationImplementation("RING").name
+    'RING'
+    """
 
     AUTO = "AUTO"
     RING = "RING"

@@ -62,6 +62,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "… has no common type on two paths: …",
     ): "two TensorArrays that a tensor chooses between become a variant first",
     ("autoconv/operators/numpy/arrays.py", "…"): PASSED_ON,
+    ("autoconv/tracing/api/declared_arguments.py", "…"): PASSED_ON,
     ("autoconv/operators/numpy/callbacks.py", "…"): ONLY_COMPILE,
     ("autoconv/operators/values/library_functions.py", "…"): ONLY_COMPILE,
     (
