@@ -22,7 +22,7 @@ from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.backends.llvm.runtime.array_pool import LARGEST_BYTES, SMALLEST_BYTES
 from autoconv.backends.llvm.runtime.library import MEMORY_HANDLER
 from autoconv.graph.dtypes import DType
-from autoconv.graph.graph import Graph, Value
+from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.linear_form import Range
 from autoconv.graph.types import Dimension, Type
 from autoconv.ops.analysis.alias import Overlaps, Writes
@@ -76,6 +76,7 @@ class Body:
         self.objects = objects
         self.failure_label = "failed"
         self.loop_depth = 0  # number of loops around the position that is written
+        self.running_totals: frozenset[Node] = frozenset()  # of the loops that are being written
         self.is_serial = False  # True in an innermost loop that LLVM does not vectorise
         # For recursion (see control/recursion.py): the registers of state and depth inside of recursive functions, and
         # the address of the state elsewhere, from the first recursive call on.

@@ -10,6 +10,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.index_maps import write_element_source
 from autoconv.backends.llvm.analysis.representation import is_int64_scalar, register_of
 from autoconv.backends.llvm.codegen.context import LoweringContext, ValueContext
+from autoconv.backends.llvm.codegen.control.running_totals import SAFE_ADDEND
 from autoconv.backends.llvm.codegen.range_facts import compute_unchecked, least_difference, record_upper_bounds
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import RegisterWriter
@@ -29,7 +30,6 @@ from autoconv.ops.analysis.value_range import cast_range, is_within_int64, resul
 _OPERATION_WITH_OVERFLOW = {
     operator.tensor_op: operator.name for operator in BINARY if operator.name in ("add", "sub", "mul")
 }
-_SAFE_ADDEND = (1 << 40) - 1  # sums of fewer than four million numbers of at most this size fit into 64 bits
 
 
 @class_lowering("scalar")
@@ -154,8 +154,7 @@ def _write_overflow_warning(
 ) -> None:
     """Report the overflow of a number of NumPy's own integer types, for which NumPy warns.
 
-    A sum of 64 bits that a loop carries has to stay a reduction that LLVM vectorises. For such a sum, a warning is
-    reported if an addend is so large that the sum might overflow.
+    For a running total, a warning is reported if an addend is so large that the total might overflow.
     """
     (result,), name = node.results, node.op.name
     type_ = result.type
@@ -175,8 +174,8 @@ def _write_overflow_warning(
         return
     elif x.dtype.is_unsigned:
         b.warn("over", element < x if name == "add" else x < y)
-    elif x.dtype is int64 and _is_running_total(region, node):
-        b.warn("over", _SAFE_ADDEND - (y ^ b.bits("ashr", y, 63)))
+    elif node in region.body.running_totals:
+        b.warn("over", SAFE_ADDEND - (y ^ b.bits("ashr", y, 63)))
     else:
         signs = [_known_sign(region.body.range_of(operand)) for operand in (x, y)]
         b.warn("over", _wrapped_sign(name, x, y, element, signs))
@@ -212,13 +211,6 @@ def _wrapped_sign(name: str, x: Element, y: Element, element: Element, signs: Se
 def _known_sign(range_: tuple[int, int]) -> int:
     """Return 1 for a range without negative integers, -1 for a range of negative ones, else 0."""
     return 1 if range_[0] >= 0 else -1 if range_[1] < 0 else 0
-
-
-def _is_running_total(region: LoweringContext, node: Node) -> bool:
-    """Return whether a node adds to a value that a loop carries from one iteration to the next."""
-    graph, (result,) = region.graph, node.results
-    state_pairs = zip(graph.parameters, graph.outputs, strict=False)  # captures follow the state
-    return any(result is output and node.inputs[0] is parameter for parameter, output in state_pairs)
 
 
 def _set_and_record_facts(

@@ -13,6 +13,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.interchanged_loop import write_interchanged_loop
 from autoconv.backends.llvm.codegen.control.join_cells import as_borrowed, convert, load_cell, new_cell, store_outputs
 from autoconv.backends.llvm.codegen.control.recursion import write_recursive_call
+from autoconv.backends.llvm.codegen.control.running_totals import check_totals, running_totals
 from autoconv.backends.llvm.codegen.control.selection import has_large_operand, operand_bound, select_results
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.registry import lowering
@@ -125,6 +126,9 @@ def write_while(region: LoweringContext, node: Node) -> None:
     cells = [new_cell(region, type_) for type_ in types]
     initial_state = [_take_initial_state(region, node, value) for value in node.inputs[:state_count]]
     store_outputs(region, cells, body.parameters[:state_count], node.inputs[:state_count], initial_state)
+    totals = running_totals(body, state_count)
+    check_totals(region, [initial_state[position] for position in totals.values()])
+    outer_totals, region.body.running_totals = region.body.running_totals, region.body.running_totals | totals.keys()
     captures = [as_borrowed(region.native(value)) for value in node.inputs[state_count:]]
     head_label, body_label, done_label = out.label("while"), out.label("again"), out.label("after")
     region.body.begin_loop(captures)
@@ -163,11 +167,12 @@ def write_while(region: LoweringContext, node: Node) -> None:
     out.branch_back(head_label, independent_loop(scopes.access_group) if is_independent else "")
     scopes.access_group = outer_group
     out.begin(done_label)
-    region.body.is_serial = outer_is_serial
+    region.body.is_serial, region.body.running_totals = outer_is_serial, outer_totals
     region.body.end_loop()
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
         native = load_cell(region, cell, type_)
         region.set(value, native if isinstance(cell, StoredMemory) else convert(region, native, value.type))
+    check_totals(region, [region.native(node.results[position]) for position in totals.values()])
 
 
 def _write_condition(

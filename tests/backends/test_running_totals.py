@@ -1,0 +1,62 @@
+"""Sums of 64-bit integers that loops carry: those that overflow have NumPy's warning."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv
+
+pytestmark = pytest.mark.optimised
+MAX_INT64 = 2**63 - 1
+
+
+def total(a: Any) -> Any:
+    result = a[0]
+    for i in range(1, len(a)):
+        result += a[i]
+    return result
+
+
+def falling_total(a: Any) -> Any:
+    result = -a[0]
+    for i in range(1, len(a)):
+        result -= a[i]
+    return result
+
+
+def total_of_rows(a: Any) -> Any:
+    result = a[0] * 0
+    for _ in range(9):
+        for i in range(len(a)):
+            result = result + a[i]
+    return result
+
+
+def sum_after_a_branch(a: Any) -> Any:
+    result = 0
+    for i in range(len(a)):
+        result = max(result, a[i])
+    return result + 1
+
+
+def outcome(program: Any, a: Any) -> Any:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = program(a)
+    return result, [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("program", [total, falling_total, total_of_rows, sum_after_a_branch])
+@pytest.mark.parametrize(
+    "numbers",
+    [range(40), [MAX_INT64 - 1, *[1] * 40], [2**62, *[2**39] * 40], [MAX_INT64 // 9 - 5] * 11, [2**41] * 30, [-MAX_INT64]],
+    ids=["small", "full", "half", "overflowing", "large", "least"],
+)
+def test_warnings_are_those_of_numpy(program: Any, numbers: Any) -> None:
+    compiled, a = autoconv.compile(program), np.array(numbers)
+    for _ in range(3):
+        assert outcome(compiled, a.copy()) == outcome(program, a.copy())
