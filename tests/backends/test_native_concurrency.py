@@ -44,7 +44,7 @@ def _two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_decompositions_sorts_and_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     def build(b: Any, x: Any, y: Any, u: Any, v: Any) -> Any:
-        s = b.svd(x, full_matrices=False, compute_uv=True)
+        s = b.qr(x, full_matrices=False)
         q, r = b.qr(b.transpose(y, perm=(1, 0)), full_matrices=False)
         ordered = b.argsort(b.add(v, v), axis=0, descending=True)
         places = b.argsort(u, axis=0, descending=False)
@@ -92,12 +92,12 @@ def test_small_items_and_parallel_items_run_alone() -> None:
     assert concurrent_group_sizes(chains, numbers(900000), numbers(800000)) == []
 
 
-def test_errors_of_a_member_and_effects_around() -> None:
+def test_nodes_that_raise_and_effects_around_keep_their_order() -> None:
     def build(b: Any, x: Any, y: Any) -> Any:
         return b.svd(x, full_matrices=False, compute_uv=True)[0], b.svd(y, full_matrices=False, compute_uv=True)[0]
 
     x, bad = numbers(60, 60), np.full((60, 60), np.nan)
-    assert concurrent_group_sizes(build, x, x) == [2]
+    assert concurrent_group_sizes(build, x, x) == []
     assert "did not converge" in compare_errors(build, x, bad)
     assert "did not converge" in compare_errors(build, bad, x)
     if "blas_get_threads" in abi.symbols():  # of NumPy's BLAS, each sets them to one and back

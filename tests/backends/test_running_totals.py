@@ -53,7 +53,8 @@ def outcome(program: Any, a: Any) -> Any:
 @pytest.mark.parametrize("program", [total, falling_total, total_of_rows, sum_after_a_branch])
 @pytest.mark.parametrize(
     "numbers",
-    [range(40), [MAX_INT64 - 1, *[1] * 40], [2**62, *[2**39] * 40], [MAX_INT64 // 9 - 5] * 11, [2**41] * 30, [-MAX_INT64]],
+    [range(40), [MAX_INT64 - 1, *[1] * 40], [2**62, *[2**39] * 40], [MAX_INT64 // 9 - 5] * 11, [2**41] * 30,
+     [-MAX_INT64]],
     ids=["small", "full", "half", "overflowing", "large", "least"],
 )
 def test_warnings_are_those_of_numpy(program: Any, numbers: Any) -> None:

@@ -84,7 +84,7 @@ def experimental_enable_numpy_behavior(
     enable_numpy_behaviour()
 
 
-def _as_preferred(value: Any) -> Any:
+def _as_preferred(value: object) -> object:
     """Return the value with float32 and complex64 for the dtypes of Python's numbers, if these are preferred."""
     if _prefers_float32 and isinstance(value, (np.ndarray, np.generic)):
         return value.astype({"d": np.float32, "D": np.complex64}.get(value.dtype.char, value.dtype))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable as _Iterable
 from typing import Any
 
 import autoconv as _autoconv
@@ -12,11 +13,11 @@ def seed(s: int) -> None:
     _autoconv.random.set_seed(int(s))
 
 
-def uniform(low: object = 0.0, high: object = 1.0, size: object = None) -> Any:
+def uniform(low: object = 0.0, high: object = 1.0, size: int | _Iterable[int] | None = None) -> Any:
     return _autoconv.random.uniform(_shape(size), low, high, dtype=_autoconv.float64)
 
 
-def random(size: object = None) -> Any:
+def random(size: int | _Iterable[int] | None = None) -> Any:
     return uniform(0.0, 1.0, size)
 
 
@@ -24,7 +25,7 @@ def rand(*size: int) -> Any:
     return uniform(0.0, 1.0, size)
 
 
-def standard_normal(size: object = None) -> Any:
+def standard_normal(size: int | _Iterable[int] | None = None) -> Any:
     return _autoconv.random.normal(_shape(size), dtype=_autoconv.float64)
 
 
@@ -32,14 +33,14 @@ def randn(*args: int) -> Any:
     return standard_normal(args)
 
 
-def randint(low: int, high: int | None = None, size: object = None, dtype: object = None) -> Any:
+def randint(low: int, high: int | None = None, size: int | _Iterable[int] | None = None, dtype: object = None) -> Any:
     lowest, limit = (0, low) if high is None else (low, high)
     return _autoconv.random.uniform(_shape(size), lowest, limit, dtype=_autoconv.as_dtype(dtype or "int64"))
 
 
-def poisson(lam: Any = 1.0, size: Any = None) -> Any:
+def poisson(lam: Any = 1.0, size: int | _Iterable[int] | None = None) -> Any:
     return _autoconv.random.poisson(_shape(size), lam, dtype=_autoconv.int64)
 
 
-def _shape(size: Any) -> Any:
+def _shape(size: int | _Iterable[int] | None) -> list[int]:
     return [] if size is None else [size] if isinstance(size, int) else list(size)

@@ -7,7 +7,7 @@ are therefore checked (see `scalars`), and the total before and after the loop: 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.values import Native, RegisterWriter
@@ -33,10 +33,11 @@ def running_totals(body: Graph, state_count: int) -> dict[Node, int]:
     return result
 
 
-def check_totals(region: LoweringContext, totals: Iterable[Native]) -> None:
-    """Raise the flag of an overflow for totals that the loop's addends might bring, or have brought, beyond 64 bits."""
+def check_totals(region: LoweringContext, totals: dict[Node, int], state: Sequence[Native]) -> None:
+    """Raise the flag of an overflow if a total of the state is, or might get, beyond 64 bits by the loop's addends."""
     b = RegisterWriter(region)
-    for total in totals:
+    for position in totals.values():
+        total = state[position]
         assert isinstance(total, Element)
         least, greatest = region.body.range_of(total)
         if least < -_SAFE_TOTAL or greatest > _SAFE_TOTAL:

@@ -127,7 +127,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     initial_state = [_take_initial_state(region, node, value) for value in node.inputs[:state_count]]
     store_outputs(region, cells, body.parameters[:state_count], node.inputs[:state_count], initial_state)
     totals = running_totals(body, state_count)
-    check_totals(region, [initial_state[position] for position in totals.values()])
+    check_totals(region, totals, initial_state)
     outer_totals, region.body.running_totals = region.body.running_totals, region.body.running_totals | totals.keys()
     captures = [as_borrowed(region.native(value)) for value in node.inputs[state_count:]]
     head_label, body_label, done_label = out.label("while"), out.label("again"), out.label("after")
@@ -169,10 +169,18 @@ def write_while(region: LoweringContext, node: Node) -> None:
     out.begin(done_label)
     region.body.is_serial, region.body.running_totals = outer_is_serial, outer_totals
     region.body.end_loop()
-    for value, cell, type_ in zip(node.results, cells, types, strict=True):
-        native = load_cell(region, cell, type_)
+    final_state = _set_final_state(region, node, cells, types)
+    check_totals(region, totals, final_state)
+
+
+def _set_final_state(
+    region: LoweringContext, node: Node, cells: Sequence[Any], types: Sequence[Type]
+) -> list[Native]:
+    """Set the results of a loop to the state in its cells, and return that state."""
+    final_state = [load_cell(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
+    for value, cell, native in zip(node.results, cells, final_state, strict=True):
         region.set(value, native if isinstance(cell, StoredMemory) else convert(region, native, value.type))
-    check_totals(region, [region.native(node.results[position]) for position in totals.values()])
+    return final_state
 
 
 def _write_condition(
