@@ -71,4 +71,4 @@ def test_values_classes_and_warnings(function, dtype):
 
 def test_a_sum_is_computed_once_for_both_classes():
     before, *_ = stages(ac.compile(positive_sum), "float64[100]")
-    assert before.text.count(" = add(") == 2  # in the first iteration, and in the loop
+    assert before.text.count(" = add(") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -262,9 +263,13 @@ def _reduce(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     if not is_dense(x.type) or not is_tensor(node.results[0].type):
         return None
     shape, axis = shape_of(x), node.attributes.get("axis")
-    axes = range(len(shape)) if axis is None else [a % len(shape) for a in ((axis,) if isinstance(axis, int) else axis)]
     if node.op.name.endswith(("argmax", "argmin")) and axis is None and len(shape) != 1:
-        return None
+        if node.attributes.get("keepdims", False):
+            return None
+        shape = (sizes.clamp_total(product(shape)),)  # the position is that in the elements as a vector
+        x = sizes.add(RESHAPED, [x], {}, [replace(x.type, shape=shape)])
+        inputs = [x]
+    axes = range(len(shape)) if axis is None else [a % len(shape) for a in ((axis,) if isinstance(axis, int) else axis)]
     if node.op.name.endswith(("max", "min")):
         sizes.require_elements(node, inputs, [shape[a] for a in axes])
     keepdims = node.attributes.get("keepdims", False)
