@@ -32,7 +32,7 @@ class Interface:
     """The function in C.
 
     `source` is its position in the Python program; `constants` are results that are always the same.
-    `initial_values` are the arguments that are variables in Python, with their current values.
+    `initial_values` are the arguments that are variables or random generators in Python, with their current values.
     """
 
     form: LibraryForm
@@ -53,8 +53,8 @@ def interface_of(trace: Trace, name: str) -> Interface:
     for i, value in enumerate(graph.parameters[:argument_count]):
         argument = _argument(value.type, _unique_c_name(value.name, names), declared_shapes.get(i), name)
         parameters.append(argument)
-        if i in trace.states:
-            initial_values.append((argument, trace.states[i]))
+        if i in trace.generator_states:
+            initial_values.append((argument, trace.generator_states[i]))
     for value, capture in zip(graph.parameters[argument_count:], concrete.captures, strict=True):
         if isinstance(capture, Storage) and isinstance(value.type, ArrayType):
             argument = _argument(value.type, _unique_c_name(value.name, names), None, name)
@@ -134,7 +134,7 @@ def _result_tree(
 
 
 def _unique_c_name(name: str, names: set[str]) -> str:
-    """Return a C identifier for a name that is not in `names`, and add it."""
+    """Return a C identifier for `name` that is not yet in `names`; add it to `names`."""
     result = c_identifier(name)
     result = f"{result}_" if result in _RESERVED_NAMES else result
     while result in names:

@@ -71,7 +71,8 @@ class TFRecordDataset(_FilesDataset):
 class FixedLengthRecordDataset(Dataset):
     """The records of files whose records have `record_bytes` bytes each, after a header and before a footer.
 
-    Iterating raises InvalidArgumentError for a file with another number of bytes.
+    Iterating raises InvalidArgumentError for a file whose bytes between header and footer
+    are not a whole number of records.
 
     >>> import tempfile
     >>> file = tempfile.NamedTemporaryFile("w")

@@ -23,6 +23,7 @@ _START_OF_NAME = re.compile(r"(?=[^\s{#@])")
 # Attributes that saved graphs may have under former names.
 _FORMER_ATTRIBUTE_NAMES = {
     ("assert_true", "kind"): "failure", ("list_array", "given"): "has_given_dtype", ("numpy_copy", "how"): "method",
+    ("numpy_copy", "number"): "copy_id",
     ("numpy_shapes", "how"): "rule", ("object_box", "how"): "boxing", ("object_build", "kind"): "class_name",
     ("typed_list_array", "given"): "has_given_dtype", ("typed_list_slice", "given"): "has_bounds",
 }  # fmt: skip

@@ -14,9 +14,9 @@ from autoconv.numpy.operands import (
     computes,
     have_equal_shapes,
     is_weak,
-    known_shape,
     promotion_operand,
     refuse,
+    require_known_shape,
     size_of,
     sizes_of,
     tensor,
@@ -71,7 +71,7 @@ def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Any:
 def array_equiv(a1: TensorLike, a2: TensorLike) -> Any:
     x, y = tensor(a1), tensor(a2)
     try:
-        np.broadcast_shapes(known_shape(x), known_shape(y))
+        np.broadcast_shapes(require_known_shape(x), require_known_shape(y))
     except ValueError:
         return False
     return _as_python_bool(apply("numpy_all", call_ufunc(np.equal, x, y), axis=None))
@@ -153,7 +153,7 @@ def unique(
         results.append(apply("get_item", order, is_first, spec=(Mask(),)))
     if return_inverse:
         ranks = apply("subtract", apply("cumsum", cast(is_first, np.int64), axis=0), tensor(1, np.int64))
-        results.append(apply("reshape", apply("ungather", ranks, order, order, axis=0), shape=known_shape(x)))
+        results.append(apply("reshape", apply("ungather", ranks, order, order, axis=0), shape=require_known_shape(x)))
     if return_counts:
         end = apply("reshape", tensor(count, np.int64), shape=(1,))
         starts = apply("concat", flatnonzero(is_first), end, axis=0)

@@ -18,7 +18,6 @@ from autoconv.numpy.operands import (
     holds_tensors,
     integer,
     is_weak,
-    known_shape,
     numpy_dtype,
     numpy_dtype_of,
     promotion_operand,
@@ -26,6 +25,7 @@ from autoconv.numpy.operands import (
     refuse,
     refuse_column_major,
     refuse_options,
+    require_known_shape,
     select_operands,
     sizes_of,
     tensor,
@@ -141,7 +141,7 @@ def full_like(
     if fill_value in (0, 1) and type(fill_value) is int:
         return apply("ones_like" if fill_value else "zeros_like", x, dtype=as_dtype(result_dtype))
     if result_dtype.kind == "b":
-        return full(known_shape(x), fill_value, result_dtype)
+        return full(require_known_shape(x), fill_value, result_dtype)
     return apply("add", apply("zeros_like", x, dtype=as_dtype(result_dtype)), _fill_value(fill_value, result_dtype))
 
 
@@ -160,7 +160,7 @@ def _array(
     refuse_column_major(order, x.type.rank)
     for _ in range(integer(ndmin) - rank_of(x)) if ndmin else ():
         x = apply("expand_dims", x, axis=0)
-    return apply("numpy_copy", x, method="copy", number=0) if copy and x is as_tensor(object) else x
+    return apply("numpy_copy", x, method="copy", copy_id=0) if copy and x is as_tensor(object) else x
 
 
 def _as_array(
@@ -343,7 +343,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     sizes = tuple(sizes_of(vectors[order.index(i)])[0] for i in range(len(vectors)))
     size_operands, known_sizes = shape_argument(sizes)
     grids = [apply("broadcast_to", x, *size_operands, shape=known_sizes) for x in open_grids]
-    return tuple(apply("numpy_copy", x, method="copy", number=0) if copy else x for x in grids)
+    return tuple(apply("numpy_copy", x, method="copy", copy_id=0) if copy else x for x in grids)
 
 
 @creates("indices")

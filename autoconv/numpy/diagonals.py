@@ -14,11 +14,11 @@ from autoconv.numpy.operands import (
     computes,
     has_known_shape,
     integer,
-    known_shape,
     numpy_dtype,
     rank_of,
     refuse_column_major,
     refuse_options,
+    require_known_shape,
     sizes_of,
     tensor,
 )
@@ -64,7 +64,7 @@ def vander(x: TensorLike, N: IntLike | None = None, increasing: bool = False) ->
     if N is None and not (has_known_shape(points) and rank_of(points) == 1):
         return call_numpy("vander", points, N, increasing)
     check_sizes(() if N is None else (N,))
-    count = known_shape(points)[0] if N is None else integer(N)
+    count = require_known_shape(points)[0] if N is None else integer(N)
     if rank_of(points) != 1 or not 0 < count <= _MAX_POWERS:
         return call_numpy("vander", points, N, increasing)
     points = cast(points, np.promote_types(points.dtype.numpy, int))
@@ -98,7 +98,7 @@ def _triangle(m: TensorLike, k: IntLike, lower: bool) -> Tensor:
     x, offset = tensor(m), integer(k)
     zero = tensor(0, x.dtype.numpy)
     if has_known_shape(x):
-        rows, columns = (known_shape(x) * 2)[-2:]  # a vector is broadcast to a square matrix
+        rows, columns = (require_known_shape(x) * 2)[-2:]  # a vector is broadcast to a square matrix
         mask = np.tri(rows, columns, offset if lower else offset - 1, bool)
         return apply("select", tensor(mask if lower else ~mask), x, zero)
     row_numbers, column_numbers = (
@@ -116,7 +116,7 @@ def diag(v: TensorLike, k: IntLike = 0) -> Tensor:
     if rank_of(x) == 1 and as_tensor(v) is not None and not has_known_shape(x):
         return apply("diag", x, offset=offset)
     if rank_of(x) == 1:
-        size = known_shape(x)[0] + abs(offset)
+        size = require_known_shape(x)[0] + abs(offset)
         diagonal_positions = np.arange(size - abs(offset))
         positions = (diagonal_positions - min(offset, 0)) * size + diagonal_positions + max(offset, 0)
         zeros = apply("fill", tensor(0, x.dtype.numpy), shape=(size * size,))
@@ -149,7 +149,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     diagonal_offset = integer(offset)
     if not has_known_shape(x):
         return mark_read_only(apply("diag_part", transposed, offset=diagonal_offset))
-    *batch_shape, rows, columns = known_shape(transposed)
+    *batch_shape, rows, columns = require_known_shape(transposed)
     step = columns + 1
     count = min(rows, columns - diagonal_offset) if diagonal_offset >= 0 else min(rows + diagonal_offset, columns)
     count = max(count, 0)

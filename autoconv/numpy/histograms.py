@@ -21,9 +21,9 @@ from autoconv.numpy.operands import (
     have_equal_shapes,
     holds_tensors,
     integer,
-    known_shape,
     rank_of,
     refuse,
+    require_known_shape,
     sizes_of,
     tensor,
 )
@@ -81,7 +81,7 @@ def _given_edges(bins: Any, x: Tensor) -> Tensor | None:
     if as_tensor(bins) is None and holds_tensors(bins):
         return None
     edges = tensor(bins)
-    is_vector = has_known_shape(edges) and rank_of(edges) == 1 and known_shape(edges)[0] > 1
+    is_vector = has_known_shape(edges) and rank_of(edges) == 1 and require_known_shape(edges)[0] > 1
     kinds = {x.dtype.numpy.kind, edges.dtype.numpy.kind}
     if not is_vector or not kinds <= {"i", "f"} or 0 in (x.type.shape or (0,)):
         return None
@@ -94,13 +94,13 @@ def _given_edges(bins: Any, x: Tensor) -> Tensor | None:
 def _positions_between(edges: Tensor, values: Tensor) -> Tensor:
     """Return 1 for the first bin, 0 before it, and one more than the number of bins behind the last one."""
     last_edge = apply("get_item", edges, spec=(At(-1),))
-    count = tensor(known_shape(edges)[0] - 1, np.int64)
+    count = tensor(require_known_shape(edges)[0] - 1, np.int64)
     positions = searchsorted(edges, values, "right")
     return apply("select", apply("equal", values, last_edge), count, positions)
 
 
 def _count_between_edges(x: Tensor, edges: Tensor, density: bool, weights: Tensor | None) -> Any:
-    count = known_shape(edges)[0] - 1
+    count = require_known_shape(edges)[0] - 1
     positions = _positions_between(edges, cast(x, edges.dtype.numpy))
     amounts = apply("ones_like", positions) if weights is None else weights
     totals = apply("segment_sum", amounts, positions, num_segments=count + 2)
@@ -130,7 +130,7 @@ def histogram2d(
         options = {key: value for key, value in (("density", density), ("weights", weights)) if value is not None}
         return call_numpy("histogram2d", *samples, bins, range, **options)
     cell: Any = None
-    sizes = [known_shape(axis_edges)[0] + 1 for axis_edges in edges]
+    sizes = [require_known_shape(axis_edges)[0] + 1 for axis_edges in edges]
     for z, axis_edges, size in zip(samples, edges, sizes, strict=True):
         positions = _positions_between(axis_edges, cast(z, np.float64))
         row_start = None if cell is None else apply("multiply", cell, tensor(size, np.int64))

@@ -15,10 +15,10 @@ from autoconv.numpy.operands import (
     computes,
     integer,
     is_compiled,
-    known_shape,
     numpy_dtype,
     rank_of,
     refuse,
+    require_known_shape,
     sizes_of,
     tensor,
 )
@@ -38,7 +38,8 @@ def common_arrays(arrays: Any, dtype: DTypeLike | None = None, casting: str = "s
     """Return the arrays of a sequence (or the rows of one array), all of one dtype."""
     if as_tensor(arrays) is not None:
         rows = tensor(arrays)
-        arrays = apply("unstack", rows, num=known_shape(rows)[0], axis=0) if known_shape(rows)[0] else ()
+        row_count = require_known_shape(rows)[0]
+        arrays = apply("unstack", rows, num=row_count, axis=0) if row_count else ()
         arrays = arrays if isinstance(arrays, tuple) else (arrays,)
     parts = [tensor(x) for x in arrays]
     if not parts:
@@ -186,7 +187,8 @@ def unstack(x: TensorLike, /, *, axis: AxisLike = 0) -> tuple[Tensor, ...]:
     rows = tensor(x)
     axis_index = axis_of(axis, rank_of(rows))
     leading_entries = (WHOLE,) * axis_index
-    return tuple(apply("get_item", rows, spec=(*leading_entries, At(i))) for i in range(known_shape(rows)[axis_index]))
+    row_count = require_known_shape(rows)[axis_index]
+    return tuple(apply("get_item", rows, spec=(*leading_entries, At(i))) for i in range(row_count))
 
 
 @computes("delete")
@@ -199,7 +201,7 @@ def delete(arr: TensorLike, obj: object, axis: AxisLike | None = None) -> Tensor
     if positions is None:
         current_contract().specialise(obj)
         refuse("is given positions known only at run time")
-    kept_positions = np.delete(np.arange(known_shape(x)[axis_index]), positions)
+    kept_positions = np.delete(np.arange(require_known_shape(x)[axis_index]), positions)
     return apply("gather", x, kept_positions, axis=axis_index)
 
 
@@ -214,16 +216,16 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
         current_contract().specialise(obj)
     if static_position is None or np.ndim(static_position):
         refuse("is given several positions, or one known only at run time")
-    position, count = integer(static_position), known_shape(x)[axis_index]
+    position, count = integer(static_position), require_known_shape(x)[axis_index]
     if not -count <= position <= count:
         raise IndexError(f"index {position} is out of bounds for axis {axis_index} with size {count}")
     position += count if position < 0 else 0
     new_elements = tensor(values, x.dtype.numpy)
-    shape = tuple(1 if i == axis_index else size for i, size in enumerate(known_shape(x)))
+    shape = tuple(1 if i == axis_index else size for i, size in enumerate(require_known_shape(x)))
     if rank_of(new_elements) == rank_of(x) - 1 and rank_of(new_elements):
         new_elements = apply("expand_dims", new_elements, axis=axis_index)
     elif rank_of(x) == 1 and rank_of(new_elements) == 1:
-        shape = known_shape(new_elements)
+        shape = require_known_shape(new_elements)
     new_elements = apply("broadcast_to", new_elements, shape=shape)
     bounds = ((None, position), (position, None))
     leading_part, trailing_part = (

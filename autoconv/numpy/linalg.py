@@ -14,10 +14,10 @@ from autoconv.numpy.operands import (
     cast,
     computes,
     integer,
-    known_shape,
     rank_of,
     refuse,
     refuse_options,
+    require_known_shape,
     tensor,
     tensors,
 )
@@ -143,7 +143,7 @@ def _has_elements(x: Tensor) -> bool:
 def _rounding_error(x: Tensor) -> float:
     """Return the rounding error of singular values of such matrices, relative to the largest one."""
     dtype: Any = _inexact_tensor(x).dtype.numpy
-    return max(known_shape(x)[-2:]) * float(np.finfo(dtype).eps)
+    return max(require_known_shape(x)[-2:]) * float(np.finfo(dtype).eps)
 
 
 @computes("linalg.pinv")
@@ -197,7 +197,8 @@ def matrix_power(a: TensorLike, n: IntLike) -> Any:
     x, power = tensor(a), integer(n)
     _square_matrices(x)
     if power == 0:
-        return tensor(np.broadcast_to(np.eye(known_shape(x)[-1], dtype=x.dtype.numpy), known_shape(x)).copy())
+        shape = require_known_shape(x)
+        return tensor(np.broadcast_to(np.eye(shape[-1], dtype=x.dtype.numpy), shape).copy())
     if power < 0:
         x, power = inv(x), -power
     result = None
@@ -305,10 +306,10 @@ def lstsq(a: TensorLike, b: TensorLike, rcond: Any = None) -> Any:
     x, rhs = tensors(_inexact_tensor(a), _inexact_tensor(b))
     has_bound = rcond is None or type(rcond) in (int, float)
     fits = rank_of(x) == 2 and rank_of(rhs) in (1, 2) and _has_elements(x) and 0 not in (rhs.type.shape or (0,))
-    fits = fits and has_bound and known_shape(x)[0] == rhs.type.shape[0]  # type: ignore[index]
-    if not fits or min(known_shape(x)) > MAX_SHORT_SIDE:
+    fits = fits and has_bound and require_known_shape(x)[0] == rhs.type.shape[0]  # type: ignore[index]
+    if not fits or min(require_known_shape(x)) > MAX_SHORT_SIDE:
         return call_numpy("linalg.lstsq", tensor(a), tensor(b), rcond, by_values=True)
-    rows, columns = known_shape(x)
+    rows, columns = require_known_shape(x)
     right_sides = apply("expand_dims", rhs, axis=1) if rank_of(rhs) == 1 else rhs
     if rows > columns:
         q, r = apply("qr", x, full_matrices=False)

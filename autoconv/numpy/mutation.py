@@ -19,12 +19,12 @@ from autoconv.numpy.operands import (
     has_known_shape,
     holds_tensors,
     is_weak,
-    known_shape,
     numpy_dtype_of,
     positions_along,
     promotion_operand,
     rank_of,
     refuse,
+    require_known_shape,
     sizes_of,
     tensor,
 )
@@ -149,7 +149,7 @@ def _convert_number(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> A
 @computes("putmask")
 def putmask(a: TensorLike, mask: TensorLike, values: TensorLike) -> None:
     x, new_elements = _require_mutable(a), _convert_elements_safely(np.putmask, a, values)
-    if rank_of(new_elements) and known_shape(new_elements) != known_shape(x):
+    if rank_of(new_elements) and require_known_shape(new_elements) != require_known_shape(x):
         refuse("is given values of another shape")
     write_into(a, new_elements, mask, broadcasts=True)
 
@@ -158,7 +158,7 @@ def putmask(a: TensorLike, mask: TensorLike, values: TensorLike) -> None:
 def place(arr: TensorLike, mask: TensorLike, vals: Any) -> None:
     _require_mutable(arr)
     new_elements = _convert_elements_safely(np.place, arr, vals)
-    if rank_of(new_elements) and known_shape(new_elements) != (1,):
+    if rank_of(new_elements) and require_known_shape(new_elements) != (1,):
         refuse("is given several values")
     write_into(arr, new_elements, mask, broadcasts=True)
 
@@ -168,7 +168,8 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     x, new_elements = _require_mutable(a), _convert_elements(a, v)
     if ind is None or isinstance(ind, (str, bytes)) or not tensor(ind).dtype.is_integer:
         refuse("is given positions that are no integers, which it converts")
-    has_other_shape = bool(rank_of(new_elements)) and known_shape(new_elements) != known_shape(tensor(ind))
+    is_array = bool(rank_of(new_elements))
+    has_other_shape = is_array and require_known_shape(new_elements) != require_known_shape(tensor(ind))
     if rank_of(x) != 1 or mode != "raise" or has_other_shape:
         refuse("is given several dimensions, a mode, or values of another shape")
     a[ind if not isinstance(ind, int) else (ind,)] = new_elements
@@ -185,10 +186,10 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         positions: Any = apply("range", tensor(0), apply("minimum", *sizes), tensor(1))
         a[positions, positions] = values
         return
-    positions = np.arange(min(known_shape(x)))
+    positions = np.arange(min(require_known_shape(x)))
     if np.ndim(val):  # as assignment to a flat iterator, which repeats the values
         elements = apply("reshape", tensor(values), shape=(-1,))
-        (count,) = known_shape(elements)
+        (count,) = require_known_shape(elements)
         if not count:
             return
         values = apply("gather", elements, positions % count, axis=0)

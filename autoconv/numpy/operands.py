@@ -243,7 +243,7 @@ def refuse_column_major(order: str, rank: int | None) -> None:
         refuse(f"is given order {order!r}")
 
 
-def known_shape(x: Tensor) -> tuple[int, ...]:
+def require_known_shape(x: Tensor) -> tuple[int, ...]:
     """Return the shape; refuse one known only at run time."""
     shape = x.type.shape
     if shape is None or not all(isinstance(d, int) for d in shape):

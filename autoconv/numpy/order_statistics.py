@@ -14,9 +14,9 @@ from autoconv.numpy.operands import (
     axes_of,
     cast,
     computes,
-    known_shape,
     rank_of,
     refuse,
+    require_known_shape,
     size_of,
     tensor,
 )
@@ -52,7 +52,8 @@ def _median(
     if x.dtype.is_floating or x.dtype.is_complex:  # nans are sorted to the end
         median = apply("select", apply("is_nan", last_element), last_element, median)
     if bool(keepdims):
-        median = apply("reshape", median, shape=tuple(1 if i in axes else d for i, d in enumerate(known_shape(x))))
+        kept_shape = tuple(1 if i in axes else d for i, d in enumerate(require_known_shape(x)))
+        median = apply("reshape", median, shape=kept_shape)
     return median if out is None else write_into(out, median)
 
 

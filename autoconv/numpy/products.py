@@ -20,10 +20,10 @@ from autoconv.numpy.operands import (
     has_known_shape,
     integer,
     is_compiled,
-    known_shape,
     rank_of,
     refuse,
     refuse_options,
+    require_known_shape,
     sizes_of,
     tensor,
     tensors,
@@ -176,8 +176,8 @@ def cross(a: object, b: object, axisa: object = -1, axisb: object = -1, axisc: o
 
 def _size_along(x: Tensor, axis: int) -> int:
     """Return the size along the axis; refuse one known only at run time."""
-    size = (x.type.shape or known_shape(x))[axis]
-    return size if isinstance(size, int) else known_shape(x)[axis]
+    size = (x.type.shape or require_known_shape(x))[axis]
+    return size if isinstance(size, int) else require_known_shape(x)[axis]
 
 
 @computes("einsum")
@@ -218,7 +218,7 @@ def _as_matrix_product(equation: str, x: Tensor, y: Tensor) -> Any:
     the letters do not form a matrix product.
     """
     terms, result_letters = _split(equation)
-    shapes = known_shape(x), known_shape(y)
+    shapes = require_known_shape(x), require_known_shape(y)
     if not _letters_fit(terms, result_letters, (x, y)):
         return None
     x_letters, y_letters = terms

@@ -22,12 +22,12 @@ from autoconv.numpy.operands import (
     have_equal_shapes,
     integer,
     is_compiled,
-    known_shape,
     numpy_dtype,
     numpy_dtype_of,
     rank_of,
     refuse,
     refuse_options,
+    require_known_shape,
     size_of,
     tensor,
 )
@@ -184,7 +184,7 @@ def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
             return apply_reduction(name, x, axis, keepdims, out)
         rank = rank_of(x)  # the initial value counts as an additional element, so that an empty array has an extremum
         axes = axes_of(axis, rank)
-        shape = known_shape(x)
+        shape = require_known_shape(x)
         if any(shape[index] == 0 for index in axes):
             keeps_axes = _keepdims_flag(keepdims)
             result_shape = tuple(

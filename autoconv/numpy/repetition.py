@@ -17,9 +17,9 @@ from autoconv.numpy.operands import (
     has_known_shape,
     holds_tensors,
     integer,
-    known_shape,
     rank_of,
     refuse,
+    require_known_shape,
     sizes_of,
     tensor,
 )
@@ -95,7 +95,7 @@ def _extend_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: st
             if low or high:
                 x = apply("gather", x, _extension_indices(sizes_of(x)[axis], low, high, mode), axis=axis)
         return x
-    shape = known_shape(x)
+    shape = require_known_shape(x)
     if mode in ("reflect", "symmetric"):
         excluded_ends = 1 if mode == "reflect" else 0
         fits_at_once = all(max(padding) <= size - excluded_ends for padding, size in zip(paddings, shape, strict=True))
@@ -139,7 +139,7 @@ def _pad_with_value(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) 
 @computes("resize")
 def resize(a: TensorLike, new_shape: Any) -> Tensor:
     x = tensor(a)
-    count, sizes = int(np.prod(known_shape(x))), tuple(map(integer, axis_tuple(new_shape)))
+    count, sizes = int(np.prod(require_known_shape(x))), tuple(map(integer, axis_tuple(new_shape)))
     check_sizes(axis_tuple(new_shape))
     if not count or any(size < 0 for size in sizes):
         refuse("repeats an array without elements, or to a size below 0")

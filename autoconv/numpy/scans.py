@@ -19,11 +19,11 @@ from autoconv.numpy.operands import (
     computes,
     integer,
     is_weak,
-    known_shape,
     numpy_dtype,
     rank_of,
     refuse,
     refuse_options,
+    require_known_shape,
     sizes_of,
     tensor,
 )
@@ -74,7 +74,7 @@ def _cumulative_function(name: str) -> Callable[..., Any]:
         result = _scan_function(name)(x, axis, dtype)
         if include_initial:
             axis_index = axis_of(axis, rank_of(result))
-            shape = tuple(1 if i == axis_index else d for i, d in enumerate(known_shape(result)))
+            shape = tuple(1 if i == axis_index else d for i, d in enumerate(require_known_shape(result)))
             initial = apply("fill", tensor(0 if name == "cumsum" else 1, result.dtype), shape=shape)
             result = apply("concat", initial, result, axis=axis_index)
         return result if out is None else write_into(out, result)

@@ -18,11 +18,11 @@ from autoconv.numpy.operands import (
     computes,
     holds_tensors,
     is_weak,
-    known_shape,
     positions_along,
     rank_of,
     refuse,
     refuse_options,
+    require_known_shape,
     select_operands,
     tensor,
 )
@@ -77,7 +77,8 @@ def take(
     size = (x.type.shape or (None,) * (axis_index + 1))[axis_index]
     if size == 0 and 0 not in (tensor(indices).type.shape or ()):
         raise IndexError("cannot do a non-empty take from an empty axes.")
-    positions = _positions_by_mode(indices, known_shape(x)[axis_index] if mode != "raise" else 0, mode)
+    size_for_mode = 0 if mode == "raise" else require_known_shape(x)[axis_index]  # mode "raise" does not use the size
+    positions = _positions_by_mode(indices, size_for_mode, mode)
     elements = take_positions(x, axis_index, positions)
     return elements if out is None else write_into(out, elements)
 
@@ -104,22 +105,22 @@ def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = 
     if mode not in _POSITION_MODES:
         refuse(f"is given mode {mode!r}")
     if isinstance(choices, (list, tuple)) and out is None and len(choices) <= 32:
-        choice_numbers = tensor(a)
-        if choice_numbers.dtype.is_floating or choice_numbers.dtype.is_complex:
-            dtype = choice_numbers.dtype.numpy
+        choice_indices = tensor(a)
+        if choice_indices.dtype.is_floating or choice_indices.dtype.is_complex:
+            dtype = choice_indices.dtype.numpy
             raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
-        choice_numbers = cast(choice_numbers, np.int64)
+        choice_indices = cast(choice_indices, np.int64)
         rows = select_operands(*choices)
         if mode == "raise":
-            is_first_or_later = apply("greater_equal", choice_numbers, tensor(0))
-            is_inside = apply("logical_and", is_first_or_later, apply("less", choice_numbers, tensor(len(rows))))
-            assume(apply("reduce_all", is_inside, axis=None), "a number of a choice is out of range")
+            is_first_or_later = apply("greater_equal", choice_indices, tensor(0))
+            is_inside = apply("logical_and", is_first_or_later, apply("less", choice_indices, tensor(len(rows))))
+            assume(apply("reduce_all", is_inside, axis=None), "a choice index is out of range")
         else:
-            choice_numbers = _positions_by_mode(choice_numbers, len(rows), mode)
+            choice_indices = _positions_by_mode(choice_indices, len(rows), mode)
         selected_row = rows[0]
-        for i, row in enumerate(rows[1:], 1):
-            selected_row = apply("select", apply("equal", choice_numbers, tensor(i)), row, selected_row)
-        return apply("add", selected_row, apply("zeros_like", choice_numbers, dtype=selected_row.dtype))
+        for i, row in enumerate(rows[1:] or rows, 1):  # a single choice is selected from itself, to be broadcast
+            selected_row = apply("select", apply("equal", choice_indices, tensor(i)), row, selected_row)
+        return selected_row
     return call_numpy("choose", tensor(a), choices, out=out, mode=mode)
 
 
@@ -144,10 +145,10 @@ def clip(
     has_positional_bounds = [bound is not MISSING for bound in (a_min, a_max)]
     has_named_bounds = [bound is not MISSING for bound in (min, max)]
     if any(has_positional_bounds) and (any(has_named_bounds) or not all(has_positional_bounds)):
-        refuse("is given its bounds by two names, or one of them alone")
+        refuse("is given both a_min/a_max and min/max, or only one of a_min and a_max")
     low, high = (argument_or_default(bound) for bound in ((a_min, a_max) if any(has_positional_bounds) else (min, max)))
     if is_weak(a):
-        a = tensor(a, tensor(a).dtype.numpy)  # NumPy makes an array of a Python number to call its method
+        a = tensor(a, tensor(a).dtype.numpy)  # np.clip makes an array of a number first: its dtype is not weak
     result: Any = a
     x = tensor(a)
     if x.dtype.is_bool:
@@ -165,7 +166,7 @@ def clip(
     elif low is not None or high is not None:
         result = call_ufunc(np.minimum if low is None else np.maximum, x, high if low is None else low)
     else:
-        result = apply("numpy_copy", x, method="copy", number=0)
+        result = apply("numpy_copy", x, method="copy", copy_id=0)
     return result if out is None else write_into(out, result, broadcasts=True)
 
 
@@ -282,7 +283,10 @@ def lexsort(keys: Any, axis: AxisLike = -1) -> Tensor:
 
 
 def _is_sortable_row(x: Tensor) -> bool:
-    """Return whether `x` is a vector of known length, of a dtype that NumPy does not sort by radix sort."""
+    """Return whether `x` is a vector of known length, of numbers of 32 bits or more.
+
+    NumPy's kernel sorts shorter integers by radix sort, in linear time.
+    """
     is_vector = x.shape is not None and len(x.shape) == 1 and None not in x.shape
     return is_vector and x.dtype.numpy.kind in "iuf" and x.dtype.size >= 4
 

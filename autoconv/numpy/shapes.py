@@ -20,13 +20,13 @@ from autoconv.numpy.operands import (
     integer,
     is_compiled,
     is_weak,
-    known_shape,
     numpy_dtype,
     numpy_dtype_of,
     promotion_operand,
     rank_of,
     refuse,
     refuse_column_major,
+    require_known_shape,
     sizes_of,
     tensor,
 )
@@ -166,7 +166,7 @@ def rollaxis(a: TensorLike, axis: Any, start: Any = 0) -> Tensor:
 @computes("squeeze")
 def squeeze(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
     x = tensor(a)
-    shape = known_shape(x)
+    shape = require_known_shape(x)
     if not shape and axis in (0, -1):
         return x
     axes = tuple(i for i, d in enumerate(shape) if d == 1) if axis is None else axes_of(axis, len(shape))
@@ -198,14 +198,14 @@ def sliding_window_view(
         refuse("is asked for a subclass, or for windows that are written")
     array = tensor(x)
     lengths = window_shape if isinstance(window_shape, (list, tuple)) else (window_shape,)
-    axes, lengths = window_axes(known_shape(array), tuple(map(integer, lengths)), axis)
+    axes, lengths = window_axes(require_known_shape(array), tuple(map(integer, lengths)), axis)
     return mark_read_only(apply("sliding_windows", array, axes=axes, lengths=lengths))
 
 
 @computes("broadcast_arrays")
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Tensor, ...]:
     arrays = [tensor(x) for x in args]
-    shape = np.broadcast_shapes(*map(known_shape, arrays))
+    shape = np.broadcast_shapes(*map(require_known_shape, arrays))
     return tuple(apply("broadcast_to", x, shape=shape) for x in arrays)
 
 
@@ -320,7 +320,7 @@ def size(a: TensorLike, axis: AxisLike | None = None) -> Any:
 @computes("copy")
 def copy(a: TensorLike, order: str = "K", subok: bool = False) -> Tensor:
     refuse_column_major(order, tensor(a).type.rank)
-    return apply("numpy_copy", tensor(a), method="copy", number=0)
+    return apply("numpy_copy", tensor(a), method="copy", copy_id=0)
 
 
 @computes("astype")

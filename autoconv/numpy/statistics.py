@@ -20,9 +20,9 @@ from autoconv.numpy.operands import (
     has_known_shape,
     integer,
     is_weak,
-    known_shape,
     rank_of,
     refuse,
+    require_known_shape,
     sizes_of,
     tensor,
     tensors,
@@ -211,7 +211,7 @@ def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *,
         return call_numpy("corrcoef", samples[0], samples[1] if y is not None else None, rowvar)
     if not rank_of(covariance):
         return apply("divide", covariance, covariance)
-    shape = known_shape(covariance)
+    shape = require_known_shape(covariance)
     flat_covariance = apply("reshape", covariance, shape=(-1,))
     deviations = apply("sqrt", real(apply("gather", flat_covariance, np.arange(shape[0]) * (shape[0] + 1), axis=0)))
     deviations = cast(deviations, covariance.dtype.numpy)
@@ -294,7 +294,7 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
     if isinstance(sizes_of(x)[0], int) and not isinstance(sizes_of(y)[0], int):
         x, y = y, x  # the loop runs over the operand of known size
-    sizes = sizes_of(x)[0], known_shape(y)[0]
+    sizes = sizes_of(x)[0], require_known_shape(y)[0]
     if not all(size for size in sizes if isinstance(size, int)):
         raise ValueError(f"{'a' if not sizes[0] else 'v'} cannot be empty")
     if not isinstance(sizes[0], int):
@@ -320,7 +320,7 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Tensor:
     x, y = tensor(a), tensor(v)
     is_static = has_known_shape(x) and has_known_shape(y)
     is_supported = rank_of(x) == rank_of(y) == 1 and mode in ("full", "same", "valid")
-    if not is_supported or (is_static and known_shape(x)[0] < known_shape(y)[0]):
+    if not is_supported or (is_static and require_known_shape(x)[0] < require_known_shape(y)[0]):
         return call_numpy("correlate", x, y, mode)
     reversed_kernel = apply("reverse", y, axis=(0,))
     return convolve(x, apply("conjugate", reversed_kernel) if y.dtype.is_complex else reversed_kernel, mode)
@@ -334,7 +334,7 @@ def polyval(p: Any, x: TensorLike) -> Any:
     if isinstance(x, np.poly1d):
         refuse("is given a polynomial")
     if as_tensor(p) is not None:
-        count = known_shape(p)[0]
+        count = require_known_shape(p)[0]
         coefficients: Any = [apply("get_item", p, spec=(At(i),)) for i in range(count)]
     else:
         coefficients = list(np.asarray(p) if not isinstance(p, (list, tuple)) else p)
@@ -359,7 +359,7 @@ def polyfit(
     fits = are_real and not full and not cov and w is None and rcond is None
     if not fits or shapes[0] != shapes[1] or not has_known_shape(points) or rank_of(values) > 2:
         return call_numpy("polyfit", points, values, deg, rcond, full, w, cov)
-    row_count = known_shape(points)[0]
+    row_count = require_known_shape(points)[0]
     if not 1 <= term_count <= min(row_count, MAX_SHORT_SIDE):
         return call_numpy("polyfit", points, values, deg, rcond, full, w, cov)
     points, values = (call_ufunc(np.add, z, 0.0) for z in (points, values))
@@ -381,7 +381,7 @@ register_kernels("roots", by_values=True)
 @computes("poly")
 def poly(seq_of_zeros: Any) -> Any:
     x = tensor(seq_of_zeros)
-    if 0 in known_shape(x):
+    if 0 in require_known_shape(x):
         refuse("is given no zeros, for which it returns a Python float")
     return call_numpy("poly", x)
 

@@ -14,10 +14,10 @@ from autoconv.numpy.operands import (
     cast,
     computes,
     integer,
-    known_shape,
     rank_of,
     refuse,
     refuse_options,
+    require_known_shape,
     sizes_of,
     tensor,
 )
@@ -134,11 +134,11 @@ def irfft(a: Any, n: object = None, axis: Any = -1, norm: Any = None, out: OutLi
     refuse_options(out=out)
     x = _complex_tensor(a)
     axis_index = axis_of(axis, rank_of(x))
-    count = 2 * (known_shape(x)[axis_index] - 1) if n is None else integer(n)
+    count = 2 * (require_known_shape(x)[axis_index] - 1) if n is None else integer(n)
     check_sizes((count if n is None else n,))
     if count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
-    x = x if known_shape(x)[axis_index] else _resize(x, axis_index, 1)
+    x = x if require_known_shape(x)[axis_index] else _resize(x, axis_index, 1)
     rows = apply("irfft", _move_axis_to_end(x, axis_index), length=count, norm=_check_norm(norm))
     samples = _move_last_axis_back(rows, axis_index)
     return cast(samples, np.float16) if tensor(a).dtype.numpy == np.float16 else samples
@@ -163,7 +163,7 @@ def _sizes_to_transform(x: Tensor, s: Any, axes: Sequence[Any]) -> list[Any]:
     last_axis = axis_of(axes[-1], rank_of(x))
     for position, axis in enumerate(axes[:-1]):
         if sizes[position] == -1 and axis_of(axis, rank_of(x)) == last_axis:
-            sizes[position] = known_shape(x)[last_axis]
+            sizes[position] = require_known_shape(x)[last_axis]
     return sizes
 
 
@@ -184,7 +184,7 @@ def _real_transforms(default_axes: object) -> tuple[Callable[..., Any], Callable
         x = tensor(a)
         axis_indices = _axes_to_transform(x, s, axes)
         sizes = tuple(s[:-1]) if s is not None else None
-        last_size = None if s is None else known_shape(x)[axis_indices[-1]] if s[-1] == -1 else s[-1]
+        last_size = None if s is None else require_known_shape(x)[axis_indices[-1]] if s[-1] == -1 else s[-1]
         if len(axis_indices) > 1:
             x = _transform_over_axes("ifft", None)(x, s=sizes, axes=axis_indices[:-1], norm=norm)
         return irfft(x, last_size, axis_indices[-1], norm)
@@ -205,7 +205,8 @@ def _shift_function(sign: int) -> Callable[..., Any]:
         axis_indices = tuple(axis_of(axis, rank_of(v)) for axis in selected_axes)
         if not axis_indices:
             raise ValueError("not enough values to unpack (expected 2, got 0)")
-        shifts = [known_shape(v)[axis] // 2 if sign > 0 else -(known_shape(v)[axis] // 2) for axis in axis_indices]
+        half_sizes = [require_known_shape(v)[axis] // 2 for axis in axis_indices]
+        shifts = [half if sign > 0 else -half for half in half_sizes]
         return roll(v, tuple(shifts), axis_indices)
 
     return compute

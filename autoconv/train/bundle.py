@@ -164,11 +164,11 @@ def _object_nodes(message: bytes) -> list[ObjectNode]:
             _last_value(child, 2, b"").decode(): _last_value(child, 1, 0)
             for child in map(parse_fields, fields.get(1, []))
         }
-        values = {
+        key_by_name = {
             _last_value(value, 1, b"").decode(): _last_value(value, 3, b"").decode()
             for value in map(parse_fields, fields.get(2, []))
         }
-        nodes.append(ObjectNode(children, values))
+        nodes.append(ObjectNode(children, key_by_name))
     return nodes
 
 
@@ -177,7 +177,7 @@ def graph_message(nodes: Sequence[ObjectNode]) -> bytes:
     result = b""
     for node in nodes:
         children = [make_field(1, number) + make_field(2, name.encode()) for name, number in node.children.items()]
-        values = [make_field(1, name.encode()) + make_field(3, key.encode()) for name, key in node.values.items()]
+        values = [make_field(1, name.encode()) + make_field(3, key.encode()) for name, key in node.key_by_name.items()]
         result += make_field(
             1, b"".join([*(make_field(1, part) for part in children), *(make_field(2, part) for part in values)])
         )

@@ -92,7 +92,7 @@ class Checkpoint:
         """The number of the last checkpoint that `save` wrote or `restore` read, an int64 variable."""
         counter = self._save_counter
         if counter is None:
-            with recording(None):
+            with recording(None):  # created eagerly, outside any trace
                 counter = Variable(0, trainable=False, name="save_counter", dtype=int64)
             self.__dict__["_save_counter"] = counter
             restore_attribute(self, "save_counter", counter)
@@ -106,11 +106,11 @@ class Checkpoint:
         prefix = os.fspath(file_prefix)
         graph = object_graph(self._root, self._own_parts())
         arrays: dict[str, np.ndarray] = {}
-        for node, value in zip(graph.nodes, graph.objects, strict=True):
-            if node.values:
-                values = stored_arrays(value)
-                arrays.update({key: values[name] for name, key in node.values.items()})
-        write_files(prefix, arrays, [{"children": node.children, "values": node.values} for node in graph.nodes])
+        for node, object_ in zip(graph.nodes, graph.objects, strict=True):
+            if node.key_by_name:
+                array_by_name = stored_arrays(object_)
+                arrays.update({key: array_by_name[name] for name, key in node.key_by_name.items()})
+        write_files(prefix, arrays, [{"children": node.children, "values": node.key_by_name} for node in graph.nodes])
         return prefix
 
     def save(self, file_prefix: str | os.PathLike[str], options: CheckpointOptions | None = None) -> str:

@@ -23,7 +23,7 @@ class ObjectNode:
     """An object of the graph: the numbers of its parts by name, and the checkpoint keys of its values by name."""
 
     children: dict[str, int] = field(default_factory=dict)
-    values: dict[str, str] = field(default_factory=dict)
+    key_by_name: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -57,9 +57,9 @@ def object_graph(root: Any, attached_parts: Mapping[str, Any] | None = None) -> 
                 graph.objects.append(part)
                 graph.paths.append((*graph.paths[number], name))
             graph.nodes[number].children[name] = number_by_id[id(part)]
-    for node, value, path in zip(graph.nodes, graph.objects, graph.paths, strict=True):
+    for node, object_, path in zip(graph.nodes, graph.objects, graph.paths, strict=True):
         prefix = "/".join([*(_escape(name) for name in path), ".ATTRIBUTES/"])
-        node.values = {name: prefix + name for name in value_names(value)}
+        node.key_by_name = {name: prefix + name for name in value_names(object_)}
     return graph
 
 

@@ -116,7 +116,7 @@ def _read_index(prefix: str) -> tuple[list[ObjectNode], ArrayFile]:
         raise DataLossError(
             f"{prefix}{INDEX} has version {content.get('version')}; this release reads version {VERSION}."
         )
-    nodes = [ObjectNode(node["children"], node["values"]) for node in content["nodes"]]
+    nodes = [ObjectNode(node["children"], key_by_name=node["values"]) for node in content["nodes"]]
     data_name = content["data"]
     if os.path.basename(data_name) != data_name:  # a path with folders could leave the folder
         raise DataLossError(f"{prefix}{INDEX} refers to {data_name!r}, which is no file beside it.")

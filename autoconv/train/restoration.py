@@ -45,7 +45,7 @@ class Restoration:
                 continue
             self.object_by_number[number] = value
             node = self.nodes[number]
-            key_by_name = {name: node.values[name] for name in value_names(value) if name in node.values}
+            key_by_name = {name: node.key_by_name[name] for name in value_names(value) if name in node.key_by_name}
             if key_by_name:
                 restore_values(value, self.reader.get_array, key_by_name)
                 self.restored_by_id[id(value)] = value
@@ -83,9 +83,9 @@ class CheckpointLoadStatus:
         self.assert_existing_objects_matched()
         restoration = self._restoration
         for number, node in enumerate(restoration.nodes):
-            if node.values and number not in restoration.object_by_number:
+            if node.key_by_name and number not in restoration.object_by_number:
                 path = _path_from_root(restoration.nodes, number)
-                raise AssertionError(f"Unresolved object in checkpoint {path}: {sorted(node.values.values())}")
+                raise AssertionError(f"Unresolved object in checkpoint {path}: {sorted(node.key_by_name.values())}")
         return self
 
     def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
@@ -96,7 +96,7 @@ class CheckpointLoadStatus:
         missing = [
             value
             for node, value in zip(graph.nodes, graph.objects, strict=True)
-            if node.values and id(value) not in restoration.restored_by_id
+            if node.key_by_name and id(value) not in restoration.restored_by_id
         ]
         if missing:
             raise AssertionError(

@@ -315,7 +315,7 @@ class _ScopeRewriter:
         parameters = [name for name, _ in run.feeds]
         names = set().union(*(names_in(fetch, ast.Load) for fetch in run.fetches))
         needed_statements = select_needed_statements(
-            preceding_statements, names, set(parameters), self.writer.makes_variables, self.program.graph_names
+            preceding_statements, names, set(parameters), self.writer.makes_variables
         )
         key = (
             tuple(ast.dump(fetch) for fetch in run.fetches),

@@ -1,4 +1,4 @@
-"""The statements of a graph that a run needs."""
+"""Program slicing: the graph statements that a `Session.run` call needs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from autoconv.upgrade.program import Kind, Statement
 
 def select_needed_statements(
     statements: Sequence[Statement], fetched_names: set[str], parameters: set[str],
-    makes_variables: Callable[[ast.AST], bool], graph_names: set[str],
+    makes_variables: Callable[[ast.AST], bool],
 ) -> list[Statement]:  # fmt: skip
     """Return the statements, in order, that compute the names in `fetched_names` from those in `parameters`.
 
-    Statements that make variables are kept if they precede a needed statement: a store identifies its variables
-    by the order of the layers.
+    Statements that make variables are kept if they precede a needed statement: a `VariableStore` matches
+    variables by the order in which layers create them.
     """
     functions = {
         statement.node.name: statement.uses for statement in statements
@@ -40,7 +40,7 @@ def select_needed_statements(
 
 
 def _include_closures(names: Set[str], functions: Mapping[str, Set[str]]) -> set[str]:
-    """Return names with those that the functions among them read, which may be assigned after the definition."""
+    """Return `names` and the free variables of the functions among them, which may be assigned after the definition."""
     result: set[str] = set()
     worklist = list(names)
     while worklist:

@@ -1,4 +1,4 @@
-"""Array creation functions of the standard: from shapes, ranges, other values, and arrays of other libraries."""
+"""Array creation functions of the Python array API standard: from shapes, ranges, values and foreign arrays."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         needs_no_copy = obj_tensor is not None and not obj_tensor.weak and (dtype is None or obj_tensor.dtype == dtype)
         _check_copy(needs_no_copy, copy)
         if copy and needs_no_copy:
-            return apply("numpy_copy", obj_tensor, method="copy", number=0)
+            return apply("numpy_copy", obj_tensor, method="copy", copy_id=0)
         return tensor(obj, _numpy_dtype(dtype))
     if not isinstance(obj, (np.ndarray, np.generic)) and hasattr(obj, "__dlpack__"):
         obj = np.from_dlpack(obj)

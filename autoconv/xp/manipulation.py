@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.numpy.operands import axis_of, known_shape, rank_of, tensor
+from autoconv.numpy.operands import axis_of, rank_of, require_known_shape, tensor
 from autoconv.numpy.standard import numpy_implementation
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -123,7 +123,7 @@ def unstack(x: TensorLike, /, *, axis: AxisLike = 0) -> tuple[Tensor, ...]:
     x_tensor = tensor(x)
     axis_index = axis_of(axis, rank_of(x_tensor))
     parts = moveaxis(x_tensor, axis_index, 0)
-    return tuple(get_item(parts, i) for i in range(known_shape(parts)[0]))
+    return tuple(get_item(parts, i) for i in range(require_known_shape(parts)[0]))
 
 
 # ---- search and selection
@@ -217,7 +217,7 @@ def argsort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, 
         return numpy_implementation("argsort")(x, axis, stable=stable)
     x_tensor = tensor(x)
     reversed_order = flip(numpy_implementation("argsort")(flip(x_tensor, axis=axis), axis, stable=stable), axis=axis)
-    last_index = tensor(known_shape(x_tensor)[axis_of(axis, rank_of(x_tensor))] - 1)
+    last_index = tensor(require_known_shape(x_tensor)[axis_of(axis, rank_of(x_tensor))] - 1)
     return apply("subtract", last_index, reversed_order)
 
 
@@ -262,7 +262,7 @@ def _cumulate(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, includ
     result = numpy_implementation(name)(x_tensor, axis_index, dtype)
     if not include_initial:
         return result
-    shape = tuple(1 if i == axis_index else size for i, size in enumerate(known_shape(result)))
+    shape = tuple(1 if i == axis_index else size for i, size in enumerate(require_known_shape(result)))
     initial = apply("fill", tensor(name == "cumprod", result.dtype), shape=shape)
     return apply("concat", initial, result, axis=axis_index)
 

@@ -1,4 +1,4 @@
-"""README, CONTRIBUTING and CHANGELOG as pages of the site, with their links adapted."""
+"""README, CONTRIBUTING and CHANGELOG as pages of the site, with links from and to them adapted."""
 
 from __future__ import annotations
 
@@ -18,4 +18,12 @@ def _adapt_links(text: str) -> str:
     text = re.sub(r"\]\(docs/", "](", text)
     for name, page in INCLUDED.items():
         text = text.replace(f"]({name}", f"]({page}")
+    return text
+
+
+def adapt_links_to_included(text: str, page: str) -> str:
+    """Adapt the links of a page under docs/ to the three files: ](../README.md) → ](index.md)."""
+    folder = "../" * page.count("/")
+    for name, included_page in INCLUDED.items():
+        text = text.replace(f"](../{folder}{name}", f"]({folder}{included_page}")
     return text

@@ -88,3 +88,11 @@ def test_transforms_over_several_dimensions():
         assert_close(G.rfftnd(x, sizes, axes), np.fft.rfftn(x, sizes, axes), 1e-9)
         assert_close(G.irfftnd(wide, sizes, axes), np.fft.irfftn(wide, sizes, axes), 1e-9)
     assert_close(G.irfft3d(G.rfft3d(ac.constant(x))), x, 1e-9)
+
+
+def test_the_result_of_a_transform_has_the_given_name():
+    for axes in ([0], [1], [0, 1]):
+        with ac.Graph().as_default():
+            x = ac.compat.v1.placeholder(ac.float32, [2, 4])
+            assert G.rfftnd(x, axes=axes, name="spectrum").op.name == "spectrum"
+            assert G.irfftnd(ac.cast(x, ac.complex64), axes=axes, name="signal").op.name == "signal"

@@ -10,7 +10,7 @@ import tokenize
 
 import pytest
 from site_generator import generated_pages
-from site_generator.included import INCLUDED
+from site_generator.included import INCLUDED, adapt_links_to_included
 from site_generator.markdown import ROOT, written_pages
 
 LINK = re.compile(r"(?<!!)\]\(([^)\s]+)\)")
@@ -24,8 +24,8 @@ PAGES = [str(path.relative_to(ROOT)) for path in written_pages()]
 def site() -> dict[str, str]:
     """Return the text of each page of the site by its path under docs/."""
     folder = ROOT / "docs"
-    pages = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in folder.rglob("*.md")}
-    return pages | generated_pages(ROOT)
+    texts = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in folder.rglob("*.md")}
+    return {page: adapt_links_to_included(text, page) for page, text in texts.items()} | generated_pages(ROOT)
 
 
 def anchors(text: str) -> set[str]:
@@ -53,6 +53,16 @@ def test_links_of_files_outside_of_docs_lead_to_files(page):
     """Links of files outside of the site refer to files of the repository."""
     links = [link.partition("#")[0] for link in LINK.findall((ROOT / page).read_text()) if "://" not in link]
     assert [link for link in links if link and not (ROOT / link).exists()] == []
+
+
+def test_links_to_included_files_lead_to_files_of_a_checkout():
+    """A page under docs/ links to ../CONTRIBUTING.md; the site has that file as contributing.md."""
+    assert adapt_links_to_included("[a](../CONTRIBUTING.md#b)", "style.md") == "[a](contributing.md#b)"
+    assert adapt_links_to_included("[a](../../README.md)", "guides/c.md") == "[a](../index.md)"
+    for page in (ROOT / "docs").rglob("*.md"):
+        links = [link.partition("#")[0] for link in LINK.findall(page.read_text(encoding="utf-8"))]
+        assert not [link for link in links if posixpath.basename(link) in INCLUDED.values()], page
+        assert all((page.parent / link).exists() for link in links if posixpath.basename(link) in INCLUDED), page
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -47,7 +47,16 @@ def test_no_kernels():
         assert "kernels" not in compiled.explain() and "plain Python" not in compiled.explain()
 
 
-def test_a_number_of_a_choice_is_checked():
+def test_choices_keep_the_signs_of_zeros():
+    compiled = autoconv.compile(lambda indices, x: (np.choose(indices, [x, -x]), np.choose(indices * 0, [x])))
+    x = np.array([-0.0, 0.0, 1.0])
+    for indices in (np.array([0, 1, 1]), np.array([[0], [1]])):
+        for found, expected in zip(compiled(indices, x), compiled.__wrapped__(indices, x), strict=True):
+            np.testing.assert_array_equal(found, expected, strict=True)
+            np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+def test_a_choice_index_is_checked():
     compiled = autoconv.compile(lambda numbers, x: np.choose(numbers, [x, x * 2, 7.0]))
     x = np.arange(4.0)
     for numbers in (np.array([0, 2, 1, 1]), np.array([2, 2, 2, 0])):

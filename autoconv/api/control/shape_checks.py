@@ -19,7 +19,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def assert_rank(x: TensorLike, rank: IntLike, message: str | None = None, name: str | None = None) -> None:
-    """Assert that `x` has that many dimensions. Raises ValueError while tracing if the rank is known.
+    """Assert that `x` has that many dimensions.
+
+    A mismatch raises ValueError while tracing if both ranks are known; otherwise the graph asserts it when it runs.
 
     >>> autoconv.assert_rank([[1, 2]], 2)
     """
@@ -28,7 +30,7 @@ def assert_rank(x: TensorLike, rank: IntLike, message: str | None = None, name: 
 
 
 def assert_rank_at_least(x: TensorLike, rank: IntLike, message: str | None = None, name: str | None = None) -> None:
-    """Assert that `x` has at least that many dimensions. Raises ValueError while tracing if the rank is known.
+    """Assert that `x` has at least that many dimensions; see `assert_rank`.
 
     >>> autoconv.debugging.assert_rank_at_least([[1, 2]], 1)
     """
@@ -52,7 +54,7 @@ def _assert_rank(
 
 
 def assert_rank_in(x: TensorLike, ranks: Any, message: str | None = None, name: str | None = None) -> None:
-    """Assert that the rank of `x` is one of `ranks`. Raises ValueError while tracing if the rank is known.
+    """Assert that the rank of `x` is one of `ranks`; see `assert_rank`.
 
     >>> autoconv.debugging.assert_rank_in([[1, 2]], [1, 2])
     """
@@ -85,9 +87,11 @@ def assert_shapes(
     message: str | None = None,
     name: str | None = None,
 ) -> None:
-    """Assert the shapes of tensors, written as sizes, None for any size, "..." for any sizes, and names of equal sizes.
+    """Assert the shapes of tensors; dimensions with the same name must be equal.
 
-    `shapes` is a dict from references of tensors, or a list of pairs (tensor, shape). Raises ValueError while tracing.
+    A shape has numbers, names, None for any size, and "..." for any number of dimensions. `shapes` is a dict from
+    references of tensors, or a list of pairs (tensor, shape). A mismatch of known sizes raises ValueError while
+    tracing; others are asserted when the graph runs. Ranks must be known.
 
     >>> autoconv.debugging.assert_shapes([(autoconv.ones([2, 3]), ("N", 3))])
     """

@@ -1,4 +1,4 @@
-"""Blocks of images moved between sides and channels, and sequences reversed in part."""
+"""Blocks of images moved between spatial dimensions and channels, and sequences reversed in part."""
 
 from __future__ import annotations
 

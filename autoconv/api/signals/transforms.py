@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
     """The transform of a real tensor over its last two dimensions, cropped or padded to the sizes `fft_length`.
 
-    The result has n // 2 + 1 elements in the last dimension, n being its size.
+    The result has n // 2 + 1 elements in the last dimension, n being the last size before the transform.
 
     >>> autoconv.signal.rfft2d(autoconv.ones([2, 2])).numpy()
     array([[4.+0.j, 0.+0.j],
@@ -38,7 +38,9 @@ def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = 
 
 
 def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The inverse of `rfft2d`: a real tensor of sizes `fft_length`, whose last is even by default.
+    """The inverse of `rfft2d`: a real tensor of sizes `fft_length`; by default the last size is 2 * (n - 1).
+
+    n is the last size of `input_tensor`.
 
     >>> autoconv.signal.irfft2d(autoconv.signal.rfft2d([[1.0, 2.0], [3.0, 4.0]])).numpy()
     array([[1., 2.],
@@ -96,7 +98,7 @@ def rfftnd(
     half_spectrum: Any = apply("rfft", transpose(x, order) if order else x, norm=scaling)
     half_spectrum = transpose(half_spectrum, inverse_order) if inverse_order else half_spectrum
     if not transformed_axes[:-1]:
-        return half_spectrum  # type: ignore[no-any-return]
+        return apply("identity", half_spectrum, name=name)
     return apply("fft", half_spectrum, axes=transformed_axes[:-1], norm=scaling, name=name)
 
 

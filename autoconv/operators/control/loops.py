@@ -149,7 +149,7 @@ def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
         iterable = convert_iter()(iterable)
     if type(iterable) is GeneratorExpression:
         return _loop_over_source(iterable, body, state)
-    counted_loop = iterable.take() if type(iterable) is HeldIterator else None
+    counted_loop = iterable.take_loop_recorder() if type(iterable) is HeldIterator else None
     if counted_loop is not None:
         return _loop_over_counted(iterable, counted_loop, body, state)
     if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
@@ -189,7 +189,7 @@ def _loop_over_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]
 
 def _loop_over_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     if type(source) is GeneratorExpression:
-        final_state = _loop_over_source(source.take(), body, state)
+        final_state = _loop_over_source(source.take_source(), body, state)
         code = body.exit_code(final_state)
         if not is_staged(code):
             source.leave(is_exhausted=code < BREAK)

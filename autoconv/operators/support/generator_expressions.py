@@ -111,8 +111,11 @@ class GeneratorExpression:
     def __class__(self) -> type:
         return types.GeneratorType
 
-    def take(self) -> Any:
-        """Return the Source for a loop, or the iterator if single values were taken. A call of `leave` follows."""
+    def take_source(self) -> Any:
+        """Return the Source for a loop, or the iterator if single values were taken.
+
+        The caller must call `leave` after a loop whose end does not depend on a tensor.
+        """
         self._check_region()
         if self._iterator is not None:
             return self._iterator

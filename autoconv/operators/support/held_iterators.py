@@ -22,16 +22,19 @@ _MODULES = ("builtins", "itertools")  # modules of the iterator classes to bind
 
 
 class HeldIterator:
-    """An `enumerate`, `zip`, `map`, `reversed` etc. over values of the trace, for use in the region that created it."""
+    """An `enumerate`, `zip`, `map`, `reversed` etc. over values of the trace, for use in the region that created it.
 
-    def __init__(self, iterator: Iterator[Any], loop: Any = None) -> None:
-        """`loop` records a loop over all items of the iterator (see `autoconv.operators.calls.enumerate_zip`)."""
+    A region that was merged into another is replaced by that one, `merged_region`, in all comparisons.
+    """
+
+    def __init__(self, iterator: Iterator[Any], loop_recorder: Any = None) -> None:
+        """`loop_recorder` records a loop over all items (see `autoconv.operators.calls.enumerate_zip`)."""
         self._iterator = iterator
-        self._loop = loop
+        self._loop_recorder = loop_recorder
         self._home = current_region()
         self._is_invalid = False
         # A Python iterator would see a list that has moved into the graph as empty.
-        self._owners = [part for part in gc.get_referents(iterator) if type(part) in PLAIN_OF]
+        self._containers = [part for part in gc.get_referents(iterator) if type(part) in PLAIN_OF]
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -41,7 +44,7 @@ class HeldIterator:
         return self
 
     def __next__(self) -> Any:
-        self._loop = None
+        self._loop_recorder = None
         self._require_usable()
         return next(self._iterator)
 
@@ -54,21 +57,24 @@ class HeldIterator:
 
     @property
     def has_loop(self) -> bool:
-        """True if a loop over the iterator can become a graph loop over a generator expression."""
-        return self._loop is not None
+        """True if it enumerates or zips a generator expression, so that a loop over it can become one graph loop."""
+        return self._loop_recorder is not None
 
-    def take(self) -> Any:
-        """Return the recorder of a loop over it, None for a loop in Python; `leave` or `resume_with` is called next."""
-        loop, self._loop = self._loop, None
-        if loop is not None:
+    def take_loop_recorder(self) -> Any:
+        """Return the recorder of a loop over all items, which can be taken once; None for a loop in Python.
+
+        After the recorded loop, the caller must call `leave` or `resume_with`, unless no item was taken.
+        """
+        recorder, self._loop_recorder = self._loop_recorder, None
+        if recorder is not None:
             self._require_usable()
-        return loop
+        return recorder
 
     @property
     def is_resumable(self) -> bool:
         """True if the position is known at trace time and each advance happens exactly once."""
         is_in_home = self._home is not None and current_region() is self._home.merged_region
-        return is_in_home and not self._is_invalid and all(map(has_static_contents, self._owners))
+        return is_in_home and not self._is_invalid and all(map(has_static_contents, self._containers))
 
     def _require_usable(self) -> None:
         if self._is_invalid or self._home is None or current_region() is not self._home.merged_region:
@@ -79,9 +85,9 @@ class HeldIterator:
                 f"{subject} iterates over an iterator that was created before it ({type(self._iterator).__name__})",
                 current_place(), "a list of its items",
             )  # fmt: skip
-        if not all(map(has_static_contents, self._owners)):
+        if not all(map(has_static_contents, self._containers)):
             raise StagingError(
-                f"a {plain_class(self._owners[0]).__name__} moves into the graph, and an iterator over it was "
+                f"a {plain_class(self._containers[0]).__name__} moves into the graph, and an iterator over it was "
                 f"created before ({type(self._iterator).__name__})",
                 current_place(), "a for statement over the container itself, or over a copy",
             )  # fmt: skip
@@ -101,7 +107,7 @@ class HeldIterator:
 
     def reversed_list(self) -> Any:
         """Return the list that the iterator traverses in reverse if no item has been taken yet; else None."""
-        if type(self._iterator) is not type(reversed([])) or not all(map(has_static_contents, self._owners)):
+        if type(self._iterator) is not type(reversed([])) or not all(map(has_static_contents, self._containers)):
             return None
         state: Any = self._iterator.__reduce__()
         _, (owner, *_), *positions = state  # no position once the iterator is exhausted

@@ -198,8 +198,8 @@ def _join_lists_type(first: Type, second: Type) -> ListType:
 
 def _list_concat(first: ListValue, second: ListValue) -> Any:
     second_items = second.items()
-    if second.like is not None:  # `like` gives shapes by position, and positions change here
-        second_items = list(second)
+    if second.like is not None:  # `like` gives the shapes of unwritten elements by position, and positions change
+        second_items = list(second)  # iterating replaces unwritten elements by zeros of those shapes
     return first.with_items([*first.items(), *second_items])
 
 

@@ -1,6 +1,6 @@
 """NumPy's random generators in a graph: made from a seed or passed to it, with draws in program order.
 
-The arguments of a draw have the form of those of `numpy_call`.
+The arguments of a draw are `Argument`s, nested tuples such as ("input", 0) or ("value", 2.5): see `calls.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EFFECTS = Effects.READ | Effects.WRITE | Effects.RAISE
 
 
 def _make(seed: Any, type: Type) -> tuple[Any]:
-    """Make a generator of that type from a seed, an array of one number or, for NumPy's, of several."""
+    """Make a generator of that type. The seed is an array of one number; NumPy's Generator also takes several."""
     make: Any = np.random.default_rng if type == GENERATOR else generator_class(type)
     return (make(np.asarray(seed).tolist()),)
 
@@ -55,13 +55,13 @@ def type_of_draw(
 ) -> TensorType:
     """Return the type of a draw: a Python number where NumPy returns one, else an array.
 
-    `class_` is the class of the generator. Example draws determine the type. Raises NumPy's error where there are no
-    tensor arguments, and StagingError where no example arguments are accepted.
+    `class_` is the class of the generator. Example draws determine the type. If all of them fail, StagingError is
+    raised, or NumPy's error if there are no tensor arguments.
     """
-    is_static = all(isinstance(d, int) for x in inputs for d in x.shape or (None,))
+    is_static_array_only = all(isinstance(d, int) for x in inputs for d in x.shape or (None,))  # a scalar may be a size
     has_ranks = all(x.shape is not None for x in inputs)
     draw = functools.partial(_draw_examples, class_, inputs, method=method, arguments=arguments, keywords=keywords)
-    sizes = (1,) if is_static else (1, 3)
+    sizes = (1,) if is_static_array_only else (1, 3)
     draws, last_error = draw(sizes)
     if not draws and inputs:  # floats may be probabilities
         draws, last_error = draw(sizes, normalises=True)
@@ -74,7 +74,10 @@ def type_of_draw(
     shape: Any = None
     if has_ranks and len(set(map(len, shapes))) == 1:
         is_uncertain = len(draws) == 1 and last_error is not None
-        shape = tuple(None if is_uncertain or len(set(sizes)) > 1 else sizes[0] for sizes in zip(*shapes, strict=True))
+        shape = tuple(
+            None if is_uncertain or len(set(axis_sizes)) > 1 else axis_sizes[0]
+            for axis_sizes in zip(*shapes, strict=True)
+        )
     return TensorType(as_dtype(np.asarray(draws[0]).dtype), shape, type(draws[-1]) in (bool, int, float))
 
 
@@ -82,13 +85,14 @@ def _draw_examples(
     class_: type, inputs: Sequence[TensorType], sizes: Sequence[int], normalises: bool = False, *, method: str,
     arguments: tuple[Argument, ...], keywords: tuple[Any, ...],
 ) -> tuple[list[Any], Exception | None]:  # fmt: skip
-    """Return the results of draws with example arguments, whose unknown sizes are `sizes`, and the last error.
+    """Return the results of draws with example arguments, and the last error.
 
-    If `normalises` is true, the examples of floats have the sum 1.
+    All unknown sizes are each of `sizes` in turn. Integers are ones, raised by each increment in turn, since one may be
+    a size or a number of choices. If `normalises` is true, the examples of floats have the sum 1.
     """
     draws: list[Any] = []
     last_error: Exception | None = None
-    for size, increment in itertools.product(sizes, (0, 2, 50)):  # an integer may be a size, or the number of choices
+    for size, increment in itertools.product(sizes, (0, 2, 50)):
         arrays = [example(x, size) for x in inputs]
         if normalises:
             arrays = [x / np.sum(x, dtype=x.dtype) if x.dtype.kind == "f" and x.size else x for x in arrays]

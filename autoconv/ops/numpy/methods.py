@@ -179,7 +179,7 @@ define(
 # ---- copies
 
 
-def _copy_type(x: TensorType, *, method: str, dtype: DType | None = None, number: int = 0) -> TensorType:
+def _copy_type(x: TensorType, *, method: str, dtype: DType | None = None, copy_id: int = 0) -> TensorType:
     if method == "flatten":
         return x.with_shape((element_count(x.shape),))
     if x.dtype.is_string or (dtype is not None and dtype.is_string):
@@ -187,8 +187,8 @@ def _copy_type(x: TensorType, *, method: str, dtype: DType | None = None, number
     return x if dtype is None else x.with_dtype(dtype)
 
 
-def _copy(x: Any, *, method: str, dtype: DType | None = None, number: int = 0) -> Any:
-    """Copy the array; `method` is the name of the method, `number` keeps two copies of one array distinct."""
+def _copy(x: Any, *, method: str, dtype: DType | None = None, copy_id: int = 0) -> Any:
+    """Copy the array; `method` is the name of the method, `copy_id` keeps two copies of one array distinct."""
     return getattr(np.asarray(x), method)(*(() if dtype is None else (dtype.numpy,)))
 
 

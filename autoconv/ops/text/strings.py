@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -62,16 +62,17 @@ ABC = text_array("a", "Bc", " d ")
 
 
 def define_string_map(
-    name: str, graphdef: str, function: Callable[..., Any], dtype: DType = string, **sample_attributes: Any
-) -> None:
-    """Define an op that maps each string by function(item, **attributes)."""
+    name: str, graphdef: str, function: Callable[..., Any], dtype: DType = string, *,
+    sample_attributes: Mapping[str, Any] | None = None,
+) -> None:  # fmt: skip
+    """Define an op that maps each string by function(item, **attributes); samples have `sample_attributes`."""
 
     def kernel(x: Any, **attributes: Any) -> Any:
         return _elementwise(lambda item: function(item, **attributes), x, dtype=dtype.numpy)
 
     define(
         name=name, graphdef=graphdef, result=_string_rule(name, dtype), kernel=kernel, gradient=NO_GRADIENT,
-        samples=(sample(ABC, **sample_attributes), sample(np.array(b"xyz", object), **sample_attributes)),
+        samples=tuple(sample(x, **(sample_attributes or {})) for x in (ABC, np.array(b"xyz", object))),
     )  # fmt: skip
 
 
@@ -112,22 +113,32 @@ def _strong_bucket(item: bytes, *, num_buckets: int, key: tuple[int, int]) -> in
     return siphash(item, *key) % num_buckets
 
 
-define_string_map("string_length", "StringLength", _length, int32, unit="BYTE")
-define_string_map("string_lower", "StringLower", _with_case(lambda text: text.lower()), encoding="")
-define_string_map("string_upper", "StringUpper", _with_case(lambda text: text.upper()), encoding="utf-8")
+define_string_map("string_length", "StringLength", _length, int32, sample_attributes={"unit": "BYTE"})
+define_string_map(
+    "string_lower", "StringLower", _with_case(lambda text: text.lower()), sample_attributes={"encoding": ""}
+)
+define_string_map(
+    "string_upper", "StringUpper", _with_case(lambda text: text.upper()), sample_attributes={"encoding": "utf-8"}
+)
 define_string_map("string_strip", "StringStrip", bytes.strip)
-define_string_map("string_regex_replace", "RegexReplace", _replace, pattern="[a-c]", rewrite="<\\g<0>>")
+define_string_map(
+    "string_regex_replace", "RegexReplace", _replace,
+    sample_attributes={"pattern": "[a-c]", "rewrite": "<\\g<0>>"},
+)  # fmt: skip
 define_string_map(
     "string_to_hash_bucket", "StringToHashBucket", lambda item, *, num_buckets: murmur(item) % num_buckets, int64,
-    num_buckets=10,
+    sample_attributes={"num_buckets": 10},
 )
-define_string_map("string_to_hash_bucket_fast", "StringToHashBucketFast", _fast_bucket, int64, num_buckets=10)
 define_string_map(
-    "string_to_hash_bucket_strong", "StringToHashBucketStrong", _strong_bucket, int64, num_buckets=10, key=(1, 2)
+    "string_to_hash_bucket_fast", "StringToHashBucketFast", _fast_bucket, int64, sample_attributes={"num_buckets": 10}
 )
+define_string_map(
+    "string_to_hash_bucket_strong", "StringToHashBucketStrong", _strong_bucket, int64,
+    sample_attributes={"num_buckets": 10, "key": (1, 2)},
+)  # fmt: skip
 define_string_map(
     "string_regex_full_match", "RegexFullMatch",
-    _matches, bool_, pattern="[a-z]+",
+    _matches, bool_, sample_attributes={"pattern": "[a-z]+"},
 )  # fmt: skip
 
 

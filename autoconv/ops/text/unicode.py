@@ -23,7 +23,8 @@ def characters_of(item: bytes, encoding: str, errors: str, replacement: int) -> 
         result = item.decode(ENCODINGS[encoding], errors)
     except UnicodeDecodeError as error:
         raise InvalidArgumentError(f"Invalid formatting on input string {item!r}: {error}") from None
-    # Python's decoders insert U+FFFD, which valid text may contain as well: only then the slow path is needed.
+    # Python's decoders insert U+FFFD for errors. Only a result with U+FFFD needs the slow path; it may stem from an
+    # error or from the text.
     if errors == "replace" and replacement != 0xFFFD and "\ufffd" in result:
         result = _decode_replacing(item, ENCODINGS[encoding], chr(replacement))
     return result
@@ -89,5 +90,5 @@ define_string_map(
     lambda item, *, encoding, output, errors="replace", replacement=0xFFFD: characters_of(
         item, encoding, errors, replacement
     ).encode(ENCODINGS[output]),
-    encoding="UTF-8", output="UTF-16-BE",
+    sample_attributes={"encoding": "UTF-8", "output": "UTF-16-BE"},
 )  # fmt: skip

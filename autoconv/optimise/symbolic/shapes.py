@@ -1,7 +1,7 @@
 """Result shapes that need arithmetic on symbols: one rule per op.
 
 A rule returns the shape of all results, or a list of their shapes; None if they cannot be expressed. It adds what must
-hold for the shape to the preconditions of `sizes`.
+hold for the shape to the preconditions of `sizes`. `sizes.numbers` maps values that hold dimensions to these.
 """
 
 from __future__ import annotations
@@ -89,7 +89,10 @@ def _concat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]
 
 
 def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    """Return the sizes with the amounts of padding added; padding by elements of the operand needs enough of them."""
+    """Return the sizes with the amounts of padding added.
+
+    Modes other than CONSTANT require at least as many elements as are padded; REFLECT, one more.
+    """
     shape, paddings = shape_of(inputs[0]), attributes["paddings"]
     if shape is None or paddings is None or len(inputs) > 1 or len(paddings) != len(shape):
         return None
@@ -124,7 +127,8 @@ def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
 def _inferred_size(shape: Shape, requested_sizes: Sequence[Dimension]) -> Dimension:
     """Return the size for -1 in a shape whose other sizes are `requested_sizes`.
 
-    A quotient among these is taken as exact: its divisor becomes a factor of the element count.
+    A quotient among these is taken as exact: the element count is multiplied by its divisor, and the product of the
+    other sizes by its dividend.
     """
     quotients = [size for size in requested_sizes if isinstance(size, Quotient)]
     other_sizes = [size for size in requested_sizes if not isinstance(size, Quotient)]
@@ -182,7 +186,7 @@ def _require_nonnegative(sizes: Sizes, shape: Shape | None) -> Shape | None:
 
 
 def _requested_shape_rule(position: int) -> _Rule:
-    """Return a rule for random ops: the result's shape is the operand at `position`."""
+    """Return a rule for ops whose operand at `position` is the result's shape."""
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
         if len(inputs) <= position:

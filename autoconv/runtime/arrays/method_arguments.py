@@ -27,7 +27,7 @@ def refuse_options(name: str, **options: Any) -> None:
             refuse_method(name, f"is given {option}")
 
 
-def known_shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
+def require_known_shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
     """Return the static shape; refuse the method where a size is symbolic."""
     shape = x.type.shape
     if shape is None or not all(isinstance(d, int) for d in shape):

@@ -23,10 +23,10 @@ from autoconv.runtime.arrays.method_arguments import (
     axis_argument,
     dtype_argument,
     keepdims_argument,
-    known_shape,
     python_number_dtype,
     refuse_method,
     refuse_options,
+    require_known_shape,
 )
 from autoconv.runtime.objects.containers import trace_container
 from autoconv.runtime.objects.number_methods import number_attribute
@@ -241,7 +241,7 @@ def _squeeze(x: SymbolicTensor, axis: object = None) -> Any:
     """`x.squeeze(axis)`."""
     if is_scalar(x, "squeeze"):
         return x
-    known_shape(x, "squeeze")
+    require_known_shape(x, "squeeze")
     axes = axis_argument("squeeze", axis)
     result = dispatch.apply("squeeze", x, axis=(axes,) if isinstance(axes, int) else axes)
     return result if result.type.shape != () else _as_0d_array(result)
@@ -261,7 +261,7 @@ def _record_copy(x: SymbolicTensor, method: str, dtype: DType | None = None) -> 
     while region is not None:
         node_count += len(region.graph.nodes)
         region = region.parent
-    return dispatch.apply("numpy_copy", x, method=method, dtype=dtype, number=node_count)
+    return dispatch.apply("numpy_copy", x, method=method, dtype=dtype, copy_id=node_count)
 
 
 def _copy(x: SymbolicTensor, order: str = "C") -> Any:
@@ -293,7 +293,7 @@ def _item(x: SymbolicTensor, *index: Any) -> Any:
     if len(index) == 1 and isinstance(index[0], tuple):
         index = index[0]
     positions = tuple(map(operator.index, index))
-    shape = known_shape(x, "item")
+    shape = require_known_shape(x, "item")
     if not positions and element_count(shape) != 1:
         refuse_method("item", f"is called on {element_count(shape)} elements")
     if len(positions) != len(shape):

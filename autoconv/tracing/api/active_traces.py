@@ -1,9 +1,9 @@
 """Active traces: the functions that a thread is tracing, and calls that lead back to one of these functions.
 
 Under `function`, a call inside a trace is recorded as a call of the callee's own trace. A callee leads back if it
-calls, directly or through others, a function whose trace is active. Such a call in an arm or a loop body would never
-end: only recursion within one trace becomes a graph function (`recursion_detection.py`). So its nodes are recorded
-inline.
+calls, directly or through others, a function whose trace is active. Tracing such a call in an arm or a loop body
+would not end, as only recursion within one trace becomes a graph function (`recursion_detection.py`). The callee's
+nodes are therefore recorded inline.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 
 
 class LeadsBack(AbandonTrace):
-    """Abandon the active traces up to `trace`: the call that needs it is to be recorded inline."""
+    """Abandon the active traces up to `trace`: the call for which it is made is to be recorded inline."""
 
     def __init__(self, trace: ActiveTrace) -> None:
         self.trace = trace
@@ -39,7 +39,7 @@ class ActiveTrace:
 
     @property
     def is_conditional(self) -> bool:
-        """True if the call that needs this trace is in an arm or a loop body."""
+        """True if the call for which this trace is made is in an arm or a loop body."""
         return self.caller_region is not None and self.caller_region.parent is not None
 
 

@@ -59,8 +59,8 @@ class Trace:
 
     `graph` is the recorded graph with constants in place of given numbers and defaults. Outputs that are alternatives
     are joined (see `join_variants`); `layout` is the layout of the outputs. `arguments` are DeclaredTensors and Python
-    values, `source` is the file and line of the function. `states` maps the positions of parameters that are random
-    generators in Python to their states at the time of the trace.
+    values, `source` is the file and line of the function. `generator_states` maps the positions of parameters that are
+    random generators in Python to their states at the time of the trace.
     """
 
     concrete: ConcreteFunction
@@ -69,7 +69,7 @@ class Trace:
     arguments: list[Any]
     contract: str
     source: str
-    states: dict[int, np.ndarray]
+    generator_states: dict[int, np.ndarray]
 
     @contextmanager
     def located_refusals(self) -> Iterator[None]:
@@ -98,7 +98,7 @@ class Trace:
         """
         declared_tensors = [argument for argument in self.arguments if isinstance(argument, DeclaredTensor)]
         count = len(self.graph.parameters) - len(self.concrete.captures)
-        positions = [i for i in range(count) if i not in self.states]
+        positions = [i for i in range(count) if i not in self.generator_states]
         if len(positions) != len(declared_tensors):
             return {}
         return {i: argument.shape for i, argument in zip(positions, declared_tensors, strict=True)}
@@ -139,7 +139,8 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
         specs = [argument.spec if isinstance(argument, DeclaredTensor) else argument for argument in arguments]
         concrete = traced_function.get_concrete_function(*specs)
         graph_and_layout = join_variants(make_sorts_stable(replace_generators(concrete.recorded)), concrete.layout)
-        return Trace(concrete, *graph_and_layout, list(arguments), contract_name, _source_place(traced_function), {})
+        place = _source_place(traced_function)
+        return Trace(concrete, *graph_and_layout, list(arguments), contract_name, place, generator_states={})
     has_open_sizes = any(isinstance(argument, DeclaredTensor) and _is_open(argument) for argument in arguments)
     size_sets = _EXAMPLE_SIZES if has_open_sizes else _EXAMPLE_SIZES[:1]
     for sizes in size_sets:
@@ -154,8 +155,9 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     pairs = zip(concrete.key.leaves, leaves, strict=True)
     parameters = [leaf for key, leaf in pairs if not isinstance(key, (Literal, Reference))]
     open_parameters = [leaf for i, leaf in enumerate(parameters) if i not in numbers]
-    states = {i: state_of(leaf) for i, leaf in enumerate(open_parameters) if type(leaf) in GENERATOR_TYPES}
-    return Trace(concrete, *graph_and_layout, list(arguments), contract_name, _source_place(traced_function), states)
+    generator_states = {i: state_of(leaf) for i, leaf in enumerate(open_parameters) if type(leaf) in GENERATOR_TYPES}
+    place = _source_place(traced_function)
+    return Trace(concrete, *graph_and_layout, list(arguments), contract_name, place, generator_states)
 
 
 def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, arguments: Sequence[Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, classify_indexed, is_update, shape_of
 from autoconv.backends.llvm.analysis.element_probe import ElementProbe
-from autoconv.backends.llvm.analysis.indexing import is_indexed
+from autoconv.backends.llvm.analysis.indexing import has_position_arrays
 from autoconv.backends.llvm.analysis.representation import (
     has_complex_dtype,
     has_computed_sizes,
@@ -104,7 +104,7 @@ def _classify_tensors(node: Node) -> str:
         return "element" if _broadcasts(node) and node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
     if uses_open_sizes(node) and (query_class := _classify_shape_query(name)):
         return query_class
-    if is_indexed(node):
+    if has_position_arrays(node):
         return classify_indexed(node)
     if node.op.traits.generates:
         return "view" if is_dense(result.type) and can_generate(node) else "kernel"

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoconv.backends.llvm.analysis.indexing import form_of_positions, is_indexed, item_shape, positions, updates
+from autoconv.backends.llvm.analysis.indexing import (
+    form_of_positions,
+    has_position_arrays,
+    item_shape,
+    positions,
+    updates,
+)
 from autoconv.backends.llvm.analysis.representation import elements_of, is_dense, is_scalar
 from autoconv.backends.llvm.ir.types import is_narrow, is_native
 from autoconv.graph.graph import Node
@@ -19,7 +25,7 @@ KnownShape = tuple[Dimension, ...]  # of known rank, see `shape_of`
 
 
 def classify_indexed(node: Node) -> str:
-    """Return the lowering class of a node for which `is_indexed` holds."""
+    """Return the lowering class of a node for which `has_position_arrays` holds."""
     (result,) = node.results
     if any(is_narrow(value.dtype) for value in (*node.inputs, result)):
         return "kernel"
@@ -68,7 +74,7 @@ def is_update(node: Node) -> bool:
 def is_indexed_store(node: Node) -> bool:
     """Return whether arrays of positions determine where elements go in an array in memory."""
     dtypes = [value.dtype for value in node.inputs]
-    if not is_indexed(node) or any(is_narrow(dtype) or not is_native(dtype) for dtype in dtypes):
+    if not has_position_arrays(node) or any(is_narrow(dtype) or not is_native(dtype) for dtype in dtypes):
         return False
     return None not in shape_of(elements_of(node.inputs[0].type)) and _fits_subscript(node)
 

@@ -17,7 +17,12 @@ from autoconv.backends.llvm.analysis.index_map import (
     variable,
     variables,
 )
-from autoconv.backends.llvm.analysis.indexing import gather_map, is_indexed, position_from_start, start_and_step
+from autoconv.backends.llvm.analysis.indexing import (
+    gather_map,
+    has_position_arrays,
+    position_from_start,
+    start_and_step,
+)
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.ir.index_arith import Index, Position, is_below, plus, times
@@ -142,7 +147,7 @@ def _write_padded_source(b: Any, node: Node, index: Index) -> ElementSource:
 
 def index_map(node: Node) -> IndexMap | None:
     """Return the map from an index of the node's result to the index in its first operand; None if there is none."""
-    if is_indexed(node):
+    if has_position_arrays(node):
         return gather_map(node)
     return INDEX_MAPS[node.op.name](node) if node.op.name in INDEX_MAPS else None
 

@@ -40,7 +40,7 @@ _MAX_UNSTORED_WINDOWS = 3  # number of windows up to which loops read a padded a
 _MIN_RUN_LENGTH = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
 
 
-def is_indexed(node: Node) -> bool:
+def has_position_arrays(node: Node) -> bool:
     """Return whether arrays of positions determine what the node reads or writes."""
     form = form_of_positions(node)
     if form == "items":
@@ -267,7 +267,7 @@ def reads_repeat_work(node: Node, readers: Sequence[Node]) -> bool:
 
     Each window of a padded array cuts the loops that read it at two more positions; a stored array has no pieces.
     """
-    if is_indexed(node):
+    if has_position_arrays(node):
         return len(readers) > 1
     rank = len(sizes(node.results[0].type))
     window_specs = [reader.attributes["spec"] for reader in readers if reader.op.name == "get_item"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.contiguity import is_block, is_contiguous
 from autoconv.backends.llvm.analysis.indexing import (
-    is_indexed,
+    has_position_arrays,
     part_shape,
     positions,
     reads_repeat_work,
@@ -165,7 +165,7 @@ class Plan:
         """Return whether a reader needs contiguous elements, such as positions and the matrices of a product."""
         if (reader.results and reader.results[0] in self._in_memory) or self.classes[reader] == "matmul":
             return True
-        has_positions = self.classes[reader] in ("view", "copy", "pick", "scatter") and is_indexed(reader)
+        has_positions = self.classes[reader] in ("view", "copy", "pick", "scatter") and has_position_arrays(reader)
         return has_positions and value in positions(reader)
 
     def _reads_through(self, reader: Node, value: Value) -> bool:
@@ -177,7 +177,7 @@ class Plan:
             return True
         if lowering_class == "matmul" and is_block(value):
             return tiled_product(reader, self.patches.get(reader)) is not None
-        if lowering_class in ("view", "copy", "pick", "scatter") and is_indexed(reader):
+        if lowering_class in ("view", "copy", "pick", "scatter") and has_position_arrays(reader):
             # Positions, and the base of a scatter, are read contiguously before the loops that use them.
             if value in positions(reader):
                 return is_contiguous(value) and reader.inputs.count(value) == 1
@@ -197,7 +197,7 @@ class Plan:
         if reader.results and reader.results[0] in self._in_memory:
             return False
         if lowering_class in ("view", "copy", "pick"):
-            indices = positions(reader) if is_indexed(reader) else ()
+            indices = positions(reader) if has_position_arrays(reader) else ()
             return all(base is not value for index in indices for base, _ in self.bases(index))
         return lowering_class == "join" or (lowering_class in ("element", "reduce") and not reader.effects)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from autoconv.backends.llvm.analysis.classify import reduced_axes
 from autoconv.backends.llvm.analysis.index_map import Point, variable
 from autoconv.backends.llvm.analysis.index_maps import index_map
-from autoconv.backends.llvm.analysis.indexing import is_indexed
+from autoconv.backends.llvm.analysis.indexing import has_position_arrays
 from autoconv.backends.llvm.analysis.lent_loads import is_contiguous_row
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
@@ -270,6 +270,6 @@ class _RunPartition:
         assert node is not None
         if any(map(self._reads_results, node.inputs[1:])) or is_scalar(node.inputs[0].type):
             return False
-        mapping = index_map(node) if not is_indexed(node) else None
+        mapping = index_map(node) if not has_position_arrays(node) else None
         source = mapping.apply(index) if mapping is not None else None
         return source is not None and self._stays_in_row(node.inputs[0], source)

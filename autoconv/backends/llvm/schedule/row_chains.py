@@ -10,7 +10,7 @@ import math
 
 from autoconv.backends.llvm.analysis.index_map import Point, variable
 from autoconv.backends.llvm.analysis.index_maps import index_map
-from autoconv.backends.llvm.analysis.indexing import is_indexed, positions
+from autoconv.backends.llvm.analysis.indexing import has_position_arrays, positions
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import broadcast_index, is_known
 from autoconv.backends.llvm.schedule.plan import Item, Plan
@@ -80,7 +80,7 @@ class _Chain:
         If there are gathers, row items that do not depend on these loops are moved to `others`: they run before.
         """
         gathers = [self.plan.all_items[number].nodes[0] for number in self.views]
-        indices = [value for node in gathers if is_indexed(node) for value in positions(node)]
+        indices = [value for node in gathers if has_position_arrays(node) for value in positions(node)]
         if not indices:
             return True
         early_items = {n for n in self.row_items if not self.plan.all_items[n].earlier_bits >> target_number & 1}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from autoconv.backends.llvm.analysis.indexing import is_indexed
+from autoconv.backends.llvm.analysis.indexing import has_position_arrays
 from autoconv.backends.llvm.analysis.representation import is_array, sizes
 from autoconv.backends.llvm.schedule.plan import Plan
 from autoconv.graph.effects import Effects
@@ -24,7 +24,8 @@ def is_on_stack(plan: Plan, value: Value) -> bool:
         return False
     if value in plan.graph.outputs:
         return False
-    if any(reader.effects is not Effects.PURE or is_indexed(reader) for reader in plan.readers_and_views(value)):
+    readers = plan.readers_and_views(value)
+    if any(reader.effects is not Effects.PURE or has_position_arrays(reader) for reader in readers):
         return False  # the kernel, which raises for invalid positions, needs an object
     return all(plan.classes[reader] in _LOOP_CLASSES and not reader.regions for reader in plan.readers(value))
 

@@ -44,7 +44,10 @@ class ExponentialMovingAverage(train.ExponentialMovingAverage):
         return group(*self._move_averages(variables), name=self.name)
 
     def variables_to_restore(self, moving_avg_variables: Iterable[Any] | None = None) -> dict[str, Any]:
-        """Return variables by the names under which a Saver restores them: averages in place of averaged variables."""
+        """Return variables by the names under which a Saver restores them.
+
+        An averaged variable is listed under the name of its average.
+        """
         averaged = [*trainable_variables(), *moving_average_variables()]
         averaged = averaged if moving_avg_variables is None else list(moving_avg_variables)
         own_names = {variable.op.name for variable in averaged}

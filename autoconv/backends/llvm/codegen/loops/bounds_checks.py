@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.indexing import (
     BoundsCheck,
     bounds_checks,
-    is_indexed,
+    has_position_arrays,
     single_positions,
     whole_shape,
 )
@@ -32,17 +32,18 @@ def write_position_checks(region: LoweringContext, node: Node) -> list[Any]:
 
     Return the positions that are scalars, normalised to count from the start.
     """
-    if not is_indexed(node):
+    if not has_position_arrays(node):
         return [_write_single_position(region, node, value, size) for value, size in _positions_and_sizes(node)]
     groups: dict[Value, list[BoundsCheck]] = {}
     for check in bounds_checks(node):
         groups.setdefault(check.positions, []).append(check)
     shape = whole_shape(node)
-    axes = single_positions(node)
-    single_registers = [_write_single_position(region, node, value, shape[axis]) for value, axis in axes]
+    single_registers = [
+        _write_single_position(region, node, value, shape[axis]) for value, axis in single_positions(node)
+    ]
     for value, group in groups.items():
         region.body.module.has_loops = True
-        name = _check_function(region, value, group)
+        name = _write_check_function(region, value, group)
         if name:
             index_shape = sizes(value.type) if group[0].vector_size == 1 else sizes(value.type)[:-1]
             count = element_count(region.out, index_shape)
@@ -74,7 +75,7 @@ def _positions_and_sizes(node: Node) -> Iterator[tuple[Value, int]]:
 def _write_single_position(region: LoweringContext, node: Node, value: Value, size: Position) -> str:
     """Check a scalar position, and return its register, normalised to count from the start.
 
-    The position of a gather that is a tensor, not a Python number, may not be negative.
+    A tensor as a gather's position must be nonnegative; a Python number may be negative.
     """
     b = RegisterWriter(region)
     index = b.cast(region.number(value), int64)
@@ -87,11 +88,12 @@ def _write_single_position(region: LoweringContext, node: Node, value: Value, si
     return index.ir
 
 
-def _check_function(region: LoweringContext, value: Value, group: Sequence[BoundsCheck]) -> str:
-    """Return the name of a function that returns an i1, true if a position is out of range.
+def _write_check_function(region: LoweringContext, value: Value, group: Sequence[BoundsCheck]) -> str:
+    """Write a function that returns an i1, true if a position is out of range; return its name.
 
     Return "" if all numbers of the positions' dtype are in range. The function compares the maximum of the positions as
-    unsigned numbers, in which negative positions exceed any size.
+    unsigned numbers, in which negative positions exceed any size. Positions may be vectors; a check reads their entry
+    `column`.
     """
     type_: Any = value.type
     parameters = ["ptr noalias readonly %positions", "i64 %count", *_open_sizes(group)]
@@ -152,19 +154,19 @@ def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
     """
     node = result.node
     assert node is not None and node.op.traits.scatter is not None
-    base = node.op.traits.scatter.base
-    if base is None:
+    base_position = node.op.traits.scatter.base
+    if base_position is None:
         array = region.new_array(result.type)
         type_: Any = result.type
         region.set(result, array)
         byte_count = product(region.out, element_count(region.out, sizes(type_)), type_.dtype.size)
         region.out.clear(region.data(result), byte_count)
         return array
-    x = node.inputs[base]
+    x = node.inputs[base_position]
     return take_writable(region, x, region.is_last_reader(item, x))
 
 
-def checked_views(plan: Plan, item: Item) -> list[Node]:
+def nodes_to_check(plan: Plan, item: Item) -> list[Node]:
     """Return the nodes of an item whose indices have to be checked: copies, scatters, and views that its loops read."""
     nodes: dict[Node, None] = {}
 

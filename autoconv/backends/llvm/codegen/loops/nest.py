@@ -13,7 +13,7 @@ from autoconv.backends.llvm.analysis.indexing import gather_map, updates
 from autoconv.backends.llvm.analysis.lent_loads import is_contiguous_row, strides_of
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
-from autoconv.backends.llvm.codegen.loops.bounds_checks import checked_views
+from autoconv.backends.llvm.codegen.loops.bounds_checks import nodes_to_check
 from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter
 from autoconv.backends.llvm.codegen.loops.open_loop import write_open_loop
 from autoconv.backends.llvm.codegen.loops.padding import fill_padding
@@ -81,13 +81,13 @@ class LoopNestWriter:
         self._item = item
         self._module = module
         self.arguments = list(item.reads)
-        fused_views = checked_views(plan, item)
-        self.checked_views = [view for view in fused_views if checked_positions.get(view)]
+        fused_nodes = nodes_to_check(plan, item)
+        self.checked_views = [view for view in fused_nodes if checked_positions.get(view)]
         # An element may be computed twice if nothing is accumulated, and no array is both read and written.
         self._may_recompute = all(plan.classes[node] in ("element", "copy", "place") for node in item.nodes)
         itemsizes = [v.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]
         self._lanes = VECTOR_BYTES // max(itemsizes, default=1)
-        self._has_piecewise_views = not item.phases and any(view.op.name in PIECEWISE_VIEWS for view in fused_views)
+        self._has_piecewise_views = not item.phases and any(view.op.name in PIECEWISE_VIEWS for view in fused_nodes)
         # View -> its checked indices: constants, or the registers of parameters.
         self._view_positions: dict[Node, list[Position]] = {
             view: [x if isinstance(x, int) else f"%x{i}_{j}" for j, x in enumerate(checked_positions[view])]

@@ -29,9 +29,11 @@ from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, TRUNCATION, words_p
 from autoconv.ops.random.global_generator import RESERVED_BLOCKS
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
-_CHUNK_NUMBERS = 512  # numbers whose words are drawn at once; a multiple of the four words of a block
+BLOCK_WORDS = 4  # words of 32 bits of a block
+_CHUNK_NUMBERS = 512  # numbers whose words are drawn at once; a multiple of the words of a block
+_RESERVED_WORDS = RESERVED_BLOCKS  # words that a truncated draw reserves for each number
 _MIN_SHARED_COUNT = 1 << 16  # fewest numbers of a draw that threads share
-_KEY_NAMES = ("%key", "%low", "%high")
+STATE_NAMES = ("%key", "%counter_low", "%counter_high")
 _LOW_HALF = (1 << 32) - 1
 
 
@@ -45,12 +47,12 @@ def _i64_parameters(*names: str) -> list[str]:
 
 def write_philox(module: ModuleText) -> str:
     """Write a function that stores the words of `%blocks` blocks, from block `%block` on; return its name."""
-    parameters = ["ptr noalias %bits", *_i64_parameters("%block", "%blocks", *_KEY_NAMES)]
+    parameters = ["ptr noalias %bits", *_i64_parameters("%block", "%blocks", *STATE_NAMES)]
     out = FunctionText(module, Signature("void", parameters))
     with out.loop("0", "%blocks") as i:
-        low = out.op("add", out.op("add", "%block", i), "%low")
-        carry = out.cast("zext", out.icmp("ult", low, "%low"), "i64")
-        high = out.op("add", "%high", carry)
+        low = out.op("add", out.op("add", "%block", i), "%counter_low")
+        carry = out.cast("zext", out.icmp("ult", low, "%counter_low"), "i64")
+        high = out.op("add", "%counter_high", carry)
         words = [out.op("and", low, _LOW_HALF), out.op("lshr", low, 32)]
         words += [out.op("and", high, _LOW_HALF), out.op("lshr", high, 32)]
         keys = [out.op("and", "%key", _LOW_HALF), out.op("lshr", "%key", 32)]
@@ -59,10 +61,10 @@ def write_philox(module: ModuleText) -> str:
                 sums = (out.op("add", key, step) for key, step in zip(keys, WEYL, strict=True))
                 keys = [out.op("and", key, _LOW_HALF) for key in sums]
             products = [out.op("mul", words[2 * half], factor) for half, factor in enumerate(MULTIPLIERS)]
-            first, second = (out.op("lshr", product, 32) for product in products)
+            first_upper, second_upper = (out.op("lshr", product, 32) for product in products)
             words = [
-                out.op("xor", out.op("xor", second, words[1]), keys[0]), out.op("and", products[1], _LOW_HALF),
-                out.op("xor", out.op("xor", first, words[3]), keys[1]), out.op("and", products[0], _LOW_HALF),
+                out.op("xor", out.op("xor", second_upper, words[1]), keys[0]), out.op("and", products[1], _LOW_HALF),
+                out.op("xor", out.op("xor", first_upper, words[3]), keys[1]), out.op("and", products[0], _LOW_HALF),
             ]  # fmt: skip
         offset = out.op("shl", i, 2)
         for lane, word in enumerate(words):
@@ -72,9 +74,12 @@ def write_philox(module: ModuleText) -> str:
 
 
 class _FastRuleWriter(ElementWriter):
-    """A writer of logarithms, sines and cosines whose arguments are always in the range of the fast rules."""
+    """A writer of logarithms, sines and cosines whose arguments are always in the range of the vectorised rules.
 
-    in_loop = True
+    So no operand is rare (needs the C library), and `mark_rare` writes nothing.
+    """
+
+    in_loop = True  # choose the vectorised rules
 
     def mark_rare(self, condition: Element) -> None: ...
 
@@ -92,7 +97,7 @@ class _DrawWriter:
     def __init__(
         self, region: LoweringContext, dtype: DType, words_per_number: int = 1, extra_names: Sequence[str] = ()
     ) -> None:
-        self.parameters = ["ptr noalias %result", *_i64_parameters("%count", *_KEY_NAMES, *extra_names)]
+        self.parameters = ["ptr noalias %result", *_i64_parameters("%count", *STATE_NAMES, *extra_names)]
         self._region = region
         self._body = PartRoutine(region, self.parameters)
         self.out = self._body.out
@@ -106,7 +111,7 @@ class _DrawWriter:
         out, size = self.out, _CHUNK_NUMBERS * self.words_per_number
         buffer = out.alloca(f"[{size} x i32]")
         block = out.op("lshr", out.mul(first_number, self.words_per_number), 2)
-        out.call(self.philox_function, buffer, block, size // 4, *_KEY_NAMES)
+        out.call(self.philox_function, buffer, block, size // BLOCK_WORDS, *STATE_NAMES)
         return buffer
 
     def words_as_integer(self, words: str, i: str) -> Element:
@@ -156,24 +161,26 @@ class _DrawWriter:
         store(self.b, self.b.cast(element, self.dtype), "%result", offset)
 
     def finish(self, count: Position) -> str:
-        """Write the function that runs all chunks of `count` numbers; return its name."""
+        """Write the function that draws `count` numbers, a constant or an i64 register; return its name."""
         body = self._body.finish("ret i1 false")
         routine = Routine(self._region, self.parameters)
         out = routine.out
         if isinstance(count, int) and count >= _MIN_SHARED_COUNT and current_target().has_pool:
             chunks = -(-count // _CHUNK_NUMBERS)
-            step = -(-chunks // PART_LIMIT)
-            call_parts(Split(None, chunks, step), routine.module, out, body, self.parameters, has_rare=False)
+            split = Split(dimension=None, size=chunks, step=-(-chunks // PART_LIMIT))
+            call_parts(split, routine.module, out, body, self.parameters, has_rare=False)
             return routine.finish()
         chunk_count = out.op("udiv", out.op("add", "%count", _CHUNK_NUMBERS - 1), _CHUNK_NUMBERS)
         if isinstance(count, str) and current_target().has_pool:
             part_work = _MIN_SHARED_COUNT // PART_LIMIT
             split = Split(
-                None, chunk_count, None, ("%count",), 1, least_part_work=part_work, least_work=_MIN_SHARED_COUNT
-            )
+                dimension=None, size=chunk_count, step=None, shape=("%count",), iteration_work=1,
+                least_part_work=part_work, least_work=_MIN_SHARED_COUNT,
+            )  # fmt: skip
             call_parts(split, routine.module, out, body, self.parameters, has_rare=False)
         else:
-            out.call(body, *(parameter.name for parameter in out.signature.parameters), 0, 0, chunk_count)
+            arguments = (parameter.name for parameter in out.signature.parameters)
+            out.call(body, *arguments, 0, 0, chunk_count)  # part 0: all chunks
         return routine.finish()
 
 
@@ -289,19 +296,20 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
     """
     draw = _DrawWriter(region, dtype, 1, ["%wanted"])
     out, b, size = draw.out, draw.b, group_size(dtype)
-    words, filled_cell, block_count_cell = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
+    blocks_per_group = _RESERVED_WORDS * size // BLOCK_WORDS
+    words, filled_cell, block_count_cell = out.alloca(f"[{BLOCK_WORDS} x i32]"), out.alloca("i64"), out.alloca("i64")
 
     def write_group(i: str, group: str) -> None:
-        group_start, first_block = out.mul(group, size), out.mul(group, RESERVED_BLOCKS * size // 4)
+        group_start, first_block = out.mul(group, size), out.mul(group, blocks_per_group)
         out.store("i64", 0, filled_cell)
         out.store("i64", 0, block_count_cell)
         draw_label, done_label = out.label("again"), out.label("complete")
         out.branch(draw_label)
         out.begin(draw_label)
         block_number = out.load("i64", block_count_cell)
-        out.call(draw.philox_function, words, out.op("add", first_block, block_number), 1, *_KEY_NAMES)
+        out.call(draw.philox_function, words, out.op("add", first_block, block_number), 1, *STATE_NAMES)
         out.store("i64", out.op("add", block_number, 1), block_count_cell)
-        for first in range(0, 4, words_per_normal_pair(dtype)):
+        for first in range(0, BLOCK_WORDS, words_per_normal_pair(dtype)):
             for number in draw.normal_pair(words, str(first)):
                 store_if_within_bound(number, group_start)
         out.branch_if(out.icmp("slt", out.load("i64", filled_cell), size), draw_label, done_label)

@@ -1,7 +1,8 @@
-"""Variances, extremes, sorts and norms of complex numbers by their parts: rules for `split`, with operands `x`.
+"""Variances, extremes, sorts and norms of complex numbers by their parts: rules of the pass in `split.py`.
 
 NumPy's order is lexicographic: real parts first, then imaginary parts. A number with a nan part comes last in sorted
-rows, and is the extreme of any row.
+rows, and is the extreme of any row. A rule takes complex operands as pairs of parts, and returns None if it does not
+apply.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ Rule = Callable[[GraphBuilder, Node, Any], Any]
 def _variance_rule(takes_root: bool) -> Rule:
     """Return the rule of the variance, which is the sum of the parts' variances; with `takes_root`, of its root."""
 
-    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        total = b.add(*(b.numpy_var(part, **node.attributes) for part in x[0]))
+    def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        total = b.add(*(b.numpy_var(part, **node.attributes) for part in operands[0]))
         return b.sqrt(total) if takes_root else total
 
     return rule
 
 
-def _norm(b: GraphBuilder, node: Node, x: Any) -> Any:
-    (xr, xi), options = x[0], {name: node.attributes.get(name) for name in ("axis", "keepdims")}
+def _norm(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    (xr, xi), options = operands[0], {name: node.attributes.get(name) for name in ("axis", "keepdims")}
     squares = b.multiply_add(xr, xr, b.multiply(xi, xi))
     norm = b.sqrt(b.reduce_sum(squares, axis=options["axis"], keepdims=bool(options["keepdims"])))
     return norm, b.zeros_like(norm)
@@ -41,15 +42,15 @@ def _norm(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 def _quantifier_rule(name: str) -> Rule:
     """Return the rule of `numpy_any` or `numpy_all`, which test whether numbers are not 0."""
-    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        is_nonzero = b.logical_or(*(b.not_equal(part, 0.0) for part in x[0]))
+    def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        is_nonzero = b.logical_or(*(b.not_equal(part, 0.0) for part in operands[0]))
         return getattr(b, name)(is_nonzero, **node.attributes)
 
     return rule
 
 
-def _round(b: GraphBuilder, node: Node, x: Any) -> Any:
-    return tuple(b.numpy_round(part, **node.attributes) for part in x[0])
+def _round(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    return tuple(b.numpy_round(part, **node.attributes) for part in operands[0])
 
 
 # ---- extremes
@@ -72,10 +73,11 @@ def _extreme_indicators(b: GraphBuilder, x: Parts, is_max: bool, axis: Any) -> A
 
 def _position_rule(is_max: bool) -> Rule:
     """Return the rule of the position of the first extreme."""
-    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        if 0 in sizes(x[0][0].type):
+    def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        if 0 in sizes(operands[0][0].type):
             return None
-        return b.numpy_argmax(_extreme_indicators(b, x[0], is_max, node.attributes.get("axis")), **node.attributes)
+        indicators = _extreme_indicators(b, operands[0], is_max, node.attributes.get("axis"))
+        return b.numpy_argmax(indicators, **node.attributes)
 
     return rule
 
@@ -83,8 +85,8 @@ def _position_rule(is_max: bool) -> Rule:
 def _extreme_rule(is_max: bool) -> Rule:
     """Return the rule that takes the first extreme, along the reduced axes joined to one."""
 
-    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        shape, axis_attribute = sizes(x[0][0].type), node.attributes.get("axis")
+    def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        shape, axis_attribute = sizes(operands[0][0].type), node.attributes.get("axis")
         if not is_known(shape) or 0 in shape or not shape:
             return None
         axes = (axis_attribute,) if isinstance(axis_attribute, int) else axis_attribute
@@ -95,7 +97,7 @@ def _extreme_rule(is_max: bool) -> Rule:
         kept_axes = [axis for axis in range(len(shape)) if axis not in reduced_axes]
         line_shape = (*(shape[axis] for axis in kept_axes), math.prod(shape[axis] for axis in reduced_axes))
         perm = (*kept_axes, *reduced_axes)
-        lines = tuple(b.reshape(b.transpose(part, perm=perm), shape=line_shape) for part in x[0])
+        lines = tuple(b.reshape(b.transpose(part, perm=perm), shape=line_shape) for part in operands[0])
         joined_axis = len(kept_axes)
         positions = b.numpy_argmax(_extreme_indicators(b, lines, is_max, joined_axis), axis=joined_axis, keepdims=True)
         parts = (b.take_along_axis(line, positions, axis=joined_axis) for line in lines)
@@ -104,18 +106,18 @@ def _extreme_rule(is_max: bool) -> Rule:
     return rule
 
 
-def _clip(b: GraphBuilder, node: Node, x: Any) -> Any:
+def _clip(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Take the maximum of the number and the lower bound, then the minimum of that and the upper bound."""
-    if not all(isinstance(operand, tuple) for operand in x):
+    if not all(isinstance(operand, tuple) for operand in operands):
         return None
-    number, low, high = x
+    number, low, high = operands
     return _first_in_order(b, _first_in_order(b, number, low, "greater"), high, "less")
 
 
 def _first_in_order(b: GraphBuilder, x: Any, y: Any, order: str) -> Any:
     """Return x if it is `order` (greater or less) than y, equal to y, or has a nan part; else y."""
-    is_number = b.logical_not(b.logical_or(b.is_nan(x[1]), b.is_nan(y[1])))
-    is_ordered = b.logical_and(getattr(b, order)(x[0], y[0]), is_number)
+    imag_parts_not_nan = b.logical_not(b.logical_or(b.is_nan(x[1]), b.is_nan(y[1])))
+    is_ordered = b.logical_and(getattr(b, order)(x[0], y[0]), imag_parts_not_nan)
     is_tied = b.logical_and(b.equal(x[0], y[0]), getattr(b, f"{order}_equal")(x[1], y[1]))
     selects_x = b.logical_or(b.logical_or(is_ordered, is_tied), _has_nan(b, x))
     return tuple(b.select(selects_x, *pair) for pair in zip(x, y, strict=True))
@@ -136,34 +138,36 @@ def _sort_order(b: GraphBuilder, node: Node, x: Parts) -> Any:
     return order
 
 
-def _has_native_sort(node: Node, x: Any) -> bool:
+def _has_native_sort(node: Node, operands: Any) -> bool:
     """Return whether all sizes are constants; the kernel sorts arrays of open sizes."""
-    return is_known(sizes(x[0][0].type)) and bool(sizes(x[0][0].type))
+    return is_known(sizes(operands[0][0].type)) and bool(sizes(operands[0][0].type))
 
 
-def _sort(b: GraphBuilder, node: Node, x: Any) -> Any:
-    if not _has_native_sort(node, x):
+def _sort(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    if not _has_native_sort(node, operands):
         return None
-    order, axis = _sort_order(b, node, x[0]), node.attributes.get("axis", -1)
-    return tuple(b.take_along_axis(part, order, axis=axis) for part in x[0])
+    order, axis = _sort_order(b, node, operands[0]), node.attributes.get("axis", -1)
+    return tuple(b.take_along_axis(part, order, axis=axis) for part in operands[0])
 
 
-def _argsort(b: GraphBuilder, node: Node, x: Any) -> Any:
-    return b.cast(_sort_order(b, node, x[0]), dtype=int32) if _has_native_sort(node, x) else None
+def _argsort(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    return b.cast(_sort_order(b, node, operands[0]), dtype=int32) if _has_native_sort(node, operands) else None
 
 
 def _restrict_to_complex(rule: Rule) -> Rule:
     """Restrict a rule to nodes whose first operand is complex."""
-    return lambda b, node, x: rule(b, node, x) if is_complex(node.inputs[0].type) else None
+    return lambda b, node, operands: rule(b, node, operands) if is_complex(node.inputs[0].type) else None
 
 
 REDUCTIONS: dict[str, Rule] = {
     name: _restrict_to_complex(rule)
     for name, rule in {
-        "numpy_var": _variance_rule(False), "numpy_std": _variance_rule(True), "reduce_euclidean_norm": _norm,
+        "numpy_var": _variance_rule(takes_root=False), "numpy_std": _variance_rule(takes_root=True),
+        "reduce_euclidean_norm": _norm,
         "numpy_any": _quantifier_rule("numpy_any"), "numpy_all": _quantifier_rule("numpy_all"), "numpy_round": _round,
-        "numpy_argmax": _position_rule(True), "numpy_argmin": _position_rule(False), "numpy_max": _extreme_rule(True),
-        "numpy_min": _extreme_rule(False), "numpy_clip": _clip, "sort": _sort, "argsort": _argsort,
+        "numpy_argmax": _position_rule(is_max=True), "numpy_argmin": _position_rule(is_max=False),
+        "numpy_max": _extreme_rule(is_max=True), "numpy_min": _extreme_rule(is_max=False), "numpy_clip": _clip,
+        "sort": _sort, "argsort": _argsort,
     }.items()
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The size of the batches of a dataset, by which it can be divided."""
+"""Batch size of a dataset, for distribution over replicas."""
 
 from autoconv.data.dataset import Dataset
 from autoconv.data.elements import spec_leaves
@@ -24,8 +24,8 @@ def compute_batch_size(dataset: Dataset) -> Tensor:
 
 
 def _size_by_nodes(node: Node) -> int:
-    """Return the size of the batches that the last node makes that makes any."""
+    """Return the batch size of the last batching node; -1 where it is not known."""
     while node.name in _KEEPS_BATCHES:
         node = node.inputs[0]
     size = getattr(node, "size", None) if node.name in ("batch", "padded_batch") else None
-    return _UNKNOWN if size is None else NO_BINDINGS.number(size)
+    return _UNKNOWN if size is None else NO_BINDINGS.number(size)  # the int of a constant size
