@@ -176,17 +176,18 @@ class LinearOperatorScaledIdentity(LinearOperator):
     def _linop_adjoint(self) -> LinearOperator:
         factor = conj(self._multiplier)
         return LinearOperatorScaledIdentity(
-            self._num_rows, factor, self.is_non_singular, None, self._positive_definite_hint
+            self._num_rows, factor, self.is_non_singular, is_positive_definite=self._positive_definite_hint
         )
 
     def _linop_inverse(self) -> LinearOperator:
         factor = apply("reciprocal", self._multiplier)
         return LinearOperatorScaledIdentity(
-            self._num_rows, factor, self.is_non_singular, None, self._positive_definite_hint
+            self._num_rows, factor, self.is_non_singular, is_positive_definite=self._positive_definite_hint
         )
 
     def _linop_cholesky(self) -> LinearOperator:
-        return LinearOperatorScaledIdentity(self._num_rows, apply("sqrt", self._multiplier), True, None, True)
+        root = apply("sqrt", self._multiplier)
+        return LinearOperatorScaledIdentity(self._num_rows, root, is_non_singular=True, is_positive_definite=True)
 
 
 class LinearOperatorIdentity(LinearOperatorScaledIdentity):

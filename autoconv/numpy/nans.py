@@ -112,7 +112,7 @@ def _nanmedian(
 
 def _middle_of_rows(x: Tensor, axis: int) -> Any:
     axis_index = axis_of(axis, rank_of(x))
-    count = apply_reduction("sum", _mask_nans(x, 0)[1], axis_index, True, None)
+    count = apply_reduction("sum", _mask_nans(x, 0)[1], axis_index, keepdims=True, out=None)
     assume(apply("numpy_all", apply("greater", count, tensor(0))), "each row has a number")
     row = apply("sort", x, axis=axis_index)
     positions = apply("subtract", count, tensor(1)), count
@@ -137,8 +137,8 @@ def _nan_variance(name: str, takes_root: bool) -> Callable[..., Any]:
             options |= {"keepdims": keepdims} if keepdims not in (False, MISSING) else {}
             return call_numpy(name, x, axis, dtype=dtype, out=out, ddof=ddof, **options)
         present_x, is_present = _mask_nans(x, 0)
-        count = cast(apply_reduction("sum", is_present, axis, True, None), x.dtype)
-        mean = apply("divide", apply_reduction("sum", present_x, axis, True, None), count)
+        count = cast(apply_reduction("sum", is_present, axis, keepdims=True, out=None), x.dtype)
+        mean = apply("divide", apply_reduction("sum", present_x, axis, keepdims=True, out=None), count)
         deviations = mask_elements(apply("subtract", x, mean), is_present, 0)
         total = apply_reduction("sum", apply("square", deviations), axis, keepdims, None)
         result_count = cast(apply_reduction("sum", is_present, axis, keepdims, None), x.dtype)
@@ -167,7 +167,7 @@ def _nan_position(name: str, neutral_number: float) -> Callable[..., Any]:
         for size in sizes_of(x):
             if not isinstance(size, int):
                 assume(apply("greater", size, tensor(0)), "there are elements")
-        has_number = apply_reduction("any", is_present, axis, False, None)
+        has_number = apply_reduction("any", is_present, axis, keepdims=False, out=None)
         check(apply("numpy_all", has_number), "All-NaN slice encountered")
         return FUNCTIONS[getattr(np, name.removeprefix("nan"))](present_x, axis, keepdims=keepdims)
 

@@ -132,7 +132,7 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
         if rank_of(x) == 1:
             step = apply("reshape", step, shape=tuple(-1 if i == axis_index else 1 for i in range(rank_of(y))))
     double_areas = call_ufunc(np.multiply, step, call_ufunc(np.add, *_neighbours(y, axis_index)))
-    return apply_reduction("sum", call_ufunc(np.true_divide, double_areas, 2.0), axis_index, False, None)
+    return apply_reduction("sum", call_ufunc(np.true_divide, double_areas, 2.0), axis_index, keepdims=False, out=None)
 
 
 @computes("ediff1d")

@@ -155,7 +155,7 @@ def reduce_variance(
     x = convert_to_tensor(input_tensor)
     if not x.dtype.is_differentiable:
         raise TypeError(f"reduce_variance takes floating tensors, found {x.dtype.name}; cast first")
-    deviation = apply("subtract", x, _reduce("reduce_mean", x, axis, True, None))
+    deviation = apply("subtract", x, _reduce("reduce_mean", x, axis, keepdims=True, name=None))
     if x.dtype.is_complex:
         deviation = apply("abs", deviation)
     return _reduce("reduce_mean", apply("square", deviation), axis, keepdims, name)
@@ -222,4 +222,4 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """
     x = convert_to_tensor(value)
     is_zero = apply("cast", apply("equal", x, apply("zeros_like", x)), dtype=as_dtype("float32"))
-    return _reduce("reduce_mean", is_zero, None, False, name)
+    return _reduce("reduce_mean", is_zero, axis=None, keepdims=False, name=name)

@@ -248,6 +248,7 @@ _RULES: dict[str, Rule] = {
     "numpy_mean": _reduction_rule("reduce_mean"), "numpy_max": _reduction_rule("reduce_max"),
     "numpy_min": _reduction_rule("reduce_min"), "numpy_any": _quantifier_rule("reduce_any"),
     "numpy_all": _quantifier_rule("reduce_all"),
-    "numpy_var": _variance_rule(False), "numpy_std": _variance_rule(True), "numpy_argmax": _position_rule("argmax"),
+    "numpy_var": _variance_rule(takes_root=False), "numpy_std": _variance_rule(takes_root=True),
+    "numpy_argmax": _position_rule("argmax"),
     "numpy_argmin": _position_rule("argmin"), "numpy_copy": _astype,
 }  # fmt: skip

@@ -84,7 +84,7 @@ def _split_dimension(dimension: int | None, shape: tuple[Position, ...], work: i
         return _split_known_size(dimension, int(size) or count, count * work, step_multiple)
     if isinstance(size, int) and 0 < size <= step_multiple:
         return None
-    return Split(dimension, size, None, shape, work, step_multiple)
+    return Split(dimension, size, shape=shape, iteration_work=work, step_multiple=step_multiple)
 
 
 def work_of(plan: Plan, item: Item) -> int:
@@ -105,7 +105,9 @@ def choose_loop_split(size: Position, work: int, shape: Sequence[Position] = ())
     """
     if isinstance(size, int) and is_known(shape):
         return _split_known_size(None, size, work, 1) if current_target().has_pool else None
-    return Split(None, size, None, tuple(shape) or (size,), work) if current_target().has_pool and work else None
+    if not current_target().has_pool or not work:
+        return None
+    return Split(dimension=None, size=size, shape=tuple(shape) or (size,), iteration_work=work)
 
 
 def _split_known_size(dimension: int | None, size: int, work: int, step_multiple: int) -> Split | None:

@@ -358,7 +358,7 @@ class Batch:
             return None
         if isinstance(count, int) and isinstance(work, int):
             parts = min(count, count * work // _PART_WORK, 2 * current_target().threads)
-            return Split(None, count, -(-count // parts)) if parts > 1 else None
+            return Split(dimension=None, size=count, step=-(-count // parts)) if parts > 1 else None
         shape = (count, write_dimension(self._region.out, work))
         part_limit = 2 * current_target().threads
         return Split(

@@ -43,7 +43,8 @@ def write_blocks(region: LoweringContext, plan: Plan, item: Item) -> bool:
     arguments = list(dict.fromkeys(argument for run in runs for argument in run.arguments))
     first_run, *more_runs = runs
     if more_runs:
-        split, body = Split(None, sum(run.split.parts for run in runs), 1), _dispatch_to_runs(region, runs, arguments)
+        split = Split(dimension=None, size=sum(run.split.parts for run in runs), step=1)
+        body = _dispatch_to_runs(region, runs, arguments)
     else:
         split, body = first_run.split, first_run.name
     call_parts(split, region.body.module, region.out, body, arguments, has_rare=False)
@@ -110,7 +111,7 @@ class _RunWriter:
         parts = max(1, min(block_count, work // _LEAST_PART_WORK))
         self.arguments = list(dict.fromkeys(argument for step in steps for argument in step.arguments))
         self.name = _write_block(self._region, steps, self.arguments, self._rows, height)
-        self.split = Split(None, block_count, -(-block_count // parts))
+        self.split = Split(dimension=None, size=block_count, step=-(-block_count // parts))
 
 
 def _dispatch_to_runs(region: LoweringContext, runs: Sequence[_RunWriter], arguments: Sequence[str]) -> str:
@@ -146,7 +147,8 @@ def _work_of_item(plan: Plan, item: Item) -> int:
 def _new_loop_writer(region: LoweringContext, plan: Plan, item: Item, rows: int) -> LoopNestWriter:
     """Write the function of the item's loops over a part of the rows."""
     shape = item.shape or ()
-    split = Split(None, math.prod(shape), 1) if is_flat(plan, item) else Split(0, rows, 1)
+    dimension, size = (None, math.prod(shape)) if is_flat(plan, item) else (0, rows)
+    split = Split(dimension=dimension, size=size, step=1)
     region.body.module.has_loops = True
     writer = RowChainWriter if item.phases else LoopNestWriter
     return writer(region.body.module, plan, item, region.checked_positions, split)

@@ -136,7 +136,7 @@ def _run_pieces(
     parts = min(product.work * math.prod(batch) // _PART_MULTIPLICATIONS, count, 4 * current_target().threads)
     if parts > 1 and current_target().is_parallel:
         routine = Routine(region, parameters)
-        split = Split(None, count, -(-count // parts))
+        split = Split(dimension=None, size=count, step=-(-count // parts))
         call_parts(split, routine.module, routine.out, name, parameters, has_rare=False)
         call(region, routine.finish(), *call_arguments)
     else:

@@ -130,18 +130,22 @@ def _split_tiles(out: FunctionText, product: Product, unit_height: Position) -> 
     """Return how to split the units of a product, of `unit_height` rows each, into parts."""
     if product.work and isinstance(unit_height, int):
         count = -(-product.rows // unit_height)
-        return Split(None, count, -(-count // max(min(product.work // PART_WORK, count), 1)))
+        part_count = max(min(product.work // PART_WORK, count), 1)
+        return Split(dimension=None, size=count, step=-(-count // part_count))
     shape = sizes(product.node.results[0].type)[:-1]
     if product.patches is not None:
         lines = element_count(out, shape[:-1])
-        work_shape = lines, unit_height, product.inner, product.columns
-        return Split(None, lines, None, work_shape, 1, 1, PART_WORK, 2 * PART_WORK)
+        work_shape = (lines, unit_height, product.inner, product.columns)
+        return Split(
+            dimension=None, size=lines, shape=work_shape, least_part_work=PART_WORK, least_work=2 * PART_WORK
+        )
     rows = element_count(out, shape)
     if isinstance(rows, int):
         units: Position = -(-rows // int(unit_height))
     else:
         units = out.op("sdiv", out.add(rows, int(unit_height) - 1), unit_height)
-    return Split(None, units, None, (rows, product.inner, product.columns), 1, 1, PART_WORK, 2 * PART_WORK)
+    row_shape = (rows, product.inner, product.columns)
+    return Split(dimension=None, size=units, shape=row_shape, least_part_work=PART_WORK, least_work=2 * PART_WORK)
 
 
 def _write_blas(region: LoweringContext, product: Product) -> None:
@@ -249,7 +253,7 @@ def _write_blas_parts(
     """Compute a product by BLAS in parts, which divide the longer side of the result."""
     by_rows = product.rows >= product.columns
     length = product.rows if by_rows else product.columns
-    split = Split(None, length, -(-length // part_count))
+    split = Split(dimension=None, size=length, step=-(-length // part_count))
     parameters = ("ptr %x", "ptr %y", "ptr %z", *PART_PARAMETERS)
     body = FunctionText(module, Signature("i1", parameters, f"nounwind {QUICK}"))
     count = body.sub("%last", "%first")

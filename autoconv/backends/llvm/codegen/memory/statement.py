@@ -133,7 +133,7 @@ class _StatementWriter(StepLoops):
             return choose_loop_split(int(target.sizes[0]), work * math.prod(map(int, target.sizes)))
         if not current_target().has_pool or not any(is_in_c_library(step.op) for step in self.steps):
             return None
-        return Split(None, target.sizes[0], None, target.sizes, work)
+        return Split(dimension=None, size=target.sizes[0], shape=target.sizes, iteration_work=work)
 
     def _is_target(self, value: Value) -> bool:
         """Return whether a value is known to be exactly the target's memory."""

@@ -174,8 +174,8 @@ class _DrawWriter:
         if isinstance(count, str) and current_target().has_pool:
             part_work = _MIN_SHARED_COUNT // PART_LIMIT
             split = Split(
-                dimension=None, size=chunk_count, step=None, shape=("%count",), iteration_work=1,
-                least_part_work=part_work, least_work=_MIN_SHARED_COUNT,
+                dimension=None, size=chunk_count, shape=("%count",), least_part_work=part_work,
+                least_work=_MIN_SHARED_COUNT,
             )  # fmt: skip
             call_parts(split, routine.module, out, body, self.parameters, has_rare=False)
         else:
