@@ -7,6 +7,8 @@ function as without a group, so results are equal to the last bit. Nodes with ef
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 
 from autoconv.backends.llvm.analysis.classify import SERIAL_WORK
@@ -37,30 +39,35 @@ def _group_items(plan: Plan, items: Sequence[Item], work_by_heavy_item: dict[Ite
     The items of a group are independent of each other.
     """
     bit_of = {item: 1 << i for i, item in enumerate(plan.all_items)}
-    order: list[Item] = []
-    remaining_items, has_groups = list(items), False
-    while remaining_items:
-        blocking_bits, group, later_items = 0, [], []
-        for item in remaining_items:
-            members = [item] if item in bit_of else item.members
-            if any(member.earlier_bits & blocking_bits for member in members):
-                later_items.append(item)
-            elif item in work_by_heavy_item:
-                group.append(item)
-            else:
-                order.append(item)
-                continue
-            for member in members:
-                blocking_bits |= bit_of[member]
-        if len(group) > 1:
-            has_groups = True
-            # The longest item comes first, since it runs in the thread that waits for the others.
-            group.sort(key=work_by_heavy_item.__getitem__, reverse=True)
-            nodes = [node for item in group for node in item.nodes]
-            group = [type(group[0])(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)]
-        order += group
-        remaining_items = later_items
-    return order if has_groups else list(items)
+    light_items: list[list[Item]] = [[]]  # by turn
+    groups: list[list[Item]] = [[]]
+    bits_by_turn = [0]  # of items whose dependents run in this turn at the earliest
+    for item in items:
+        members = [item] if item in bit_of else item.members
+        earlier_bits = functools.reduce(operator.or_, (member.earlier_bits for member in members))
+        turn = next((turn for turn in range(len(groups) - 1, 0, -1) if bits_by_turn[turn] & earlier_bits), 0)
+        is_heavy = item in work_by_heavy_item
+        (groups if is_heavy else light_items)[turn].append(item)
+        if turn + is_heavy == len(groups):
+            groups.append([])
+            light_items.append([])
+            bits_by_turn.append(0)
+        for member in members:
+            bits_by_turn[turn + is_heavy] |= bit_of[member]
+    if all(len(group) < 2 for group in groups):
+        return list(items)
+    order = []
+    for lights, group in zip(light_items, groups, strict=True):
+        order += lights
+        order += [_concurrent_item(group, work_by_heavy_item)] if len(group) > 1 else group
+    return order
+
+
+def _concurrent_item(group: list[Item], work_by_heavy_item: dict[Item, int]) -> Item:
+    """Return an item whose members run concurrently; the longest is the first, in the thread that awaits the others."""
+    group.sort(key=work_by_heavy_item.__getitem__, reverse=True)
+    nodes = [node for item in group for node in item.nodes]
+    return type(group[0])(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)
 
 
 def _work_of_item(plan: Plan, item: Item) -> int:
