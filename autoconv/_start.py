@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-LOADED_BEFORE = frozenset(sys.modules)
+LOADED_BEFORE_AUTOCONV = frozenset(sys.modules)
 """Names of the modules loaded before autoconv imported anything."""
 
 

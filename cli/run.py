@@ -12,7 +12,7 @@ from types import ModuleType
 
 import click
 
-from autoconv._start import LOADED_BEFORE
+from autoconv._start import LOADED_BEFORE_AUTOCONV
 from autoconv.config import SETTINGS
 from autoconv.errors import SourceError, TargetError
 from autoconv.importing import ImportHook, convert_script
@@ -112,7 +112,8 @@ def _unload_shadowed_modules(folder: Path) -> None:
     script_modules = {
         entry.stem for entry in folder.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").exists()
     }
-    shadowed = {name for name in script_modules - SHARED_MODULES if name in sys.modules and name not in LOADED_BEFORE}
+    candidates = script_modules - SHARED_MODULES - LOADED_BEFORE_AUTOCONV
+    shadowed = {name for name in candidates if name in sys.modules}
     if not shadowed:
         return
     import_statement = re.compile(rf"^\s*(?:import|from)\b[^#\n]*\b({'|'.join(sorted(shadowed))})\b", re.MULTILINE)

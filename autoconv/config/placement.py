@@ -82,7 +82,10 @@ def other_device_request() -> str:
 
 
 def replica() -> int:
-    """Return the number of the replica for which this thread works; 0 for none."""
+    """Return the number of the replica for which this thread works.
+
+    It counts from 1, is negative while copies of variables are updated, and 0 outside of replicas.
+    """
     return _THREAD_STATE.replica
 
 
@@ -109,6 +112,11 @@ def is_default(request: str) -> bool:
 def complete_request(request: str | None, outer: str) -> str:
     """Return a request inside of an outer one, which gives the parts that are missing; "" for None."""
     return "" if request is None else _merge_parts(request, outer)
+
+
+def normalized_request(request: str) -> str:
+    """Return a request with its parts in the standard order and spelling, as `DeviceSpec` writes them."""
+    return _merge_parts(request, "")
 
 
 @functools.lru_cache(1024)
@@ -223,6 +231,7 @@ __all__ = [
     "has_device",
     "is_default",
     "complete_request",
+    "normalized_request",
     "other_device_request",
     "non_default_name",
     "pool_of",

@@ -1,4 +1,6 @@
-"""Run a function once for each replica, in a thread each; the calls of all replicas to `merge_call` meet.
+"""Run a function once for each replica, in a thread each.
+
+When all replicas have called `merge_call`, its function runs once, with the arguments of all.
 
 Eager replicas run concurrently. While a graph is recorded, one thread records at a time: a replica records until it
 ends or merges, then the next one does.
@@ -14,7 +16,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from autoconv.config.placement import complete_request, request_device, run_as_replica
+from autoconv.config.placement import normalized_request, request_device, run_as_replica
 from autoconv.distribute.contexts import Context, ReplicaContext, push_context
 from autoconv.distribute.values import of_replica, regroup
 from autoconv.forks import release
@@ -72,7 +74,8 @@ class Replica:
         _CURRENT.replica = self
         try:
             placement = place_on(self.region, self.device)
-            with push_context(context), placement, run_as_replica(self.number + 1), self._combined_creators():
+            replica_number = self.number + 1  # 0 stands for code outside of replicas
+            with push_context(context), placement, run_as_replica(replica_number), self._combined_creators():
                 if self.region is None:
                     message: Merge | ReplicaResult | ReplicaFailure = ReplicaResult(self._call())
                 else:
@@ -96,8 +99,8 @@ class Replica:
         """Wait in the replica's thread for the merged result."""
         if current_region() is not self.region:
             raise RuntimeError(
-                "`merge_call` called while defining a new graph or a function: make the function that contains "
-                "strategy.run a graph, or call all_reduce"
+                "`merge_call` called while defining a new graph or a function: decorate the function that calls "
+                "strategy.run with @autoconv.function, or call all_reduce"
             )
         self.messages.put(Merge(function, args, kwargs))
         with release(LOCK):
@@ -105,7 +108,7 @@ class Replica:
         if not may_continue:
             raise _ReplicaStopped
         if self.region is not None:
-            self.region.trace.device = complete_request(self.device, "")
+            self.region.trace.device = normalized_request(self.device)
         return result
 
     def send_answer(self, may_continue: bool, result: Any = None) -> None:
@@ -141,7 +144,10 @@ def place_on(region: Region | None, device: str) -> Iterator[None]:
 
 
 def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """Return the structure of the replicas' results. Raises the error of the first replica that fails."""
+    """Run the function in all replicas; return its result, each leaf the values of all replicas (see `regroup`).
+
+    Raises the error of the first replica that fails.
+    """
     region = current_region()
     target = convert_callee(function, region) if region is not None and region.trace.converts else function
 
@@ -159,14 +165,14 @@ def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs:
         except BaseException:
             for replica, message in zip(replicas, messages, strict=True):
                 if isinstance(message, Merge):
-                    replica.send_answer(False)
+                    replica.send_answer(may_continue=False)
             raise
         resumptions = [_answer_function(replica, results) for replica in replicas]
 
 
 def _answer_function(replica: Replica, results: Any) -> Callable[[], None]:
     """Return a function that resumes a replica with its part of the results."""
-    return lambda: replica.send_answer(True, of_replica(results, replica.number))
+    return lambda: replica.send_answer(may_continue=True, result=of_replica(results, replica.number))
 
 
 def _next_messages(
@@ -181,7 +187,7 @@ def _next_messages(
     messages = []
     device = region.trace.device
     for replica, resume in zip(replicas, resumptions, strict=True):
-        region.trace.device = complete_request(replica.device, "")
+        region.trace.device = normalized_request(replica.device)
         with release(LOCK):
             resume()
             messages.append(replica.messages.get())
@@ -190,7 +196,7 @@ def _next_messages(
 
 
 def _merge(strategy: Any, messages: Sequence[Merge | ReplicaResult | ReplicaFailure]) -> Any:
-    """Make the call in which the replicas meet."""
+    """Call the function of `merge_call` once, with the arguments of all replicas; return its result."""
     for message in messages:
         if isinstance(message, ReplicaFailure):
             raise message.error

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autoconv.ops.record import Op
 
 GRAPH_DEF = Hook("autoconv.graph.graphdef_protobuf")  # converts a graph to a GraphDef; the provider imports `Graph`
-SIZE_ERRORS = Hook("autoconv.ops.analysis.computed_sizes")  # whether an op may raise for its sizes; it imports `Node`
+SIZE_ERRORS = Hook("autoconv.ops.analysis.requested_sizes")  # whether an op may raise for its sizes; it imports `Node`
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 

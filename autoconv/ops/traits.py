@@ -86,7 +86,8 @@ class Traits:
     identity        the e for which f(x, e) == x
     shape_only      inputs read for their shape only (a list: for its length too)
     sizes           the operand whose elements are sizes of the result
-    counted_by      other inputs that decide how many elements the result has
+    element_count_inputs
+                    other inputs that decide how many elements the result has
     selects_rows    the result has a row for each element of the first operand that passes a test
     view            results share the memory of the first input, as in NumPy, or are that input itself
     may_alias       results may share the memory of an input: trivial cases of the kernel, and unknown functions
@@ -114,7 +115,7 @@ class Traits:
     identity: int | float | bool | None = None
     shape_only: tuple[int, ...] = ()
     sizes: SizeOperand | None = None
-    counted_by: tuple[int, ...] = ()
+    element_count_inputs: tuple[int, ...] = ()
     selects_rows: bool = False
     view: bool = False
     may_alias: bool = False

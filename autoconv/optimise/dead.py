@@ -19,7 +19,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copy_regions, is_recursive
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import Type
-from autoconv.ops.analysis.computed_sizes import may_fail_for_sizes
+from autoconv.ops.analysis.requested_sizes import may_fail_for_sizes
 
 
 def remove_dead(graph: Graph, contract: str = "function") -> Graph:

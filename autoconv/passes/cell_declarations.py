@@ -1,6 +1,6 @@
 """Declare, at the start of a function, the local names that its regions and inner functions share.
 
-Regions recorded around a call of the function then carry no state for these names.
+A loop or branch of a caller then does not carry these names as its state.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from autoconv.syntax import build
 from autoconv.syntax.tree import walk, walk_scope
 
 
-def declare_cells(uses: NameUses) -> list[Any]:
-    """Return, as a list, the statement `ag__.local_cells(lambda: (x, y))` for a function whose regions are functions.
+def declare_cells(names: WrittenNames) -> list[Any]:
+    """Return, as a list, the statement `ag__.local_cells(lambda: (x, y))`.
 
-    The list is empty if no inner function writes a local name of the function.
+    The staged constructs of the function have become inner functions. The list is empty if no inner function writes a
+    local name of the function.
     """
-    cells = tuple(sorted((uses.shared & uses.bound) - uses.declared))
-    mark = uses.context.mark_generated
+    cells = tuple(sorted((names.shared & names.bound) - names.declared))
+    mark = names.context.mark_generated
     return [gast.Expr(build.operate("local_cells", mark(build.thunk(build.loads(cells)))))] if cells else []
 
 
 def names_written_in(statement: Any, context: Context) -> set[str]:
     """Return the names that a statement writes in its function, directly or through cells."""
-    names = NameUses(context, (), [statement])
+    names = WrittenNames(context, (), [statement])
     return names.bound | names.shared
 
 
-class NameUses:
+class WrittenNames:
     """The names that a function writes.
 
     `bound`: those that it binds itself; `declared`: those that it declares global or nonlocal; `shared`: those that
@@ -68,7 +69,7 @@ class NameUses:
                 self.shared |= writes
             else:
                 parameters = (n.id for n in walk(node.args) if isinstance(n, gast.Name))
-                self.shared |= NameUses(self.context, parameters, node.body).outer_names
+                self.shared |= WrittenNames(self.context, parameters, node.body).outer_names
         elif isinstance(node, gast.ClassDef):
             for inner_node in walk(node):
                 if isinstance(inner_node, gast.Nonlocal):

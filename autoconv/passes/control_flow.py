@@ -34,7 +34,7 @@ from autoconv.analysis.escapes import LOOPS, TRIES
 from autoconv.analysis.regions import Region, RegionPlan
 from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
-from autoconv.passes.cell_declarations import NameUses, declare_cells, names_written_in
+from autoconv.passes.cell_declarations import WrittenNames, declare_cells, names_written_in
 from autoconv.passes.exit_codes import is_none
 from autoconv.passes.lifting import make_plan, user_scope
 from autoconv.passes.watched_exits import WatchedExits
@@ -55,7 +55,7 @@ class ControlFlow(FunctionPass, statements_only=True):
         node.body = _Regions(self.context, self.function, self.namer, scope, plan).rewrite_block(node.body)
         if not any(isinstance(s, gast.Expr) and build.is_operation(s.value, "local_cells") for s in node.body):
             start = body_start(node.body)
-            declarations = declare_cells(NameUses(self.context, scope.parameters, node.body))
+            declarations = declare_cells(WrittenNames(self.context, scope.parameters, node.body))
             node.body[start:start] = [build.place(statement, node.body[start]) for statement in declarations]
         return node
 
@@ -276,10 +276,10 @@ class _Regions:
         if returns and region.outputs and not (statements and isinstance(statements[-1], gast.Raise)):
             statements.append(gast.Return(build.loads(region.outputs)))
         start = body_start(statements)
-        uses = NameUses(self.context, parameters, statements)
-        statements[start:start] = declare_cells(uses)
+        written_names = WrittenNames(self.context, parameters, statements)
+        statements[start:start] = declare_cells(written_names)
         function = build.function(name, parameters, statements)
-        self.context.region_writes[id(function)] = function, uses.outer_names
+        self.context.region_writes[id(function)] = function, written_names.outer_names
         return self.context.mark_generated(function)
 
     def _is_unread_exit(self, statement: Any, region: Region) -> bool:

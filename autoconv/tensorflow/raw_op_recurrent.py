@@ -101,7 +101,9 @@ def _cudnn_rnn(
     in the same order. With `lengths`, states stay as they are after the last step of their sequence.
     """
     if dropout or input_mode not in ("linear_input", "auto_select"):
-        raise tf.errors.UnimplementedError(None, None, "CudnnRNN is here without dropout, for linear inputs")
+        raise tf.errors.UnimplementedError(
+            None, None, "CudnnRNN supports only dropout=0 and input_mode 'linear_input' or 'auto_select'"
+        )
     gate_count, step = _MODES[rnn_mode]
     values: Any = tf.convert_to_tensor(input)
     states: Any = tf.convert_to_tensor(input_h)

@@ -4,6 +4,11 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from autoconv.backends import llvm
+from autoconv.graph.dtypes import complex128, float64
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import Symbol, TensorType
+from autoconv.ops.builder import GraphBuilder
 
 
 def unused(x, y):
@@ -35,3 +40,16 @@ def test_an_unused_reshape_raises(function):
             assert str(raised.value) == str(error)
         else:
             assert compiled(x, y) == expected
+
+
+@pytest.mark.parametrize("shape", [(1,), (), (2,)])
+@pytest.mark.parametrize("dtype", [float64, complex128])
+def test_an_unused_reshape_raises_in_native_code(dtype, shape):
+    graph = Graph("f")
+    x = graph.add_parameter(TensorType(dtype, (Symbol("n"),)))
+    b = GraphBuilder(graph)
+    doubled = b.add(x, x)
+    b.reshape(doubled, shape=shape)
+    graph.outputs = [doubled, b.where_indices(b.not_equal(x, x))]
+    with pytest.raises(ac.errors.InvalidArgumentError, match="reshape"):
+        llvm.compile_graph(graph)([np.ones(3, dtype.numpy)])

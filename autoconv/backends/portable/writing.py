@@ -13,7 +13,7 @@ from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
-from autoconv.ops.analysis.computed_sizes import has_computed_sizes
+from autoconv.ops.analysis.requested_sizes import has_requested_sizes
 
 _MAX_DOUBLING_SIZE = 8  # the largest size of an axis that is scanned by doubling
 
@@ -55,7 +55,7 @@ class Rules(Elementwise):
 
     def check_sizes(self, node: Node, vector: Term | None) -> Term | None:
         """Return a vector of sizes; if the program computes them, negative ones set the error word."""
-        if vector is None or not self.has_open_sizes or not has_computed_sizes(node):
+        if vector is None or not self.has_open_sizes or not has_requested_sizes(node):
             return vector
         is_negative = vector < 0
         self.fail(is_negative)

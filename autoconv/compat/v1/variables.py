@@ -102,7 +102,12 @@ class VariableStore:
 
 
 class _CurrentStore(threading.local):
-    """The objects of the store whose block a thread is in; None outside of such blocks."""
+    """The attachments of the store whose block a thread is in; None outside of such blocks.
+
+    Their keys: "by_name", the variables; "scope", the open variable scope; "scopes", the used names of scopes;
+    "counts", how often each name of a variable was requested; "store", the store. A graph has the first three.
+    """
+
     attachments: dict[Any, Any] | None = None
 
 
@@ -110,7 +115,7 @@ _CURRENT_STORE = _CurrentStore()
 
 
 def _current_attachments() -> dict[Any, Any]:
-    """Return the objects of the enclosing block's store, or else of the default graph."""
+    """Return the attachments of the enclosing block's store, or else of the default graph."""
     if _CURRENT_STORE.attachments is not None and graph_being_built() is None:
         return _CURRENT_STORE.attachments
     result: dict[Any, Any] = get_default_graph().attachments
@@ -353,7 +358,7 @@ def _outside_of_store() -> Iterator[None]:
 
 
 def _numbered_variable(attachments: dict[Any, Any], make_variable: Callable[[], Any], name: str | None) -> Any:
-    """Return the variable of this name, numbered by its requests in the block, or make it."""
+    """Return the variable of a name, or make it: the n-th request of a name in the block gets its n-th variable."""
     counts: dict[str, int] = attachments.setdefault("counts", {})
     full_name = current_scope() + (name or "Variable")
     number = counts[full_name] = counts.get(full_name, -1) + 1

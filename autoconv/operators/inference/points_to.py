@@ -80,7 +80,7 @@ class Flow:
         self.appended_contents: dict[int, Contents] = {}
         for container, item in trace.appended_items:
             contents = self.appended_contents.setdefault(id(container), Contents())
-            self._add_traced(self.items_of(contents, None), item)
+            self._add_traced(self.add_list(contents), item)
         while self._has_changed:
             self._has_changed = False
             for source, target in self._edges:
@@ -98,18 +98,18 @@ class Flow:
 
     # ---- used by the transfer functions
 
-    def add_possible_value(self, contents: Contents, value: Any) -> None:
-        """Add to the contents that the object may be like this Python value."""
+    def add_example(self, contents: Contents, value: Any) -> None:
+        """Add that the object may be a number or array like this example, or a sequence of such items."""
         if isinstance(value, _NUMBER_CLASSES):
             if type(value) not in contents.numbers:
                 contents.numbers[type(value)] = value
                 self._has_changed = True
         elif isinstance(value, range):
-            self.add_possible_value(self.items_of(contents, None), 1)
+            self.add_example(self.add_list(contents), 1)
         elif type(value) in (list, tuple):
-            items = self.items_of(contents, len(value) if type(value) is tuple else None)
+            items = self._add_sequence(contents, len(value) if type(value) is tuple else None)
             for item in value:
-                self.add_possible_value(root(items), item)
+                self.add_example(root(items), item)
         elif isinstance(value, np.ndarray):
             self.add_array(contents, value.dtype, value.shape)
         elif not isinstance(value, NotAssigned):
@@ -123,7 +123,7 @@ class Flow:
             self.add_array(contents, type_.dtype.numpy, type_.shape)
         else:
             example = np.ones((), type_.dtype.numpy)
-            self.add_possible_value(contents, example.item() if type_.weak else example[()])
+            self.add_example(contents, example.item() if type_.weak else example[()])
 
     def add_array(self, contents: Contents, dtype: np.dtype[Any], shape: Sequence[Any]) -> None:
         description = dtype, tuple(size if isinstance(size, int) else None for size in shape)
@@ -137,7 +137,11 @@ class Flow:
         contents.may_be_unknown = True
         contents.may_be_list_in_object |= may_be_list_in_object
 
-    def items_of(self, contents: Contents, length: int | None) -> Contents:
+    def add_list(self, contents: Contents) -> Contents:
+        """Add that the object may be a list; return the contents of its items."""
+        return self._add_sequence(contents, None)
+
+    def _add_sequence(self, contents: Contents, length: int | None) -> Contents:
         """Add that the object may be a tuple of that length, or a list (None); return the contents of its items."""
         if contents.items is None:
             contents.items = Contents()
@@ -147,14 +151,14 @@ class Flow:
         return root(contents.items)
 
     def store_item(self, target: Contents, item: Contents) -> None:
-        self.join(self.items_of(target, None), item)
+        self.join(self.add_list(target), item)
 
     def add_tuple(self, target: Contents, parts: Sequence[Contents]) -> None:
         """Add a tuple of these parts."""
-        self.items_of(target, len(parts))
+        self._add_sequence(target, len(parts))
         for position, part in enumerate(parts):
             self.join(self.part_of(target, position), part)
-            self.join(self.items_of(target, len(parts)), part)
+            self.join(self._add_sequence(target, len(parts)), part)
 
     def part_of(self, contents: Contents, position: int) -> Contents:
         return root(contents.parts.setdefault(position, Contents()))
@@ -162,12 +166,12 @@ class Flow:
     def add_list_of(self, target: Contents, source: Contents) -> None:
         """Add a new list that contains the items of `source`, among others."""
         if source.items is not None:
-            self.join(self.items_of(target, None), root(source.items))
+            self.join(self.add_list(target), root(source.items))
 
     def alias_items(self, target: Contents, source: Contents) -> None:
         """Add an iterator over a list, or an alias of it: both share one record of items."""
         if source.items is not None:
-            self._unify(self.items_of(target, None), root(source.items))
+            self._unify(self.add_list(target), root(source.items))
 
     def add_item_of(self, target: Contents, source: Contents) -> None:
         if source.items is not None:
@@ -208,8 +212,8 @@ class Flow:
     def _add_argument_list(self, value: Value, element: TensorType, depth: int) -> None:
         contents = self.contents_of(value)
         for _ in range(depth):
-            contents = self.items_of(contents, None)
-        self.add_possible_value(contents, np.ones((), element.dtype.numpy).item())
+            contents = self.add_list(contents)
+        self.add_example(contents, np.ones((), element.dtype.numpy).item())
 
     def _add_traced(self, contents: Contents, item: Any) -> None:
         """Add a value of the traced code, which may be symbolic."""
@@ -220,11 +224,11 @@ class Flow:
         elif isinstance(item, SymbolicTensor | SymbolicArray):
             self.add_type(contents, item.type)
         elif type(item) in (list, tuple, TracedList):
-            items = self.items_of(contents, len(item) if type(item) is tuple else None)
+            items = self._add_sequence(contents, len(item) if type(item) is tuple else None)
             for part in tuple.__iter__(item) if type(item) is tuple else list.__iter__(item):
                 self._add_traced(root(items), part)
         else:
-            self.add_possible_value(contents, item)
+            self.add_example(contents, item)
 
     def _collect(self, node: Node) -> None:
         """Collect the data-flow edges of a node; a recursive function that is being recorded may lack some outputs."""
@@ -236,7 +240,7 @@ class Flow:
             if name == "object_method" and node.attributes["name"] in ("append", "insert", "extend"):
                 self.lists_with_stores.append(node.inputs[0])
         elif name == "object_constant":
-            self.add_possible_value(self.contents_of(node.results[0]), node.attributes["value"])
+            self.add_example(self.contents_of(node.results[0]), node.attributes["value"])
         else:
             for value in node.results:
                 if isinstance(value.type, ObjectType):

@@ -19,7 +19,7 @@ from autoconv.process_state import without_warnings
 _EXAMPLE_LIMIT = 64  # combinations of example operands to which a function is applied
 _ELEMENT_LIMIT = 4096  # elements of an array that is an example
 _ARITHMETIC = frozenset({"neg", *(name for operator in ARITHMETIC for name in (operator.name, operator.in_place))})
-# Functions that return a list of the operands' items.
+# Functions that return a sequence or iterator of the operands' items, which the analysis treats as a list.
 _LIST_FUNCTIONS = frozenset({"list", "tuple", "sorted", "reversed", "add", "mul"})
 # Methods that store an item, with the position of the item among the arguments.
 _STORING_METHODS = {"append": 0, "insert": 1}
@@ -37,12 +37,13 @@ def _build(flow: Flow, node: Node) -> None:
     if class_name == "tuple":
         flow.add_tuple(contents, [flow.contents_of(value) for value in node.inputs])
         return
-    flow.items_of(contents, None)  # a list, even if it is empty
+    flow.add_list(contents)  # it may be empty
     for value in node.inputs:
         flow.store_item(contents, flow.contents_of(value))
 
 
-def _join_definition(flow: Flow, node: Node) -> None:
+def _pass_on_defined(flow: Flow, node: Node) -> None:
+    """Transfer function of the op `object_defined`, whose result is its operand."""
     flow.join(flow.contents_of(node.results[0]), flow.contents_of(node.inputs[0]))
 
 
@@ -76,7 +77,7 @@ def _method(flow: Flow, node: Node) -> None:
     elif name == "copy":
         flow.add_list_of(result, owner)
     elif name in ("index", "count"):
-        flow.add_possible_value(result, 1)
+        flow.add_example(result, 1)
     elif name not in ("append", "insert"):
         flow.add_unknown(result, may_be_list_in_object=True)
 
@@ -88,7 +89,7 @@ def _apply(flow: Flow, node: Node) -> None:
     if first_operand is None or (node.attributes["keywords"] and function != "sorted"):
         flow.add_unknown(result)
     elif function == "getitem" and first_operand.items is not None:
-        if operands[1].may_be_unknown:  # a slice
+        if operands[1].may_be_unknown:  # perhaps a slice, which the analysis does not model
             flow.add_list_of(result, first_operand)
         elif operands[1].numbers:
             flow.add_item_of(result, first_operand)
@@ -110,11 +111,11 @@ def _apply(flow: Flow, node: Node) -> None:
 
 def _add_tuples(flow: Flow, result: Contents, operands: Sequence[Contents], is_enumerate: bool) -> None:
     """Add the tuples that `zip` of the lists yields; with `is_enumerate`, those that `enumerate` yields."""
-    item = flow.items_of(result, None)
+    item = flow.add_list(result)
     parts = [root(operand.items) for operand in operands if operand.items is not None]
     if is_enumerate:
         parts.insert(0, flow.part_of(item, 0))
-        flow.add_possible_value(parts[0], 1)
+        flow.add_example(parts[0], 1)
     flow.add_tuple(item, parts)
 
 
@@ -137,14 +138,17 @@ def _apply_to_examples(flow: Flow, result: Contents, name: str, operands: Sequen
                 example = function(*arguments)
         except (ArithmeticError, LookupError, TypeError, ValueError, AutoconvError):
             continue
-        flow.add_possible_value(result, example)
+        flow.add_example(result, example)
         example_count += 1
     if not example_count and all(examples_of_operands):
         flow.add_unknown(result)
 
 
 def _array_examples(contents: Contents) -> list[np.ndarray]:
-    """Return an example of each array that the object may be; the list is empty if others may occur, or other sizes."""
+    """Return an example of each array that the object may be.
+
+    Empty if the object may be anything but these arrays, or if a size is unknown or an array too large.
+    """
     examples: list[np.ndarray] = []
     for dtype, shape in () if contents.may_be_unknown or contents.items is not None else contents.arrays:
         sizes = [size for size in shape if isinstance(size, int)]
@@ -156,6 +160,6 @@ def _array_examples(contents: Contents) -> list[np.ndarray]:
 
 RULES.update({
     "array_object": _box, "object_apply": _apply, "object_box": _box, "object_build": _build,
-    "object_current": _current, "object_defined": _join_definition, "object_iterate": _iterate,
+    "object_current": _current, "object_defined": _pass_on_defined, "object_iterate": _iterate,
     "object_method": _method, "object_unpack": _unpack,
 })  # fmt: skip

@@ -29,7 +29,7 @@ def may_exceed_inputs(node: Node) -> bool:
     if node.op.traits.selects_rows:
         shape = node.inputs[0].shape or ()
         return len(shape) * (element_count(shape) or 0) * 8 > MAX_UNREAD_BYTES  # of int64 positions of all elements
-    counts = (node.inputs[position] for position in node.op.traits.counted_by if position < len(node.inputs))
+    counts = (node.inputs[position] for position in node.op.traits.element_count_inputs if position < len(node.inputs))
     if any(map(_is_not_constant, counts)):
         return True
     open_count = max((_open_dimension_count(value) for value in node.results), default=0)

@@ -2,7 +2,7 @@
 
 from autoconv.ops.elements import (  # noqa: F401 (each registers its rules)
     arithmetic,
-    incomplete,
+    incomplete_gamma_beta,
     inverse_functions,
     list_positions,
     maths,

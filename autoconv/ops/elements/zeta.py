@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.graph.dtypes import float64
-from autoconv.ops.elements.incomplete import MAX_TERMS, in_float64
+from autoconv.ops.elements.incomplete_gamma_beta import MAX_TERMS, in_float64
 from autoconv.ops.elements.registry import Elements, element
 
 _EULER_MACLAURIN = (  # (2j)! / B(2j) for j = 1 …

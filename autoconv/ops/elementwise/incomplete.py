@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.types import TensorType
-from autoconv.ops.elements import incomplete, zeta
+from autoconv.ops.elements import incomplete_gamma_beta, zeta
 from autoconv.ops.elements.arrays import kernel_in_own_precision
 from autoconv.ops.elements.registry import Rule
 from autoconv.ops.elementwise.maths import floating_rule
@@ -64,14 +64,14 @@ def _define(name: str, graphdef: str, rule: Rule, gradient: Any, *samples: Any) 
 _A, _X = np.array([0.5, 2.0, 9.5]), np.array([0.75, 3.5, 8.0])
 _FRACTIONS = np.array([0.25, 0.5, 0.875])
 _GAMMA_SAMPLE = sample(_A, _X, differentiable=(1,))  # second derivatives by the parameter are refused
-_define("igamma", "Igamma", incomplete.igamma, _gamma_gradient(is_upper=False), _GAMMA_SAMPLE)
-_define("igammac", "Igammac", incomplete.igammac, _gamma_gradient(is_upper=True), _GAMMA_SAMPLE)
+_define("igamma", "Igamma", incomplete_gamma_beta.igamma, _gamma_gradient(is_upper=False), _GAMMA_SAMPLE)
+_define("igammac", "Igammac", incomplete_gamma_beta.igammac, _gamma_gradient(is_upper=True), _GAMMA_SAMPLE)
 _define(
-    "igamma_slope", "IgammaGradA", incomplete.igamma_slope,
+    "igamma_slope", "IgammaGradA", incomplete_gamma_beta.igamma_slope,
     no_gradient("the second derivative of igamma by its first operand is not written"), sample(_A, _X),
 )  # fmt: skip
 _define(
-    "betainc", "Betainc", incomplete.betainc, _beta_gradient,
+    "betainc", "Betainc", incomplete_gamma_beta.betainc, _beta_gradient,
     sample(np.array([0.5, 2.0, 9.5]), np.array([3.0, 0.75, 4.0]), _FRACTIONS, differentiable=(2,)),
 )  # fmt: skip
 _define("zeta", "Zeta", zeta.zeta, _zeta_gradient, sample(np.array([1.5, 2.0, 6.0]), _X, differentiable=(1,)))

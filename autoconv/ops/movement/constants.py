@@ -143,7 +143,7 @@ range_ = define(
         sample(np.int32(2), np.int32(9), np.int32(3), length=3),
         sample(np.float64(0.0), np.float64(1.0), np.float64(0.25)),
     ),
-    counted_by=(0, 1, 2),
+    element_count_inputs=(0, 1, 2),
 )  # fmt: skip
 
 
@@ -164,7 +164,7 @@ eye = define(
         sample(num_rows=2, num_columns=3, dtype=float32),
         sample(np.array([2, 2]), num_rows=None, num_columns=2, dtype=float64),
     ),
-    counted_by=(0,),
+    element_count_inputs=(0,),
 )  # fmt: skip
 
 

@@ -193,5 +193,5 @@ repeat = define(
         sample(_X, repeats=2, axis=1),
         sample(_X, np.array([2, 0, 1]), repeats=None, axis=-1, differentiable=(0,)),
     ),
-    counted_by=(1,),
+    element_count_inputs=(1,),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.graph.effects import Effects
+from autoconv.graph.effects import Effects, may_fail_to_broadcast
 from autoconv.graph.types import Dimension, TensorType, Type
 from autoconv.ops.elementwise.arithmetic import note_error, quiet
 from autoconv.ops.record import define, no_gradient, sample
@@ -71,7 +71,10 @@ def _examples(inputs: Any, size: int, rank: int, increments: dict[int, int]) -> 
 
 
 def _call_with_examples(example_arrays: Sequence[np.ndarray], function: str, arguments: Any, keywords: Any) -> Any:
-    """Call the function with examples; ones that are no positions in a short array become zeros."""
+    """Call the function with examples.
+
+    On an IndexError, call it again with 0 in place of all integers, which may be positions.
+    """
     try:
         return _call(*example_arrays, function=function, arguments=arguments, keywords=keywords)
     except IndexError:
@@ -147,13 +150,25 @@ def _call(
 
 
 def _effects(types: Sequence[Type], attributes: Any) -> Effects:
-    """Return PURE for ufuncs and for transforms of arrays, which are total; RAISE for other functions."""
+    """Return PURE for functions that never raise for operands of these types, else RAISE.
+
+    Ufuncs raise only for operands that do not broadcast, and `power` for negative powers of integers. Transforms raise
+    for arrays without elements, and for numbers of points, which fftfreq and rfftfreq take as well.
+    """
     module, _, function = attributes["function"].rpartition(".")
+    have_known_sizes = all(isinstance(type_, TensorType) and _has_known_sizes(type_) for type_ in types)
+    ufunc = getattr(np, function, None)
     if module:
-        is_total = module == "fft" and not function.endswith("freq")  # fftfreq and rfftfreq take a count
+        is_total = module == "fft" and have_known_sizes and len(types) == 1 and not function.endswith("freq")
+    elif isinstance(ufunc, np.ufunc) and function != "power":
+        is_total = have_known_sizes or (ufunc.signature is None and not may_fail_to_broadcast(types))
     else:
-        is_total = isinstance(getattr(np, function, None), np.ufunc) and function not in ("power", "left_shift")
+        is_total = False
     return Effects.PURE if is_total else Effects.RAISE
+
+
+def _has_known_sizes(type_: TensorType) -> bool:
+    return type_.shape is not None and all(isinstance(size, int) for size in type_.shape)
 
 
 define(

@@ -1,4 +1,4 @@
-"""The types in the graph of random generators: NumPy's, and Python's own."""
+"""The graph types of random generators: NumPy's, and Python's own."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value, is_recursive
 from autoconv.ops import OPS
-from autoconv.ops.analysis.computed_sizes import may_fail_for_sizes
+from autoconv.ops.analysis.requested_sizes import may_fail_for_sizes
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, StoreListener, recording
 

@@ -20,7 +20,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops import OPS
-from autoconv.ops.analysis.computed_sizes import may_fail_for_sizes
+from autoconv.ops.analysis.requested_sizes import may_fail_for_sizes
 from autoconv.runtime.recording.activity import ACTIVITY, THREAD_FLAG
 from autoconv.runtime.recording.contracts import EAGER, NODE, Contract
 from autoconv.runtime.recording.journal import Journal, Location

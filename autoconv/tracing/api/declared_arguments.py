@@ -73,7 +73,7 @@ class Trace:
 
     @contextmanager
     def located_refusals(self) -> Iterator[None]:
-        """Give refusals of another runtime's writer that have no place the place of the function's definition."""
+        """Give each GraphUnfit of the block that has no span the span of the function's definition."""
         try:
             yield
         except GraphUnfit as error:
@@ -154,8 +154,10 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     graph_and_layout = join_variants(make_sorts_stable(replace_generators(graph)), concrete.layout)
     pairs = zip(concrete.key.leaves, leaves, strict=True)
     parameters = [leaf for key, leaf in pairs if not isinstance(key, (Literal, Reference))]
-    open_parameters = [leaf for i, leaf in enumerate(parameters) if i not in numbers]
-    generator_states = {i: state_of(leaf) for i, leaf in enumerate(open_parameters) if type(leaf) in GENERATOR_TYPES}
+    remaining_parameters = [leaf for i, leaf in enumerate(parameters) if i not in numbers]
+    generator_states = {
+        i: state_of(leaf) for i, leaf in enumerate(remaining_parameters) if type(leaf) in GENERATOR_TYPES
+    }
     place = _source_place(traced_function)
     return Trace(concrete, *graph_and_layout, list(arguments), contract_name, place, generator_states)
 
@@ -170,7 +172,7 @@ def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, ar
         if isinstance(key, Literal):
             raise UnsupportedError(
                 f"{function.name} has a graph of its own for each value of argument {position + 1}",
-                remedy="a value in the place of its type, as in 'int64[] 5'",
+                remedy=f"a value in place of the type of argument {position + 1}, as 5 for argument 2 in 'int64[] 5'",
             )
         shape = key.type.shape if isinstance(key, (TensorKey, ArrayKey)) else None
         if shape is not None:

@@ -22,7 +22,7 @@ from autoconv.tracing.key.cache_key import Key
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.bailout import Bailout, is_by_value
-from autoconv.tracing.specialise.retracing import Retracing, widen_key
+from autoconv.tracing.specialise.retracing import Retracing, open_sizes_at_once
 from autoconv.tracing.specialise.session_contract import SessionContract
 from autoconv.tracing.specialise.tiers import Tiers, kind_of
 from autoconv.tracing.specialise.trace import LOCK
@@ -126,7 +126,7 @@ class TraceMaker:
                 raise
             return next_step
         self._explanation.add(Row(reason, concrete))
-        self._retracing.record_trace(self.python_function, self._contract.runs_plain)
+        self._retracing.record_trace(self.python_function, under_compile=self._contract.runs_plain)
         self._record_cost(call, start)
         self._store_trace(concrete)
         return concrete
@@ -134,10 +134,10 @@ class TraceMaker:
     def _widen(self, call: Call) -> Key:
         """Leave sizes open in the call's key if earlier calls had other sizes; return the key with exact sizes."""
         if self._reduce_retracing:
-            call.key = widen_key(call.key, reversed(list(self._trace_cache.by_key)))
+            call.key = open_sizes_at_once(call.key, reversed(list(self._trace_cache.by_key)))
         exact_key = call.key
         if self._contract.runs_plain:
-            call.key = self._feedback.open_key(exact_key, self._trace_cache.by_key)
+            call.key = self._feedback.open_sizes(exact_key, self._trace_cache.by_key)
         return exact_key
 
     def _bind_again(self, call: Call, restart: RestartTrace) -> NextStep:

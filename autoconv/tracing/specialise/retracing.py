@@ -47,7 +47,8 @@ class Retracing:
         self.cell = ctypes.c_int64(0)  # the number of calls, which native code increases as well
         self._trace_calls: deque[int] = deque(maxlen=_COUNTED_CALLS)  # numbers of the latest calls that traced
         self._warnings = 0
-        self.trace_budget: Any = None  # of functions that are created repeatedly from one definition
+        # The TraceBudget that all functions created from one definition share; `Function` sets it.
+        self.trace_budget: Any = None
 
     @property
     def calls(self) -> int:
@@ -57,7 +58,7 @@ class Retracing:
     def calls(self, count: int) -> None:
         self.cell.value = count
 
-    def record_trace(self, function: Callable[..., Any], is_compiled: bool = False) -> None:
+    def record_trace(self, function: Callable[..., Any], under_compile: bool = False) -> None:
         """Record that the call which `calls` counted last has traced, under `compile` or `function`.
 
         Several traces without a call between them, for example of `get_concrete_function`, count as one.
@@ -70,7 +71,7 @@ class Retracing:
         trace_count, call_count = len(self._trace_calls), self.calls - self._trace_calls[0] + 1
         if trace_count >= _WARNED_TRACES and self._warnings < _MAX_WARNINGS:
             self._warnings += 1
-            text = _COMPILE_WARNING if is_compiled else _FUNCTION_WARNING
+            text = _COMPILE_WARNING if under_compile else _FUNCTION_WARNING
             _LOGGER.warning(text, trace_count, call_count, function, _definition_place(function))
 
 
@@ -101,8 +102,11 @@ def find_retracing(function: Callable[..., Any]) -> Retracing:
         return retracing_by_instance[instance]
 
 
-def widen_key(key: Key, keys: Iterable[Key]) -> Key:
-    """Return the key with open sizes where it differs from the first of `keys` with compatible leaves."""
+def open_sizes_at_once(key: Key, keys: Iterable[Key]) -> Key:
+    """Return the key with open sizes where it differs from the first of `keys` with compatible leaves.
+
+    For `reduce_retracing`: one earlier key suffices, and the specs of composites may be widened, too.
+    """
     for other in keys:
         templates = _join_templates(other, key)
         with_same_templates = replace(other, templates=key.templates)
@@ -130,11 +134,11 @@ def _join_templates(first: Key, second: Key) -> tuple[Any, ...] | None:
         return None
 
 
-def open_key(key: Key, keys: Iterable[Key], failed_keys: Collection[Key]) -> Key:
-    """Return the key with those sizes open in which it differs from earlier keys.
+def open_sizes_after_exact_traces(key: Key, keys: Iterable[Key], failed_keys: Collection[Key]) -> Key:
+    """Return the key with those sizes open in which it differs from any of the earlier `keys`.
 
-    Return the key itself if fewer than `EXACT_TRACES` of `keys` differ in sizes only, or if the result is among
-    `failed_keys`.
+    For `compile`. Return the key itself if fewer than `EXACT_TRACES` of `keys` differ in sizes only, or if the result
+    is among `failed_keys`.
     """
     result, joined_count = key, 0
     for other in keys:

@@ -22,7 +22,7 @@ from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.leaf_keys import make_leaf_key
 from autoconv.tracing.key.location_inputs import LocationFacts, add_locations
 from autoconv.tracing.key.signature import Signature
-from autoconv.tracing.specialise.retracing import open_key
+from autoconv.tracing.specialise.retracing import open_sizes_after_exact_traces
 from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 from autoconv.tracing.specialise.value_specialisation import ValueSpecialisation
 from autoconv.tracing.views.explain import Explanation
@@ -218,9 +218,9 @@ class TraceFeedback:
         """Record a call; return whether further calls must be recorded (see `ValueSpecialisation.observe_call`)."""
         return self._signature.contract.runs_plain and self.value_specialisation.observe_call(concrete, leaves)
 
-    def open_key(self, key: Key, keys: Iterable[Key]) -> Key:
+    def open_sizes(self, key: Key, keys: Iterable[Key]) -> Key:
         """Return the key with open sizes, if earlier calls had other sizes and no trace with that key failed."""
-        return open_key(key, keys, self._failed_open_keys)
+        return open_sizes_after_exact_traces(key, keys, self._failed_open_keys)
 
     def fall_back_to_exact_sizes(self, call: Call, exact_key: Key, reason: str) -> bool:
         """Return whether the failed trace had open sizes; if so, the call gets a trace for its exact sizes."""

@@ -41,7 +41,8 @@ OBJECT_OPS: dict[str, Callable[[Node], bool]] = {}
 MEMORY_OPS: dict[str, Callable[[Node], bool]] = {}
 # The lowering classes of the ops that compute sizes, and of the views that such sizes make.
 SIZE_CLASSES: dict[str, str] = {}
-# Ops beside elementwise ones and reductions whose native code takes sizes that the graph computes.
+# Ops beside elementwise ones and reductions whose native code takes sizes that the graph computes. Arrays of such sizes
+# go to the kernels of all other ops.
 COMPUTED_SIZE_OPS: set[str] = set()
 # Functions that estimate the work of nodes that one thread executes, in units of 0.05 ns, by op name.
 SERIAL_WORK: dict[str, Callable[[Node], int]] = {}

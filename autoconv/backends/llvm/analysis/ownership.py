@@ -13,7 +13,8 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.numpy.list_arrays import LIST_ARRAY, TYPED_LIST_ARRAY
 
 _ALLOCATING_CLASSES = frozenset({"element", "reduce", "matmul", "whole", "join", "search", "scatter", "scalar"})
-# Ops whose kernels return copies: arrays made of lists, and read-only arrays.
+# Ops whose kernels return new arrays: those that make an array of a list, and `numpy_read_only`, whose kernel copies.
+# The trait `view` of the latter is NumPy's meaning: its result stands for a view of the operand.
 _COPYING_KERNELS = frozenset({LIST_ARRAY, TYPED_LIST_ARRAY, "numpy_read_only"})
 
 

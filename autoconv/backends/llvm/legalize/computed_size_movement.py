@@ -20,7 +20,7 @@ COMPUTED_SIZE_OPS.add("numpy_bincount")  # the elements determine the size of it
 
 def _add_if_native(sizes: NamedSizes, node: Node, inputs: list[Value], shape: Sequence[Dimension]) -> Value | None:
     """Append a copy of the node whose result has that shape; None if its kernel would run."""
-    result = sizes.add_with_shape(node, inputs, [sizes.clamp_total(size) for size in shape])
+    result = sizes.add_with_shape(node, inputs, [sizes.clamp_at_zero(size) for size in shape])
     assert result.node is not None
     if lowering_class(result.node) != "kernel":
         return result

@@ -1,4 +1,7 @@
-"""Rules of `computed_sizes`: the result shapes of ops on arrays whose sizes a graph computes."""
+"""Rules of `computed_sizes`: the result shapes of ops on arrays whose sizes a graph computes.
+
+A rule returns None where the node's kernel has to run.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,8 @@ def rule(*names: str) -> Any:
     return register
 
 
-# Ops without a rule: their results have known sizes, or sizes that only the elements determine.
+# Further ops with native code for arrays of computed sizes. They need no rule: the sizes of their results are known, or
+# only the elements determine them.
 COMPUTED_SIZE_OPS.update(("dimension", "size", "shape", "where_indices"))
 
 
@@ -58,7 +62,8 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
         return None
     if Gather() in spec:
         return _gather(sizes, node, inputs)
-    shape, original_shape = shape_of(x), shape_of(node.results[0])
+    shape = shape_of(x)
+    recorded_shape = shape_of(node.results[0])  # of the result, before its computed sizes have symbols
     entries: list[Entry] = []
     operands: list[Value] = []
     result_shape: list[Dimension] = []
@@ -69,12 +74,13 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
             result_shape += shape[axis : axis + width]
         elif isinstance(entry, At):
             operands += indices
-            if is_computed(shape[axis]) and not indices:  # the kernel raises for a position out of range
+            # Only positions that are operands are compared with the size at run time; the kernel raises for others.
+            if is_computed(shape[axis]) and not indices:
                 operands.append(sizes.add(OPS["constant"], [], {"value": np.asarray(entry.index)}, [_INT]))
                 entry = At(INPUT)
-        elif isinstance(entry, Slice) and not (original_shape[len(result_shape)] is None or is_computed(shape[axis])):
+        elif isinstance(entry, Slice) and not (recorded_shape[len(result_shape)] is None or is_computed(shape[axis])):
             operands += indices
-            result_shape.append(original_shape[len(result_shape)])
+            result_shape.append(recorded_shape[len(result_shape)])
         elif isinstance(entry, Slice) and not entry.is_whole:
             slice_sizes = size_slice(sizes, shape[axis], entry, indices)
             if slice_sizes is None:
@@ -94,7 +100,10 @@ _INT = TensorType(int64, ())
 def size_slice(
     sizes: NamedSizes, size: Dimension, entry: Slice, bounds: Sequence[Value]
 ) -> tuple[Dimension, Dimension, int] | None:
-    """Return the start, the length and the step of a slice; None for a step that is computed at run time."""
+    """Return the start, the length and the step of a slice.
+
+    None unless the step is a constant that is not 0 and is below 2**31 in size.
+    """
     start, stop, step = entry.with_operands(bounds)
     step = 1 if step is None else step
     if not isinstance(step, int) or not step or abs(step) >= 1 << 31:
@@ -105,7 +114,7 @@ def size_slice(
     length_after_cut = None
     if step == 1 and not bounds and (start or 0) >= 0 and (stop is None or stop < 0):
         # The length depends only on how much is cut off: x[1:] and x[:-1] have one symbol.
-        length_after_cut = sizes.clamp_total(plus(size, (stop or 0) - (start or 0)))
+        length_after_cut = sizes.clamp_at_zero(plus(size, (stop or 0) - (start or 0)))
         if not start:
             return 0, length_after_cut, 1
     first_position, length = name_slice_sizes(sizes, size, entry, bounds)
@@ -127,7 +136,7 @@ def _gather(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     x, *operands = inputs
     types: Any = tuple(value.type for value in operands)
     spec = node.attributes["spec"]
-    index_shapes = {type_.shape for type_ in types} - {()}  # those of positions that are numbers do not broadcast
+    index_shapes = {type_.shape for type_ in types} - {()}  # scalar positions do not affect the common shape
     if len(index_shapes) > 1 or any(isinstance(e, Slice) and not e.is_whole for e in spec):
         return None
     shape = indexed_shape(x.shape, types, spec)  # type: ignore[arg-type]
@@ -191,8 +200,8 @@ def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
             return None
     target_shape, total = tuple(target_shape), product(shape_of(x))
     if target_shape == (-1,):
-        target_shape = (sizes.clamp_total(total),)
-    if {None, -1}.isdisjoint(target_shape) and product(target_shape) in (total, sizes.clamp_total(total)):
+        target_shape = (sizes.clamp_at_zero(total),)
+    if {None, -1}.isdisjoint(target_shape) and product(target_shape) in (total, sizes.clamp_at_zero(total)):
         return _reshape_to(sizes, node, x, target_shape)
 
     def define(symbols: Any) -> None:
@@ -212,7 +221,7 @@ def _reshape_like(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value |
         return None
     shape = shape_of(model)
     total = product(shape)
-    return _reshape_to(sizes, node, x, shape) if product(shape_of(x)) in (total, sizes.clamp_total(total)) else None
+    return _reshape_to(sizes, node, x, shape) if product(shape_of(x)) in (total, sizes.clamp_at_zero(total)) else None
 
 
 def _reshape_to(sizes: NamedSizes, node: Node, x: Value, shape: Sequence[Dimension]) -> Value:
@@ -227,7 +236,8 @@ def _keep_shape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | N
 
 @rule("roll")
 def _roll(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    return _keep_shape(sizes, node, inputs) if len(inputs) == 1 else None  # an index map describes given distances
+    has_operand_distances = len(inputs) > 1  # these have no index map
+    return None if has_operand_distances else _keep_shape(sizes, node, inputs)
 
 
 @rule("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin")
@@ -250,7 +260,7 @@ def _concat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
             if unified_inputs is None:
                 return None
             inputs = unified_inputs
-    total = sizes.clamp_total(reduce(plus, (shape[axis] for shape in shapes)))
+    total = sizes.clamp_at_zero(reduce(plus, (shape[axis] for shape in shapes)))
     first_shape = shape_of(inputs[0])
     return sizes.add_with_shape(node, inputs, (*first_shape[:axis], total, *first_shape[axis + 1 :]))
 

@@ -43,7 +43,7 @@ from autoconv.graph.types import Dimension, Symbol, TensorType, Type
 from autoconv.ops.record import Op
 
 Rule = Callable[["NamedSizes", Node, list[Value]], "Value | None"]
-RULES: dict[str, Rule] = {}  # by op name; a rule (sizes, node, inputs) returns None where the kernel has to run
+RULES: dict[str, Rule] = {}  # by op name; a rule returns None where the node's kernel has to run
 
 
 def name_computed_sizes(graph: Graph) -> Graph:
@@ -209,9 +209,8 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             self.symbols_by_key[key] = symbols
         return self.symbols_by_key[key]
 
-    def clamp_total(self, size: Dimension) -> Dimension:
-        """Return a symbol for a polynomial of computed sizes, whose value is 0 where that of the polynomial is
-        negative.
+    def clamp_at_zero(self, size: Dimension) -> Dimension:
+        """Return a symbol for a polynomial of computed sizes: the polynomial's value, or 0 where that is negative.
 
         Other sizes are returned as they are.
         """

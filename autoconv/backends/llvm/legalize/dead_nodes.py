@@ -8,11 +8,14 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import computed_sizes, defin
 from autoconv.graph.dimensions import ComputedSize
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, is_recursive
-from autoconv.ops.analysis.computed_sizes import has_computed_sizes
+from autoconv.ops.analysis.requested_sizes import may_fail_for_sizes
 
 
 def remove_dead_nodes(graph: Graph) -> None:
-    """Remove dead nodes of one graph, without its regions: loops would have to store their results."""
+    """Remove the dead nodes of one graph, whose results loops would otherwise store.
+
+    Nodes with regions stay as they are.
+    """
     graph.nodes = _live_nodes(graph, lambda node: bool(node.regions))
 
 
@@ -30,7 +33,8 @@ def _live_nodes(graph: Graph, must_keep: Callable[[Node], bool]) -> list[Node]:
     needed_sizes: set[ComputedSize] = set()
     nodes: list[Node] = []
     for node in reversed(graph.nodes):
-        is_required = node.effects is not Effects.PURE or must_keep(node) or has_computed_sizes(node)
+        is_required = node.effects is not Effects.PURE or must_keep(node)
+        is_required |= may_fail_for_sizes(node.op, node.inputs, node.attributes)
         if is_required or not read_values.isdisjoint(node.results) or not needed_sizes.isdisjoint(defined_sizes(node)):
             nodes.append(node)
             read_values.update(node.inputs)

@@ -164,7 +164,8 @@ class _HandlerDict:
     def _is_promotable(self, uses: _Uses) -> bool:
         """Return whether all stored numbers have one of the types that are read, which fit registers.
 
-        A default of another type is read nowhere: each value that a handler may find is stored.
+        The default of a load may have another type. It is then never the result: each value that a handler may find
+        is stored before.
         """
         types, classes = uses.types, uses.classes
         if not uses.readers:
@@ -179,8 +180,14 @@ class _HandlerDict:
 
     def _type_of(self, node: Node, types: Sequence[Type]) -> Type | None:
         """Return the type of the number that a node stores, or loads as the default."""
-        ignored = (False, True) if self.is_exported else (False,)
-        return next((x for ignores in ignored for x in types if _has_type(node.inputs[2], x, ignores)), None)
+        stored_object = node.inputs[2]
+        # A type that is equal comes first, then in exported graphs one that differs in weakness only.
+        weakness_modes = (False, True) if self.is_exported else (False,)
+        for ignores_weakness in weakness_modes:
+            for type_ in types:
+                if _has_type(stored_object, type_, ignores_weakness):
+                    return type_
+        return None
 
     # ---- rewriting
 
@@ -265,7 +272,11 @@ def _class_of(type_: Type | None) -> type:
 
 
 def _has_own_class(node: Node, type_: Type) -> bool:
-    """Return whether a stored number of this type has the class that `_class_of` gives."""
+    """Return whether a stored number of this type has the class that `_class_of` gives.
+
+    False for a type that is not weak, unless the number is boxed as an array: it may be a tensor of `function`, or in
+    an exported graph a number of Python.
+    """
     box = node.inputs[2].node
     is_weak = isinstance(type_, TensorType) and type_.weak
     return is_weak or (box is not None and box.op.name == "object_box" and box.attributes["boxing"] == "array")

@@ -278,8 +278,8 @@ RULES: dict[str, Rule] = {
     "reduce_prod": reduce_prod_rule, "numpy_prod": reduce_prod_rule, **PYTHON, **REDUCTIONS,
 }  # fmt: skip
 
-# Ops whose rules take arrays of computed sizes.
-COMPUTED_SIZE_OPS = frozenset({
+# Ops whose rules take arrays of computed sizes as well; the rules of all ops take scalars and dense arrays.
+COMPLEX_COMPUTED_SIZE_OPS = frozenset({
     "add", "subtract", "negative", "multiply", "square", "divide", "reciprocal", "conjugate", "real", "imag", "abs",
     "angle", "cast", "equal", "not_equal", "is_nan", "is_inf", "is_finite", "select", "sqrt", "exp", "log", "sin",
     "cos", "complex", "zeros_like", "ones_like", "get_item", "expand_dims", "squeeze", "transpose", "reverse", "concat",
@@ -327,4 +327,4 @@ MEMORY_RULES: dict[str, Rule] = {
     "array_new": _allocate,
 }  # fmt: skip
 
-__all__ = ["MEMORY_RULES", "COMPUTED_SIZE_OPS", "RULES", "Parts"]
+__all__ = ["MEMORY_RULES", "COMPLEX_COMPUTED_SIZE_OPS", "RULES", "Parts"]

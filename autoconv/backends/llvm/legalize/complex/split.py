@@ -26,7 +26,7 @@ from autoconv.backends.llvm.analysis.representation import (
     is_scalar,
 )
 from autoconv.backends.llvm.ir.types import is_native
-from autoconv.backends.llvm.legalize.complex.rules import COMPUTED_SIZE_OPS, MEMORY_RULES, RULES, Parts
+from autoconv.backends.llvm.legalize.complex.rules import COMPLEX_COMPUTED_SIZE_OPS, MEMORY_RULES, RULES, Parts
 from autoconv.backends.llvm.legalize.dead_nodes import remove_all_dead_nodes
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
@@ -63,7 +63,7 @@ def is_split(node: Node) -> bool:
     types = [value.type for value in (*node.inputs, *node.results)]
     if not any(map(is_ranked_complex, types)) or not all(map(_is_ranked, types)):
         return False
-    return node.op.name in COMPUTED_SIZE_OPS or all(is_dense(t) or is_scalar(t) for t in types)
+    return node.op.name in COMPLEX_COMPUTED_SIZE_OPS or all(is_dense(t) or is_scalar(t) for t in types)
 
 
 def _is_ranked(type_: Type) -> bool:
