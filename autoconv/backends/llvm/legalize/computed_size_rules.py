@@ -276,7 +276,7 @@ def _reduce(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     if node.op.name.endswith(("argmax", "argmin")) and axis is None and len(shape) != 1:
         if node.attributes.get("keepdims", False):
             return None
-        shape = (sizes.clamp_total(product(shape)),)  # the position is that in the elements as a vector
+        shape = (sizes.clamp_at_zero(product(shape)),)  # the position is that in the elements as a vector
         x = sizes.add(RESHAPED, [x], {}, [replace(x.type, shape=shape)])
         inputs = [x]
     axes = range(len(shape)) if axis is None else [a % len(shape) for a in ((axis,) if isinstance(axis, int) else axis)]
