@@ -17,14 +17,15 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, are_shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.movement.constants import check_shape, static_shape
-from autoconv.ops.random.global_generator import GLOBAL, RESERVED_BLOCKS
-from autoconv.ops.random.philox import Philox
+from autoconv.ops.random.global_generator import GLOBAL
+from autoconv.ops.random.philox import BLOCK_WORDS, Philox
 from autoconv.ops.random.threefry import Threefry
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
 TRUNCATION = 2.0  # bound of truncated normal numbers, in standard deviations
 PRECISION = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7}  # random bits of a uniform number
+RESERVED_WORDS = 256  # words that a draw of truncated normal numbers reserves for each number
 MIN_UNIFORM = 1e-7  # lower bound of uniform numbers before their logarithm is taken
 
 
@@ -142,7 +143,8 @@ def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     results, accepted_counts = np.zeros((group_count, group_size)), np.zeros(group_count, np.int64)
     unfilled, round_number = np.arange(group_count), 0
     while unfilled.size:
-        starts = unfilled.astype(np.uint64) * np.uint64(RESERVED_BLOCKS * group_size // 4) + np.uint64(round_number)
+        blocks_per_group = RESERVED_WORDS * group_size // BLOCK_WORDS
+        starts = unfilled.astype(np.uint64) * np.uint64(blocks_per_group) + np.uint64(round_number)
         candidate_rounds = _words_to_normal_pairs(
             bits.blocks(starts).reshape(unfilled.size, -1, words_per_pair), dtype
         ).reshape(unfilled.size, -1)

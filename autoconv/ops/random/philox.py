@@ -12,6 +12,7 @@ import numpy as np
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 WEYL = (0x9E3779B9, 0xBB67AE85)
 ROUNDS = 10
+BLOCK_WORDS = 4
 SEED_KEY = 0x02461E293EC8F720  # the key under which seeds are mixed, as in TensorFlow
 _WORD_RANGE, _KEY_RANGE = 2**32, 2**64
 _CHUNK_SIZE = 1 << 12  # blocks that are computed together, so that they stay in the processor's cache

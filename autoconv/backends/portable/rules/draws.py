@@ -17,9 +17,10 @@ from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.graph.dtypes import DType, float32, float64, int64, uint64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.special import lgamma
-from autoconv.ops.random.bits import TRUNCATION
+from autoconv.ops.random.bits import RESERVED_WORDS, TRUNCATION
 from autoconv.ops.random.distributions import BLOCKS_FOR_STEPS, MAX_DIRECT_MEAN, STIRLING_CORRECTIONS
 from autoconv.ops.random.global_generator import RESERVED_BLOCKS
+from autoconv.ops.random.philox import BLOCK_WORDS
 
 
 @lowers("stateless_truncated_normal")
@@ -32,7 +33,7 @@ def truncated_normal(w: Control, node: Node, seed: Term, *sizes: Term) -> Term |
     count, compute_dtype = math.prod(shape), float64 if dtype is float64 else float32
     group_size = 2 if compute_dtype is float64 else 4
     group_count = -(-count // group_size)
-    starts = w.iota((group_count,), 0, uint64) * (RESERVED_BLOCKS * group_size // 4)
+    starts = w.iota((group_count,), 0, uint64) * (RESERVED_WORDS * group_size // BLOCK_WORDS)
     slots = w.iota((group_count, group_size), 1, int64)
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:

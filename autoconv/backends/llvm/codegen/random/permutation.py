@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.backends.llvm.codegen.random.philox import BLOCK_WORDS, STATE_NAMES, write_philox
+from autoconv.backends.llvm.codegen.random.philox import STATE_NAMES, write_philox
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, plus
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.signature import Signature
+from autoconv.ops.random.philox import BLOCK_WORDS
 
 
 def swap_block_count(out: Any, count: Position) -> Position:

@@ -25,13 +25,10 @@ from autoconv.backends.llvm.schedule.partition import PART_LIMIT, Split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint32, uint64
 from autoconv.ops.elements import ELEMENTS
-from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, TRUNCATION, words_per_normal_pair
-from autoconv.ops.random.global_generator import RESERVED_BLOCKS
-from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, WEYL
+from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, RESERVED_WORDS, TRUNCATION, words_per_normal_pair
+from autoconv.ops.random.philox import BLOCK_WORDS, MULTIPLIERS, ROUNDS, WEYL
 
-BLOCK_WORDS = 4  # words of 32 bits of a block
 _CHUNK_NUMBERS = 512  # numbers whose words are drawn at once; a multiple of the words of a block
-_RESERVED_WORDS = RESERVED_BLOCKS  # words that a truncated draw reserves for each number
 _MIN_SHARED_COUNT = 1 << 16  # fewest numbers of a draw that threads share
 STATE_NAMES = ("%key", "%counter_low", "%counter_high")
 _LOW_HALF = (1 << 32) - 1
@@ -296,7 +293,7 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
     """
     draw = _DrawWriter(region, dtype, 1, ["%wanted"])
     out, b, size = draw.out, draw.b, group_size(dtype)
-    blocks_per_group = _RESERVED_WORDS * size // BLOCK_WORDS
+    blocks_per_group = RESERVED_WORDS * size // BLOCK_WORDS
     words, filled_cell, block_count_cell = out.alloca(f"[{BLOCK_WORDS} x i32]"), out.alloca("i64"), out.alloca("i64")
 
     def write_group(i: str, group: str) -> None:
