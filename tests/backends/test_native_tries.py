@@ -284,3 +284,25 @@ def test_tries_in_loops_are_part_of_the_native_code(program):
     compiled(np.arange(4.0), 3)
     (concrete,) = compiled.concrete_functions
     assert "try" not in concrete.kernels
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_a_handler_finds_the_class_of_a_number(backend):
+    def f(x, k):
+        result = x.sum()
+        try:
+            1 // k
+            result = 3.0
+            1 // (k - 1)
+            result = x.max()
+            1 // (k - 2)
+            result = True
+            1 // (k - 3)
+        except ZeroDivisionError:
+            return result
+        return None
+
+    x, compiled = np.array([1.0, 2.0]), autoconv.compile(f, backend=backend)
+    for k in (0, 1, 2, 3, 4, 0):
+        assert compiled(x, k) == f(x, k)
+        assert type(compiled(x, k)) is type(f(x, k))

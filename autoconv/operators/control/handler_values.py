@@ -116,19 +116,21 @@ def _load_number(
 
 
 def _number_types(layout: Layout) -> dict[type, TensorType]:
-    """Return, by the class of the stored object, the types of a number of several types; subclasses come first.
+    """Return, by the class of the stored object, the types of a number of several types.
 
-    The dict is empty for other layouts, and where objects of two types have one class.
+    Subclasses come first: `bool`, as bools are ints, and `np.generic`, as some scalars of NumPy are floats. The dict
+    is empty for other layouts, and where objects of two types have one class.
     """
     types = [number_type(arm) for arm in layout.arms] if isinstance(layout, Arms) else []
     classes = {
-        type_: _CLASSES_BY_DTYPE.get(type_.dtype) if type_.weak else np.ndarray
+        type_: _CLASSES_BY_DTYPE.get(type_.dtype) if type_.weak else np.generic
         for type_ in types
         if type_ is not None
     }
     if None in types or None in classes.values() or len(set(classes.values())) < len(classes):
         return {}
-    return {class_: type_ for type_, class_ in sorted(classes.items(), key=lambda item: item[1] is not bool) if class_}
+    first_to_last = sorted(classes.items(), key=lambda item: item[1] not in (np.generic, bool))
+    return {class_: type_ for type_, class_ in first_to_last if class_}
 
 
 _CLASSES_BY_DTYPE: dict[DType, type] = {bool_: bool, int64: int, float64: float, complex128: complex}

@@ -38,7 +38,7 @@ _NO_GRADIENT = no_gradient("made by the native backend")
 # The dtypes of Python's numbers, by their classes, and the reverse.
 _DTYPES: dict[type, DType] = {bool: bool_, int: int64, float: float64}
 _CLASSES: dict[DType, type] = {**{dtype: class_ for class_, dtype in _DTYPES.items()}, complex128: complex}
-_TESTED_CLASSES = frozenset({*_CLASSES.values(), np.ndarray})
+_TESTED_CLASSES = frozenset({*_CLASSES.values(), np.generic})
 _CELL = ObjectType("cell")
 CELL = Op(
     name="cell", graphdef="Cell", result=lambda *, type: _CELL, kernel=None, gradient=_NO_GRADIENT,
@@ -267,8 +267,8 @@ def _is_plain_unboxing(node: Node) -> bool:
 
 
 def _class_of(type_: Type | None) -> type:
-    """Return the class that a number of this type has in the dict: Python's for a weak type, else ndarray."""
-    return _CLASSES[type_.dtype] if isinstance(type_, TensorType) and type_.weak else np.ndarray
+    """Return the class that a number of this type has in the dict: Python's for a weak type, else np.generic."""
+    return _CLASSES[type_.dtype] if isinstance(type_, TensorType) and type_.weak else np.generic
 
 
 def _has_own_class(node: Node, type_: Type) -> bool:
