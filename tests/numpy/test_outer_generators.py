@@ -4,6 +4,7 @@ Numbers, states afterwards and errors are those of plain Python.
 """
 
 import random
+import re
 import warnings
 
 import numpy as np
@@ -217,7 +218,7 @@ def test_other_generators_in_place_of_a_seed():
                 try:
                     outcomes.append(function(make, kind(3)))
                 except (TypeError, ValueError) as error:
-                    outcomes.append((type(error), str(error)))
+                    outcomes.append((type(error), re.sub("0x[0-9a-f]+", "", str(error))))  # without the address
             assert outcomes[0] == outcomes[1]
 
 
