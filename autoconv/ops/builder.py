@@ -15,9 +15,9 @@ from autoconv.ops.record import OPS, Op
 class GraphBuilder:
     """A builder that records ops into `graph`: `GraphBuilder(graph).add(x, y)` appends a node and returns its result.
 
-    An op with several results returns a tuple of Values. Python numbers and arrays among the operands become
-    constants; a number takes the dtype of the value that it meets. Nodes get the span `span`. Raises
-    AttributeError for an unknown op, and the errors of the op's type rule.
+    A method returns a tuple of Values for an op with several results. Python numbers and arrays among the operands
+    become constants; a number takes the dtype of the first Value among the operands that must have one dtype. Nodes
+    get the span `span`. Raises AttributeError for an unknown op, and the errors of the op's type rule.
     """
 
     def __init__(self, graph: Graph, span: Span | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Helpers of gradient rules: static types of their operands, undoing broadcasts, restoring reduced axes."""
+"""Helpers of gradient rules: static types of operands, sums over broadcast axes, insertion of reduced axes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def pass_cotangent(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def sum_cotangent(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> tuple[Any, ...]:
-    """Gradient rule of an op that repeats its first operand."""
+    """Gradient rule of an op that broadcasts its first operand."""
     return (b.sum_to_shape_of(cotangents[0], inputs[0]), *(None for _ in inputs[1:]))
 
 
 def unbroadcast(b: Builder, cotangent: Any, like: Any) -> Any:
-    """Sum a cotangent over the axes along which `like` was broadcast."""
+    """Sum a cotangent over the axes along which the operand `like` was broadcast, to the shape of `like`."""
     shape = shape_of(like)
     if shape is not None and None not in shape and shape == shape_of(cotangent):
         return cotangent
@@ -43,9 +43,9 @@ def as_dtype_of(b: Builder, real: Any, like: Any) -> Any:
 
 
 def restore_reduced_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
-    """Restore the reduced axes of `value`, a reduction of `x` over `axis`, as ones.
+    """Return `value`, a reduction of `x` over `axis`, with the reduced axes as dimensions of size 1.
 
-    With `axis` None it stays a scalar, which broadcasts just as well.
+    If `axis` is None, all axes are reduced, and the scalar is returned, which broadcasts in the same way.
     """
     if keepdims or axis is None:
         return value

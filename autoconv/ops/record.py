@@ -1,8 +1,8 @@
 """The record of an op, and the registry of all ops.
 
-Every op is complete: `define` refuses a duplicate, and a missing gradient is written `no_gradient("reason")`. The
-samples on each record are what the tests over `OPS` run: kernel against type rule, gradient against finite
-differences, every backend against the kernel.
+`define` refuses a second op of one name, and an op without a gradient states `no_gradient("reason")`. Tests run each op
+in `OPS` on the samples of its record: they compare the kernel with the type rule, the gradient with finite differences,
+and every backend with the kernel.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _TRAITS = frozenset(field.name for field in fields(Traits))
 
 
 class Builder(Protocol):
-    """Applies ops by name: `b.add(x, y)`, `b.reduce_sum(x, axis=(0,), keepdims=False)`.
+    """An object that applies ops by name: `b.add(x, y)`, `b.reduce_sum(x, axis=(0,), keepdims=False)`.
 
-    Gradients are written against it, so that one rule records into a graph or runs eagerly. An op with one
-    result returns it bare, with several a tuple.
+    Gradient rules take a builder `b`, so that one rule records into a graph or runs eagerly. A method returns the
+    result of the op, or a tuple of several results.
     """
 
     def __getattr__(self, name: str) -> Callable[..., Any]: ...
@@ -38,13 +38,13 @@ Gradient = Callable[..., Any]
 EffectRule = Callable[[Sequence[Type], Mapping[str, Any]], Effects]
 
 
-# Failures of a type rule itself; a trace would take them for errors of the program.
+# Errors by which a type rule fails on inputs that it does not handle; a trace would take them for the program's errors.
 _FAILURES = (IndexError, KeyError, AttributeError, AssertionError, NameError, ZeroDivisionError)
 _MAX_BYTES = 2**63  # bytes that native code can count
 
 
 def _is_beyond_memory(type_: Type) -> bool:
-    """Return whether the array is larger than any memory, in bytes that native code could not count."""
+    """Return whether an array of the type has more bytes than a signed integer of 64 bits can count."""
     if not isinstance(type_, TensorType) or type_.shape is None:
         return False
     sizes = [size for size in type_.shape if isinstance(size, int)]
@@ -75,8 +75,8 @@ class Op:
     graphdef        its name in a TensorFlow GraphDef
     result          type rule: (*input types, **attributes) -> a result type, or a sequence of them; raises TypeError or
                     ValueError with the reason for incompatible inputs. Ops with regions take `regions=` as well
-    kernel          (*arrays, **attributes) -> array, or a tuple of them: the meaning of the op, in NumPy.
-                    None for control flow, which backends interpret
+    kernel          (*arrays, **attributes) -> array, or a tuple of them: the meaning of the op, in NumPy. Python
+                    objects are returned in a tuple, even a single one. None for control flow, which backends interpret
     gradient        (b, inputs, results, cotangents, attributes) -> a cotangent (or None) per input, written in
                     other ops through the Builder `b`; or no_gradient("reason")
     effects         side effects, or a rule over (input types, attributes)
@@ -100,16 +100,20 @@ class Op:
     def result_types(
         self, inputs: Sequence[Type], attributes: Mapping[str, Any], regions: Sequence[Any] = ()
     ) -> tuple[Type, ...]:
-        """Return the result types of an application; raises the rule's errors, StagingError where the rule fails."""
+        """Return the result types of an application of the op.
+
+        Raises the type rule's own errors; StagingError if the rule fails by one of `_FAILURES`, or if a result would
+        not fit into memory.
+        """
         try:
-            types_found: Any = (
+            rule_result: Any = (
                 self.result(*inputs, regions=regions, **attributes) if regions else self.result(*inputs, **attributes)
             )
         except _FAILURES as error:
             if type(error) not in _FAILURES or (type(error) is IndexError and "index out of range" not in str(error)):
                 raise  # raised on purpose by the rule
             raise StagingError(f"{self.name} has no rule for {', '.join(map(str, inputs))}") from error
-        results = tuple(types_found) if isinstance(types_found, (tuple, list)) else (types_found,)
+        results = tuple(rule_result) if isinstance(rule_result, (tuple, list)) else (rule_result,)
         if any(map(_is_beyond_memory, results)):
             raise StagingError(f"{self.name} would give an array of more than {_MAX_BYTES} bytes")
         return results

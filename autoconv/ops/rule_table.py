@@ -9,7 +9,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class RuleTable(dict[str, F], Generic[F]):
-    """Rules by the names of ops, or of classes of ops; errors call such a rule by the text `kind`.
+    """Rules by the names of ops, or of classes of ops; errors contain the text `kind`, such as "gradient rule".
 
     >>> rules = RuleTable("example rule")
     >>> @rules.of("add", "subtract")

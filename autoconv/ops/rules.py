@@ -1,4 +1,4 @@
-"""Shared type rules: broadcasting, reductions, same-as-input."""
+"""Type rules that ops share, and their helpers: broadcasting, reductions, axes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def same_type(x: TensorType, **_: Any) -> TensorType:
 
 
 def broadcast(*inputs: TensorType, **_: Any) -> TensorType:
-    """Broadcast inputs of one dtype against each other; weak only where all of them are."""
+    """Type rule: broadcast inputs of one dtype; the result is weak if all inputs are."""
     first = inputs[0]
     for other in inputs[1:]:
         if other.dtype is not first.dtype:
@@ -32,8 +32,9 @@ def broadcast_to_bool(*inputs: TensorType, **_: Any) -> TensorType:
 def broadcast_shapes(*shapes: Shape) -> Shape:
     """Broadcast shapes as NumPy does, with static, unknown and symbolic dimensions.
 
-    A symbol or an unknown dimension (None) against a number other than 1 is that number: any other size fails at run
-    time. Against 1 it stays; two different ones give None. Raises ValueError for two incompatible numbers.
+    A symbol or an unknown dimension (None) with a number other than 1 gives that number, since any other size fails at
+    run time; with 1 it stays as it is. Two different symbols give None, as does a symbol with None. Raises ValueError
+    for two different numbers other than 1.
     """
     if any(shape is None for shape in shapes):
         return None
@@ -55,8 +56,9 @@ def is_known_to_broadcast(target: Sequence[Dimension], shape: Any) -> bool:
 
 
 def _broadcast_dimension(dimensions: list[Dimension], shapes: list[tuple[Dimension, ...]]) -> Dimension:
-    known_sizes = {d for d in dimensions if isinstance(d, int) and d != 1}
-    open_sizes = {d for d in dimensions if not isinstance(d, int)}
+    """Return the dimension that several ones broadcast to; `shapes` are for the error's text."""
+    known_sizes = {dimension for dimension in dimensions if isinstance(dimension, int) and dimension != 1}
+    open_sizes = {dimension for dimension in dimensions if not isinstance(dimension, int)}
     if len(known_sizes) > 1:
         shapes_text = " and ".join(str(list(shape)) for shape in shapes)
         raise ValueError(f"the shapes {shapes_text} do not broadcast: {sorted(known_sizes)} differ")
@@ -73,8 +75,8 @@ def reduced_shape(shape: Shape, axis: int | tuple[int, ...] | None, keepdims: bo
         return () if axis is None and not keepdims else None
     axes = normalised_axes(axis, len(shape))
     if keepdims:
-        return tuple(1 if i in axes else d for i, d in enumerate(shape))
-    return tuple(d for i, d in enumerate(shape) if i not in axes)
+        return tuple(1 if i in axes else dimension for i, dimension in enumerate(shape))
+    return tuple(dimension for i, dimension in enumerate(shape) if i not in axes)
 
 
 def normalised_axes(axis: int | tuple[int, ...] | None, rank: int) -> tuple[int, ...]:
@@ -82,20 +84,21 @@ def normalised_axes(axis: int | tuple[int, ...] | None, rank: int) -> tuple[int,
     if axis is None:
         return tuple(range(rank))
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
-    result = tuple(normalised_axis(a, rank) for a in axes)
+    result = tuple(normalised_axis(i, rank) for i in axes)
     if len(set(result)) != len(result):
         raise ValueError(f"axes {axes} name a dimension twice")
     return result
 
 
 def normalised_axis(axis: int, rank: int) -> int:
+    """Return the axis counted from the start; raises ValueError if it is out of range."""
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is out of range for a tensor of {rank} dimensions")
     return axis % rank
 
 
 def check_axis_of(name: str, x: TensorType, axis: int) -> None:
-    """Raise ValueError for an axis that the operand of an op lacks, and for a scalar."""
+    """Raise ValueError if the operand `x` of the op `name` lacks the axis, or is a scalar."""
     if x.shape == ():
         raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
     if x.shape is not None:

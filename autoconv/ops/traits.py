@@ -22,22 +22,23 @@ class Reduction:
     start: int | bool | None
 
     def neutral(self, dtype: DType) -> Any:
-        """Return the neutral element, by which the reduction of nothing is defined."""
+        """Return the neutral element for a dtype, which is the result for no elements."""
         if self.start is not None:
             return self.start
-        sign = 1 if self.combine == "minimum" else -1
+        is_minimum = self.combine == "minimum"
         if dtype.is_floating:
-            return sign * float("inf")
-        return dtype.max if sign > 0 else dtype.min
+            return float("inf") if is_minimum else -float("inf")
+        return dtype.max if is_minimum else dtype.min
 
 
 @dataclass(frozen=True, slots=True)
 class SizeOperand:
-    """The operand that sizes of the result come from.
+    """The operand whose elements are sizes of the result.
 
     attribute       the attribute that has the sizes if the operand is absent
-    position        the index of the operand, the last one
-    form            "vector" of dimensions, a single "number", or "pairs" of amounts before and after each dimension
+    position        the index of the operand, which is the last one
+    form            "vector" of dimensions, a single "number", or "pairs" of the numbers of elements that are added
+                    before and after each dimension
     """
 
     attribute: str
@@ -49,8 +50,9 @@ class SizeOperand:
 class Indexing:
     """The way in which operands with positions select elements of an array.
 
-    form            "rows": numbers along an axis; "vectors": the last axis of the positions is an index; "along": one
-                    number along an axis for each element of the result; "items": the entries of a subscript
+    form            "rows": each position selects a slice along an axis (`gather`); "vectors": the last axis of the
+                    positions is an index (`gather_nd`); "along": one position along an axis for each element of the
+                    result (`take_along_axis`); "items": the entries of a subscript
     positions       the index of the first operand with positions
     """
 
@@ -62,8 +64,8 @@ class Indexing:
 class Scatter:
     """The way in which an op writes to indexed elements.
 
-    updates         the index of the operand that is written
-    combine         the op that combines it with the current elements; None if it replaces them
+    updates         the index of the operand with the elements that are written
+    combine         the op that combines these with the current elements; None if they replace them
     base            the index of the operand with the initial elements; None for zeros
     """
 
@@ -79,27 +81,28 @@ ANY, ALL = Reduction("any", "logical_or", False), Reduction("all", "logical_and"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """Facts about an op; tests check them against its kernel. What is not stated is false.
+    """Facts about an op; tests check them against its kernel. A fact that a record does not state is false or absent.
 
     elementwise     every element of the result depends on the same element of the (broadcast) inputs alone
     commutative     f(x, y) == f(y, x)
-    identity        the e for which f(x, e) == x
-    shape_only      inputs read for their shape only (a list: for its length too)
+    identity        the second operand e for which f(x, e) == x
+    shape_only      the indices of inputs that are read for their shape only (of a list, for its length too)
     sizes           the operand whose elements are sizes of the result
     element_count_inputs
-                    other inputs that decide how many elements the result has
+                    the indices of other inputs that decide how many elements the result has
     selects_rows    the result has a row for each element of the first operand that passes a test
     view            results share the memory of the first input, as in NumPy, or are that input itself
     may_alias       results may share the memory of an input: trivial cases of the kernel, and unknown functions
     same_order      the result has the elements of the first input in the same order, under another shape
     generates       elements are computed from their index and scalars: no array is read
     allocates       the result is a new array in memory, container or instance, to which nothing else refers
-    stores_into     the input whose elements the op writes
+    stores_into     the index of the input whose elements the op writes
     control         the regions are entered and left along the edges of `graph/region_flow.py` alone
     selects         the first operand selects the region that runs; the others are operands of that region
     repeats         the regions run until a test fails; the first operands are state (`region_flow.state_size`)
-    prints          it prints for Python's `print`: output that is counted, so that a rerun suppresses it
-    irreversible    it has an effect outside of the program that nothing records: printing, calls of Python
+    prints          it prints for Python's `print`: characters are counted, so that a rerun does not print them again
+    irreversible    it has an effect that is neither logged nor counted, and so cannot be undone: calls of Python,
+                    TensorFlow's print
     costly          an element takes longer to compute than to load: divisions and elementary functions
     compiles_eager_calls
                     the kernel takes many times as long as native code: eager calls on large arrays are compiled

@@ -136,7 +136,7 @@ class EagerCall(ArrayCall):
     def gradient(self, b: Any, inputs: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Add the vjp, which runs the function again under a tape; return the cotangents of the inputs."""
         differentiable_positions = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
-        connected_positions = [i for i, ct in enumerate(cotangents) if ct is not None]
+        connected_positions = [i for i, cotangent in enumerate(cotangents) if cotangent is not None]
         if not differentiable_positions:
             return [None] * len(inputs)
 

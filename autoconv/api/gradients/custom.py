@@ -176,7 +176,8 @@ class _CustomVjp:
                 f"the gradient of {self.name} gives {len(leaves)} cotangents for {self.argument_count} arguments"
                 + (f", and {len(variable_cotangents)} for {len(self.variables)} variables" if self.variables else "")
             )
-        return [None if ct is None else convert_to_tensor(ct) for ct in (*leaves, *variable_cotangents)]
+        cotangents_of_inputs = (*leaves, *variable_cotangents)
+        return [None if cotangent is None else convert_to_tensor(cotangent) for cotangent in cotangents_of_inputs]
 
 
 def _takes_variables(function: Callable[..., Any]) -> bool:
@@ -191,8 +192,9 @@ def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[A
         results = [apply("identity", t) for t in tensors]
 
     def back(cotangents: Sequence[Any]) -> list[Any]:
+        pairs = zip(results, cotangents, strict=True)
         return vjp(
-            [tape_recorders.zeros_for(r) if ct is None else ct for r, ct in zip(results, cotangents, strict=True)]
+            [tape_recorders.zeros_for(result) if cotangent is None else cotangent for result, cotangent in pairs]
         )
 
     operands = [*arguments, *(v.storage for v in vjp.variables)]
@@ -206,7 +208,7 @@ def _record_symbolic(region: Region, vjp: _CustomVjp, arguments: Sequence[Any], 
     cotangents = [SymbolicTensor(inner.graph.add_parameter(t.type, "cotangent")) for t in tensors]
     with recording(inner):
         argument_cotangents = vjp(cotangents)
-        connected_positions = tuple(i for i, ct in enumerate(argument_cotangents) if ct is not None)
+        connected_positions = tuple(i for i, cotangent in enumerate(argument_cotangents) if cotangent is not None)
         inner.graph.outputs = [inner.lift(graph_value(inner, argument_cotangents[i])) for i in connected_positions]
     captures = unify_captures([inner], len(cotangents))
     operands: list[Value] = [graph_value(region, a) for a in (*arguments, *(v.storage for v in vjp.variables))]

@@ -64,8 +64,8 @@ def _leaky_relu(x: Any, *, alpha: float) -> Any:
 
 
 def _leaky_relu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x,) = cotangents, inputs
-    return (_where_positive(b, x, ct, b.multiply(ct, attributes["alpha"])),)
+    (cotangent,), (x,) = cotangents, inputs
+    return (_where_positive(b, x, cotangent, b.multiply(cotangent, attributes["alpha"])),)
 
 
 def _axis_rule(name: str) -> Callable[..., TensorType]:
@@ -91,9 +91,9 @@ def _softmax(x: Any, *, axis: int) -> Any:
 
 
 def _softmax_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (y,) = cotangents, results
-    total = b.reduce_sum(b.multiply(ct, y), axis=(attributes["axis"],), keepdims=True)
-    return (b.multiply(y, b.subtract(ct, total)),)
+    (cotangent,), (y,) = cotangents, results
+    total = b.reduce_sum(b.multiply(cotangent, y), axis=(attributes["axis"],), keepdims=True)
+    return (b.multiply(y, b.subtract(cotangent, total)),)
 
 
 def _log_softmax(x: Any, *, axis: int) -> Any:
@@ -102,9 +102,9 @@ def _log_softmax(x: Any, *, axis: int) -> Any:
 
 
 def _log_softmax_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (y,) = cotangents, results
-    total = b.reduce_sum(ct, axis=(attributes["axis"],), keepdims=True)
-    return (b.subtract(ct, b.multiply(b.exp(y), total)),)
+    (cotangent,), (y,) = cotangents, results
+    total = b.reduce_sum(cotangent, axis=(attributes["axis"],), keepdims=True)
+    return (b.subtract(cotangent, b.multiply(b.exp(y), total)),)
 
 
 sigmoid = define_unary(

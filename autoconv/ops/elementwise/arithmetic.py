@@ -88,32 +88,32 @@ def _concatenate_strings_or_add(x: Any, y: Any) -> Any:
 
 
 def _add_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,) = cotangents
-    return unbroadcast(b, ct, inputs[0]), unbroadcast(b, ct, inputs[1])
+    (cotangent,) = cotangents
+    return unbroadcast(b, cotangent, inputs[0]), unbroadcast(b, cotangent, inputs[1])
 
 
 def _subtract_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,) = cotangents
-    return unbroadcast(b, ct, inputs[0]), unbroadcast(b, b.negative(ct), inputs[1])
+    (cotangent,) = cotangents
+    return unbroadcast(b, cotangent, inputs[0]), unbroadcast(b, b.negative(cotangent), inputs[1])
 
 
 def _multiply_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x, y) = cotangents, inputs
+    (cotangent,), (x, y) = cotangents, inputs
     return (
-        unbroadcast(b, b.multiply(ct, conjugate(b, y)), x),
-        unbroadcast(b, b.multiply(ct, conjugate(b, x)), y),
+        unbroadcast(b, b.multiply(cotangent, conjugate(b, y)), x),
+        unbroadcast(b, b.multiply(cotangent, conjugate(b, x)), y),
     )
 
 
 def _divide_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x, y), (z,) = cotangents, inputs, results
-    ct_over_y = b.divide(ct, conjugate(b, y))
+    (cotangent,), (x, y), (z,) = cotangents, inputs, results
+    ct_over_y = b.divide(cotangent, conjugate(b, y))
     return unbroadcast(b, ct_over_y, x), unbroadcast(b, b.negative(b.multiply(ct_over_y, conjugate(b, z))), y)
 
 
 def _modulo_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x, y) = cotangents, inputs
-    return unbroadcast(b, ct, x), unbroadcast(b, b.negative(b.multiply(ct, b.floor_divide(x, y))), y)
+    (cotangent,), (x, y) = cotangents, inputs
+    return unbroadcast(b, cotangent, x), unbroadcast(b, b.negative(b.multiply(cotangent, b.floor_divide(x, y))), y)
 
 
 def _negative_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -145,8 +145,9 @@ divide = define(
 
 
 def _multiply_add_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x, y, z) = cotangents, inputs
-    return unbroadcast(b, b.multiply(ct, y), x), unbroadcast(b, b.multiply(ct, x), y), unbroadcast(b, ct, z)
+    (cotangent,), (x, y, z) = cotangents, inputs
+    x_cotangent, y_cotangent = b.multiply(cotangent, y), b.multiply(cotangent, x)
+    return unbroadcast(b, x_cotangent, x), unbroadcast(b, y_cotangent, y), unbroadcast(b, cotangent, z)
 
 
 def _multiply_add_type(x: TensorType, y: TensorType, z: TensorType, **_: Any) -> TensorType:

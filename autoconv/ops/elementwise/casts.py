@@ -81,10 +81,10 @@ def _saturate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     (x,), source = inputs, dtype_of(inputs[0])
     if not source.is_differentiable:
         return (None,)
-    ct = b.cast(cotangents[0], dtype=source)
+    cotangent = b.cast(cotangents[0], dtype=source)
     low, high = common_bounds(source, attributes["dtype"])
     is_inside = b.logical_and(b.greater_equal(x, float(low)), b.less_equal(x, float(high)))
-    return (b.select(is_inside, ct, b.zeros_like(ct)),)
+    return (b.select(is_inside, cotangent, b.zeros_like(cotangent)),)
 
 
 def _bitcast_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:

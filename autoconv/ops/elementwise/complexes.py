@@ -40,8 +40,8 @@ def _define_unary(
 
 
 def _abs_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x,) = cotangents, inputs
-    return (b.multiply(as_dtype_of(b, ct, x), b.sign(x)),)
+    (cotangent,), (x,) = cotangents, inputs
+    return (b.multiply(as_dtype_of(b, cotangent, x), b.sign(x)),)
 
 
 def _sign(x: Any) -> Any:
@@ -52,11 +52,11 @@ def _sign(x: Any) -> Any:
 
 def _sign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Return zero for a real x; for a complex one, the component of the cotangent orthogonal to the result."""
-    (ct,), (x,), (y,) = cotangents, inputs, results
+    (cotangent,), (x,), (y,) = cotangents, inputs, results
     if not dtype_of(x).is_complex:
         return (b.zeros_like(x),)
-    parallel = b.real(b.multiply(b.conjugate(y), ct))
-    orthogonal = b.subtract(ct, b.multiply(as_dtype_of(b, parallel, x), y))
+    parallel = b.real(b.multiply(b.conjugate(y), cotangent))
+    orthogonal = b.subtract(cotangent, b.multiply(as_dtype_of(b, parallel, x), y))
     return (b.divide(orthogonal, as_dtype_of(b, b.abs(x), x)),)
 
 
@@ -69,10 +69,10 @@ def _real_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _imag_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x,) = cotangents, inputs
+    (cotangent,), (x,) = cotangents, inputs
     if not dtype_of(x).is_complex:
         return (None,)
-    return (b.complex(b.zeros_like(ct), ct),)
+    return (b.complex(b.zeros_like(cotangent), cotangent),)
 
 
 def _angle(x: Any) -> Any:
@@ -83,11 +83,11 @@ def _angle(x: Any) -> Any:
 
 
 def _angle_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x,) = cotangents, inputs
+    (cotangent,), (x,) = cotangents, inputs
     if not dtype_of(x).is_complex:
         return (None,)
     real, imag = b.real(x), b.imag(x)
-    scaled_cotangent = b.divide(ct, b.add(b.square(real), b.square(imag)))
+    scaled_cotangent = b.divide(cotangent, b.add(b.square(real), b.square(imag)))
     return (b.complex(b.negative(b.multiply(scaled_cotangent, imag)), b.multiply(scaled_cotangent, real)),)
 
 
@@ -112,8 +112,8 @@ def _complex(real: Any, imag: Any) -> Any:
 
 
 def _complex_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (real, imag) = cotangents, inputs
-    return unbroadcast(b, b.real(ct), real), unbroadcast(b, b.imag(ct), imag)
+    (cotangent,), (real, imag) = cotangents, inputs
+    return unbroadcast(b, b.real(cotangent), real), unbroadcast(b, b.imag(cotangent), imag)
 
 
 _define_unary("abs", "Abs", np.abs, _abs_gradient, _X, _Z, _I, has_real_result=True)

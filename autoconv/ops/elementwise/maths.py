@@ -123,7 +123,7 @@ def _power_effects(types: Sequence[Type], attributes: Any) -> Effects:
 
 def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Return the cotangent times y·x^(y-1) and times x^y·log(x), zero where y is 0, or x has no real logarithm."""
-    (ct,), (x, y), (z,) = cotangents, inputs, results
+    (cotangent,), (x, y), (z,) = cotangents, inputs, results
     is_constant_in_x = b.equal(y, 0.0)
     exponent = b.select(is_constant_in_x, b.ones_like(y), y)
     x_slope = b.multiply(exponent, b.power(x, b.subtract(exponent, 1.0)))
@@ -132,22 +132,22 @@ def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     logarithm = b.log(b.select(has_logarithm, x, b.ones_like(x)))
     logarithm = b.select(has_logarithm, logarithm, b.zeros_like(x))
     return (
-        unbroadcast(b, b.multiply(ct, conjugate(b, x_slope)), x),
-        unbroadcast(b, b.multiply(ct, conjugate(b, b.multiply(z, logarithm))), y),
+        unbroadcast(b, b.multiply(cotangent, conjugate(b, x_slope)), x),
+        unbroadcast(b, b.multiply(cotangent, conjugate(b, b.multiply(z, logarithm))), y),
     )
 
 
 def _squared_difference_gradient(
     b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any
 ) -> Any:
-    (ct,), (x, y) = cotangents, inputs
-    x_cotangent = b.multiply(ct, conjugate(b, b.multiply(b.subtract(x, y), 2.0)))
+    (cotangent,), (x, y) = cotangents, inputs
+    x_cotangent = b.multiply(cotangent, conjugate(b, b.multiply(b.subtract(x, y), 2.0)))
     return unbroadcast(b, x_cotangent, x), unbroadcast(b, b.negative(x_cotangent), y)
 
 
 def _atan2_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (y, x) = cotangents, inputs
-    scaled_cotangent = b.divide(ct, b.add(b.square(x), b.square(y)))
+    (cotangent,), (y, x) = cotangents, inputs
+    scaled_cotangent = b.divide(cotangent, b.add(b.square(x), b.square(y)))
     return (
         unbroadcast(b, b.multiply(scaled_cotangent, x), y),
         unbroadcast(b, b.negative(b.multiply(scaled_cotangent, y)), x),
@@ -161,16 +161,16 @@ def _hypot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 def _copysign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Multiply by the product of both signs; the second operand, read for its sign only, has no cotangent."""
-    (ct,), (x, _), (z,) = cotangents, inputs, results
-    return unbroadcast(b, b.multiply(ct, b.multiply(b.sign(x), b.sign(z))), x), None
+    (cotangent,), (x, _), (z,) = cotangents, inputs, results
+    return unbroadcast(b, b.multiply(cotangent, b.multiply(b.sign(x), b.sign(z))), x), None
 
 
 def _logaddexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x, y) = cotangents, inputs
+    (cotangent,), (x, y) = cotangents, inputs
     x_slope = b.sigmoid(b.subtract(x, y))
     return (
-        unbroadcast(b, b.multiply(ct, x_slope), x),
-        unbroadcast(b, b.multiply(ct, b.subtract(1.0, x_slope)), y),
+        unbroadcast(b, b.multiply(cotangent, x_slope), x),
+        unbroadcast(b, b.multiply(cotangent, b.subtract(1.0, x_slope)), y),
     )
 
 
@@ -179,11 +179,11 @@ def _xlogy(x: Any, y: Any) -> Any:
 
 
 def _xlogy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x, y) = cotangents, inputs
+    (cotangent,), (x, y) = cotangents, inputs
     nonzero_mask = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
     return (
-        unbroadcast(b, b.multiply(ct, b.xlogy(nonzero_mask, y)), x),
-        unbroadcast(b, b.multiply(ct, b.xdivy(x, y)), y),
+        unbroadcast(b, b.multiply(cotangent, b.xlogy(nonzero_mask, y)), x),
+        unbroadcast(b, b.multiply(cotangent, b.xdivy(x, y)), y),
     )
 
 
@@ -192,19 +192,19 @@ def _xdivy(x: Any, y: Any) -> Any:
 
 
 def _xdivy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x, y), (z,) = cotangents, inputs, results
+    (cotangent,), (x, y), (z,) = cotangents, inputs, results
     nonzero_mask = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
     return (
-        unbroadcast(b, b.multiply(ct, b.xdivy(nonzero_mask, y)), x),
-        unbroadcast(b, b.multiply(ct, b.negative(b.xdivy(z, y))), y),
+        unbroadcast(b, b.multiply(cotangent, b.xdivy(nonzero_mask, y)), x),
+        unbroadcast(b, b.multiply(cotangent, b.negative(b.xdivy(z, y))), y),
     )
 
 
 def _sqrt_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return ct / (2·√x), but 0 where ct is 0, since the derivative is infinite at 0."""
-    (ct,), (y,) = cotangents, results
-    slope = b.divide(b.multiply(ct, 0.5), conjugate(b, y))
-    return (b.select(b.equal(ct, 0.0), b.zeros_like(slope), slope),)
+    """Return cotangent / (2·√x), but 0 where cotangent is 0, since the derivative is infinite at 0."""
+    (cotangent,), (y,) = cotangents, results
+    slope = b.divide(b.multiply(cotangent, 0.5), conjugate(b, y))
+    return (b.select(b.equal(cotangent, 0.0), b.zeros_like(slope), slope),)
 
 
 def _reciprocal(x: Any) -> Any:

@@ -14,7 +14,7 @@ from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugate, dtype_of, unbroadcast
 from autoconv.ops.linalg.factor_gradients import adjoint_of, cholesky_gradient, eigh_gradient, qr_gradient, svd_gradient
 from autoconv.ops.linalg.products import check_dtypes
-from autoconv.ops.numpy.shapes import not_square
+from autoconv.ops.numpy.shapes import not_square_error
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes
 
@@ -51,7 +51,7 @@ def matrix_kernel(
             public_error = InvalidArgumentError(
                 f"{op}: Input must be {'square ' if square else ''}matrices, found {list(shape)}"
             )
-            raise public_error.with_plain_error(not_square(shape)) if square else public_error
+            raise public_error.with_plain_error(not_square_error(shape)) if square else public_error
         dtype = np.asarray(inputs[0]).dtype
         is_half_precision = dtype.itemsize < 4
         try:
@@ -86,8 +86,9 @@ def _determinant_type(x: TensorType) -> TensorType:
 
 
 def _determinant_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x,), (determinant,) = cotangents, inputs, results
-    return (_scale_matrices(b, adjoint_of(b, b.inverse(x, adjoint=False)), b.multiply(ct, conjugate(b, determinant))),)
+    (cotangent,), (x,), (determinant,) = cotangents, inputs, results
+    factor = b.multiply(cotangent, conjugate(b, determinant))
+    return (_scale_matrices(b, adjoint_of(b, b.inverse(x, adjoint=False)), factor),)
 
 
 def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
@@ -118,9 +119,9 @@ def _inverse(x: Any, *, adjoint: bool = False) -> Any:
 
 
 def _inverse_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (inverse_,) = cotangents, results
+    (cotangent,), (inverse_,) = cotangents, results
     adjoint_inverse = adjoint_of(b, inverse_)
-    operand_cotangent = b.negative(b.matmul(b.matmul(adjoint_inverse, ct), adjoint_inverse))
+    operand_cotangent = b.negative(b.matmul(b.matmul(adjoint_inverse, cotangent), adjoint_inverse))
     return (adjoint_of(b, operand_cotangent) if attributes.get("adjoint") else operand_cotangent,)
 
 

@@ -78,8 +78,8 @@ def _diag_part_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def _set_diag_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (_, diagonal) = cotangents, inputs
-    return b.set_diag(ct, b.zeros_like(diagonal), **attributes), b.diag_part(ct, **attributes)
+    (cotangent,), (_, diagonal) = cotangents, inputs
+    return b.set_diag(cotangent, b.zeros_like(diagonal), **attributes), b.diag_part(cotangent, **attributes)
 
 
 def _band_part_type(x: TensorType, *, num_lower: int, num_upper: int) -> TensorType:

@@ -34,8 +34,8 @@ def _times_adjoint(b: Builder, x: Any, y: Any) -> Any:
 
 
 def cholesky_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (factor,) = cotangents, results
-    middle = _half_lower(b, _project(b, factor, ct))
+    (cotangent,), (factor,) = cotangents, results
+    middle = _half_lower(b, _project(b, factor, cotangent))
     left_solution = b.triangular_solve(factor, middle, lower=True, adjoint=True)
     solution = adjoint_of(b, b.triangular_solve(factor, adjoint_of(b, left_solution), lower=True, adjoint=True))
     half = b.constant(value=np.array(0.5, dtype_of(solution).numpy))

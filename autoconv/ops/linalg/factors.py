@@ -44,12 +44,12 @@ def _lu(x: Any, *, dtype: DType = int32) -> Any:
 
 def _lu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Return x', where x[p] = L·U and x[p]' = L⁻ᴴ·(the strict lower part of Lᴴ·L' + the upper part of U'·Uᴴ)·U⁻ᴴ."""
-    (x,), (factors, order), (ct, _) = inputs, results, cotangents
+    (x,), (factors, order), (cotangent, _) = inputs, results, cotangents
     lower = b.set_diag(factors, b.ones_like(b.diag_part(factors, offset=0)), offset=0)
     lower = b.matrix_band_part(lower, num_lower=-1, num_upper=0)
     upper = b.matrix_band_part(factors, num_lower=0, num_upper=-1)
-    upper_cotangent = b.matrix_band_part(ct, num_lower=0, num_upper=-1)
-    lower_cotangent = b.subtract(ct, upper_cotangent)
+    upper_cotangent = b.matrix_band_part(cotangent, num_lower=0, num_upper=-1)
+    lower_cotangent = b.subtract(cotangent, upper_cotangent)
     strict_lower_part = b.matrix_band_part(b.matmul(adjoint_of(b, lower), lower_cotangent), num_lower=-1, num_upper=0)
     strict_lower_part = b.subtract(strict_lower_part, b.diag(b.diag_part(strict_lower_part, offset=0), offset=0))
     upper_part = b.matrix_band_part(b.matmul(upper_cotangent, adjoint_of(b, upper)), num_lower=0, num_upper=-1)

@@ -116,18 +116,18 @@ _FIRST_ELEMENTS = (Rest(), Slice(None, INPUT, None))  # x[..., :count]
 
 
 def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (x,), (ct,) = inputs, cotangents
-    zeros = b.zeros_like(x, dtype=dtype_of(ct))
-    count = b.dimension(ct, axis=-1, dtype=int64)
-    spectrum = b.add_at_item(zeros, ct, count, spec=_FIRST_ELEMENTS)
+    (x,), (cotangent,) = inputs, cotangents
+    zeros = b.zeros_like(x, dtype=dtype_of(cotangent))
+    count = b.dimension(cotangent, axis=-1, dtype=int64)
+    spectrum = b.add_at_item(zeros, cotangent, count, spec=_FIRST_ELEMENTS)
     norm = _OPPOSITE_NORM[attributes.get("norm", "backward")]
     return (b.real(b.ifft(spectrum, axes=(-1,), norm=norm)),)
 
 
 def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (x,), (ct,) = inputs, cotangents
+    (x,), (cotangent,) = inputs, cotangents
     length = attributes.get("length")
-    spectrum = b.rfft(ct, norm=_OPPOSITE_NORM[attributes.get("norm", "backward")])
+    spectrum = b.rfft(cotangent, norm=_OPPOSITE_NORM[attributes.get("norm", "backward")])
     # Each frequency counts twice, for its mirror image, except the first, and the middle one of an even length.
     one = b.constant(value=np.array(1, dtype_of(x).numpy))
     weights = b.add(b.ones_like(spectrum), b.ones_like(spectrum))

@@ -86,16 +86,19 @@ def _iterate_square_root(matrix: Any) -> Any:
 
 
 def _sqrtm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Solve Rᴴ·x + x·Rᴴ = ct by the eigenvectors of R: (v⁻¹·ct·v)[i, j] is divided by the sum of two eigenvalues."""
-    (root,), (ct,) = results, cotangents
+    """Solve Rᴴ·x + x·Rᴴ = cotangent by the eigenvectors v of Rᴴ.
+
+    Element [i, j] of v⁻¹·cotangent·v is divided by the sum of the eigenvalues i and j.
+    """
+    (root,), (cotangent,) = results, cotangents
     values, vectors = b.eig(adjoint_of(b, root))
-    complex_cotangent = b.cast(ct, dtype=vectors.dtype)
+    complex_cotangent = b.cast(cotangent, dtype=vectors.dtype)
     rotated_cotangent = b.matmul(b.solve(vectors, complex_cotangent, adjoint=False), vectors)
     sums = b.add(b.expand_dims(values, axis=-1), b.expand_dims(values, axis=-2))
     quotient = b.divide(rotated_cotangent, sums)
     left_product = b.matmul(vectors, quotient)
     product = b.matrix_transpose(b.solve(b.matrix_transpose(vectors), b.matrix_transpose(left_product), adjoint=False))
-    return (b.cast(product if ct.dtype.is_complex else b.real(product), dtype=ct.dtype),)
+    return (b.cast(product if cotangent.dtype.is_complex else b.real(product), dtype=cotangent.dtype),)
 
 
 # ---- logarithms
@@ -189,9 +192,9 @@ _BUT_LAST = (Rest(), Slice(None, -1, None), Slice(None, None, None))
 
 def _tridiagonal_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     lower, diagonal, upper, _ = inputs
-    (x,), (ct,) = results, cotangents
+    (x,), (cotangent,) = results, cotangents
     diagonals = (conjugate(b, part) for part in (upper, diagonal, lower))
-    rhs_cotangent = b.tridiagonal_solve(*diagonals, ct, pivoting=attributes.get("pivoting", True))
+    rhs_cotangent = b.tridiagonal_solve(*diagonals, cotangent, pivoting=attributes.get("pivoting", True))
 
     def negated_sum(left: Any, right: Any, like: Any) -> Any:
         product = b.negative(b.reduce_sum(b.multiply(left, conjugate(b, right)), axis=(-1,), keepdims=False))

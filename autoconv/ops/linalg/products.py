@@ -79,25 +79,25 @@ def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
 
 
 def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x, y) = cotangents, inputs
+    (cotangent,), (x, y) = cotangents, inputs
     transposes_x, transposes_y = attributes.get("transpose_a", False), attributes.get("transpose_b", False)
     conjugate_x, conjugate_y = conjugate(b, x), conjugate(b, y)
     if not transposes_x and not transposes_y and _is_batch_times_matrix(x, y):
         inner, columns = shape_of(y) or ()
-        flat_operands = b.reshape(conjugate_x, shape=(-1, inner)), b.reshape(ct, shape=(-1, columns))
-        return b.matmul(ct, conjugate_y, transpose_b=True), b.matmul(*flat_operands, transpose_a=True)
+        flat_operands = b.reshape(conjugate_x, shape=(-1, inner)), b.reshape(cotangent, shape=(-1, columns))
+        return b.matmul(cotangent, conjugate_y, transpose_b=True), b.matmul(*flat_operands, transpose_a=True)
 
     def product(left: Any, right: Any, transposes_left: bool, transposes_right: bool) -> Any:
         return b.matmul(left, right, transpose_a=transposes_left, transpose_b=transposes_right)
 
     if transposes_x:
-        x_cotangent = product(conjugate_y, ct, transposes_y, True)
+        x_cotangent = product(conjugate_y, cotangent, transposes_y, True)
     else:
-        x_cotangent = product(ct, conjugate_y, False, not transposes_y)
+        x_cotangent = product(cotangent, conjugate_y, False, not transposes_y)
     if transposes_y:
-        y_cotangent = product(ct, conjugate_x, True, transposes_x)
+        y_cotangent = product(cotangent, conjugate_x, True, transposes_x)
     else:
-        y_cotangent = product(conjugate_x, ct, not transposes_x, False)
+        y_cotangent = product(conjugate_x, cotangent, not transposes_x, False)
     return unbroadcast(b, x_cotangent, x), unbroadcast(b, y_cotangent, y)
 
 
@@ -153,9 +153,9 @@ def _tensordot(x: Any, y: Any, *, axes: Any) -> Any:
 
 
 def _tensordot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x, y) = cotangents, inputs
+    (cotangent,), (x, y) = cotangents, inputs
     equation = tensordot_equation(shape_of(x), shape_of(y), attributes["axes"])
-    return _einsum_gradient(b, (x, y), results, (ct,), {"equation": equation})
+    return _einsum_gradient(b, (x, y), results, (cotangent,), {"equation": equation})
 
 
 def tensordot_equation(x: Shape, y: Shape, axes: tuple[tuple[int, ...], tuple[int, ...]]) -> str:
@@ -292,10 +292,13 @@ def _einsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     )
 
 
-def _einsum_cotangent(b: Builder, position: int, inputs: Any, all_labels: list[str], result: str, ct: Any) -> Any:
+def _einsum_cotangent(
+    b: Builder, position: int, inputs: Any, all_labels: list[str], result: str, cotangent: Any
+) -> Any:
     """Return the cotangent of one operand: the einsum of the result's cotangent with all other operands."""
     others = [j for j in range(len(inputs)) if j != position]
-    factors = [(ct, result), *((conjugate(b, inputs[j]), all_labels[j]) for j in others)]  # values and their labels
+    # Values with their labels.
+    factors = [(cotangent, result), *((conjugate(b, inputs[j]), all_labels[j]) for j in others)]
     operand_labels = distinct_labels = all_labels[position]
     batch = "..." if "..." in operand_labels else ""
     unused_letters = iter(letter for letter in _LETTERS if letter not in "".join(all_labels))

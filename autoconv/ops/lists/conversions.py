@@ -104,11 +104,11 @@ def _list_scatter(list_: ListValue, indices: Any, x: Any, *, resize: bool = Fals
 
 
 def _list_scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (list_, indices, x) = cotangents, inputs
-    list_cotangent = b.list_scatter(ct, indices, b.zeros_like(x))
+    (cotangent,), (list_, indices, x) = cotangents, inputs
+    list_cotangent = b.list_scatter(cotangent, indices, b.zeros_like(x))
     if attributes.get("resize"):
         list_cotangent = b.list_resize(list_cotangent, b.list_length(list_))
-    return list_cotangent, None, b.list_gather(ct, indices)
+    return list_cotangent, None, b.list_gather(cotangent, indices)
 
 
 def _flatten_type(list_: Type) -> TensorType:

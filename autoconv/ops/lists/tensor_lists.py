@@ -152,12 +152,12 @@ def _list_set(list_: ListValue, index: Any, x: Any, *, resize: bool = False, wra
 
 
 def _list_set_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (list_, index, x) = cotangents, inputs
+    (cotangent,), (list_, index, x) = cotangents, inputs
     wrap = attributes.get("wrap", False)
-    list_cotangent = b.list_set(ct, index, b.zeros_like(x), resize=False, wrap=wrap)
+    list_cotangent = b.list_set(cotangent, index, b.zeros_like(x), resize=False, wrap=wrap)
     if attributes.get("resize"):
         list_cotangent = b.list_resize(list_cotangent, b.list_length(list_))
-    return list_cotangent, None, b.list_get(ct, index, wrap=wrap)
+    return list_cotangent, None, b.list_get(cotangent, index, wrap=wrap)
 
 
 _INDEX = np.array(1, np.int32)
@@ -204,9 +204,9 @@ def _list_concat(first: ListValue, second: ListValue) -> Any:
 
 
 def _list_concat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (first, _) = cotangents, inputs
+    (cotangent,), (first, _) = cotangents, inputs
     first_length, zero = b.list_length(first), b.constant(value=np.array(0, np.int32))
-    return b.list_slice(ct, zero, first_length), b.list_slice(ct, first_length, b.list_length(ct))
+    return b.list_slice(cotangent, zero, first_length), b.list_slice(cotangent, first_length, b.list_length(cotangent))
 
 
 def _list_slice_type(list_: Type, start: Type, stop: Type) -> Type:

@@ -189,12 +189,12 @@ def _linspace(start: Any, stop: Any, num_tensor: Any = None, *, num: int | None)
 
 
 def _linspace_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (start, stop, *num) = cotangents, inputs
+    (cotangent,), (start, stop, *num) = cotangents, inputs
     # The weight of `stop` at every point; the weight of `start` is its complement to one.
     weight = b.linspace(b.zeros_like(start), b.ones_like(stop), *num, **attributes)
-    stop_cotangent = b.multiply(ct, weight)
+    stop_cotangent = b.multiply(cotangent, weight)
     return (
-        b.sum_to_shape_of(b.subtract(ct, stop_cotangent), start),
+        b.sum_to_shape_of(b.subtract(cotangent, stop_cotangent), start),
         b.sum_to_shape_of(stop_cotangent, stop),
         *(None for _ in num),
     )

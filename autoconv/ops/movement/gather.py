@@ -316,17 +316,17 @@ def _define_tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | 
 
 
 def _update_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (tensor, indices, updates) = cotangents, inputs
+    (cotangent,), (tensor, indices, updates) = cotangents, inputs
     # Of several updates of one element, the last remains.
     zero, one = (b.constant(value=np.array(number, np.int64)) for number in (0, 1))
     update_numbers = b.reshape_like(b.range(zero, b.size(updates, dtype=int64), one), updates)
     last_writers = b.tensor_scatter_nd_update(b.zeros_like(tensor, dtype=int64), indices, update_numbers)
     is_last = b.equal(b.gather_nd(last_writers, indices, batch_dims=0), update_numbers)
-    cotangent = b.gather_nd(ct, indices, batch_dims=0)
+    written_cotangent = b.gather_nd(cotangent, indices, batch_dims=0)
     return (
-        b.tensor_scatter_nd_update(ct, indices, b.zeros_like(updates)),
+        b.tensor_scatter_nd_update(cotangent, indices, b.zeros_like(updates)),
         None,
-        b.select(is_last, cotangent, b.zeros_like(cotangent)),
+        b.select(is_last, written_cotangent, b.zeros_like(written_cotangent)),
     )
 
 
@@ -340,14 +340,14 @@ def _subtract_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Distribute the cotangent of each element evenly over all operands equal to it."""
-    (ct,), (tensor, indices, updates), (result,) = cotangents, inputs, results
+    (cotangent,), (tensor, indices, updates), (result,) = cotangents, inputs, results
 
     def indicator(condition: Any, like: Any) -> Any:
         return b.select(condition, b.ones_like(like), b.zeros_like(like))
 
     kept_mask = indicator(b.equal(tensor, result), tensor)
     written_mask = indicator(b.equal(updates, b.gather_nd(result, indices, batch_dims=0)), updates)
-    share = b.divide(ct, b.tensor_scatter_nd_add(kept_mask, indices, written_mask))
+    share = b.divide(cotangent, b.tensor_scatter_nd_add(kept_mask, indices, written_mask))
     return b.multiply(share, kept_mask), None, b.multiply(written_mask, b.gather_nd(share, indices, batch_dims=0))
 
 

@@ -264,14 +264,15 @@ def _get_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x, value, *operands), spec = cotangents, inputs, attributes["spec"]
+    (cotangent,), (x, value, *operands), spec = cotangents, inputs, attributes["spec"]
     zeros = b.zeros_like(value, dtype=dtype_of(x))
     if not (dtype_of(value).is_floating or dtype_of(value).is_complex):
-        return b.set_item(ct, zeros, *operands, spec=spec), None, *(None for _ in operands)
-    item_cotangent = b.get_item(ct, *operands, spec=spec)  # read before set_item, which may then update `ct` in place
-    base_cotangent = b.set_item(ct, zeros, *operands, spec=spec)
+        return b.set_item(cotangent, zeros, *operands, spec=spec), None, *(None for _ in operands)
+    # Read before set_item, which may then update `cotangent` in place.
+    item_cotangent = b.get_item(cotangent, *operands, spec=spec)
+    base_cotangent = b.set_item(cotangent, zeros, *operands, spec=spec)
     if Gather() in spec:
-        is_last = _is_written_last(b, ct, item_cotangent, operands, spec)
+        is_last = _is_written_last(b, cotangent, item_cotangent, operands, spec)
         item_cotangent = b.select(is_last, item_cotangent, b.zeros_like(item_cotangent))
     return base_cotangent, _value_cotangent(b, item_cotangent, value), *(None for _ in operands)
 
@@ -291,9 +292,9 @@ def _add_at_item_type(x: TensorType, value: TensorType, *operands: TensorType, s
 
 
 def _add_at_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (_, value, *operands) = cotangents, inputs
-    item_cotangent = b.get_item(ct, *operands, spec=attributes["spec"])
-    return ct, _value_cotangent(b, item_cotangent, value), *(None for _ in operands)
+    (cotangent,), (_, value, *operands) = cotangents, inputs
+    item_cotangent = b.get_item(cotangent, *operands, spec=attributes["spec"])
+    return cotangent, _value_cotangent(b, item_cotangent, value), *(None for _ in operands)
 
 
 _X = np.arange(24.0).reshape(2, 3, 4) / 8

@@ -106,7 +106,8 @@ def _split_like_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 
 def _fill_missing_cotangents(b: Builder, results: Any, cotangents: Any) -> list[Any]:
     """Replace missing cotangents, those of unused results, by zeros."""
-    return [b.zeros_like(result) if ct is None else ct for result, ct in zip(results, cotangents, strict=True)]
+    pairs = zip(results, cotangents, strict=True)
+    return [b.zeros_like(result) if cotangent is None else cotangent for result, cotangent in pairs]
 
 
 def _concat_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:

@@ -1,4 +1,4 @@
-"""Selection of elements by a condition, and conversion of indices to vectors and sums."""
+"""Ops that select elements by a condition, make one-hot vectors of indices, and sum elements by segments."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def _select(condition: Any, x: Any, y: Any) -> Any:
     try:
         return np.where(condition, x, y)
     except ValueError as error:
-        shapes = ", ".join(str(list(np.shape(v))) for v in (condition, x, y))
+        shapes = ", ".join(str(list(np.shape(operand))) for operand in (condition, x, y))
         raise InvalidArgumentError(f"select: the shapes {shapes} do not broadcast").with_plain_error(error) from None
 
 
 def _select_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (condition, x, y) = cotangents, inputs
-    zeros = b.zeros_like(ct)
+    (cotangent,), (condition, x, y) = cotangents, inputs
+    zeros = b.zeros_like(cotangent)
     return (
         None,
-        unbroadcast(b, b.select(condition, ct, zeros), x),
-        unbroadcast(b, b.select(condition, zeros, ct), y),
+        unbroadcast(b, b.select(condition, cotangent, zeros), x),
+        unbroadcast(b, b.select(condition, zeros, cotangent), y),
     )
 
 
@@ -71,6 +71,7 @@ def _one_hot_type(
     indices: TensorType, on_value: TensorType, off_value: TensorType, depth_tensor: TensorType | None = None,
     *, depth: int | None, axis: int = -1, dtype: DType,
 ) -> TensorType:  # fmt: skip
+    """Type rule: the new dimension `axis` has the size `depth`, or the value of `depth_tensor` where it is passed."""
     if not indices.dtype.is_integer:
         raise TypeError(f"one_hot: the indices have to be integers, found {indices.dtype.name}")
     if depth_tensor is None and (depth is None or depth < 0):
@@ -91,20 +92,21 @@ def _one_hot(
     resolved_depth = int(depth_tensor) if depth_tensor is not None else depth
     if resolved_depth is None or resolved_depth < 0:
         raise InvalidArgumentError(f"depth must be non-negative, got: {resolved_depth}")
-    new_axis = axis % (np.ndim(indices) + 1)
-    columns = np.arange(resolved_depth).reshape([-1 if i == new_axis else 1 for i in range(np.ndim(indices) + 1)])
-    return np.where(np.expand_dims(indices, new_axis) == columns, on_value, off_value).astype(dtype.numpy)
+    result_rank = np.ndim(indices) + 1
+    new_axis = axis % result_rank
+    positions = np.arange(resolved_depth).reshape([-1 if i == new_axis else 1 for i in range(result_rank)])
+    return np.where(np.expand_dims(indices, new_axis) == positions, on_value, off_value).astype(dtype.numpy)
 
 
 def _one_hot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (indices, on_value, off_value, *depth) = cotangents, inputs
+    (cotangent,), (indices, on_value, off_value, *depth) = cotangents, inputs
     true, false = (b.constant(value=np.array(value)) for value in (True, False))
     is_hot = b.one_hot(indices, true, false, *depth, **{**attributes, "dtype": bool_})
-    zeros = b.zeros_like(ct)
+    zeros = b.zeros_like(cotangent)
     return (
         None,
-        b.sum_to_shape_of(b.select(is_hot, ct, zeros), on_value),
-        b.sum_to_shape_of(b.select(is_hot, zeros, ct), off_value),
+        b.sum_to_shape_of(b.select(is_hot, cotangent, zeros), on_value),
+        b.sum_to_shape_of(b.select(is_hot, zeros, cotangent), off_value),
         *(None for _ in depth),
     )
 
@@ -125,33 +127,34 @@ one_hot = define(
 
 def _segment_sum_type(
     data: TensorType,
-    segments: TensorType,
+    segment_ids: TensorType,
     count_tensor: TensorType | None = None,
     *,
     num_segments: int | None = None,
 ) -> TensorType:
-    if not segments.dtype.is_integer:
-        raise TypeError(f"segment_sum: the segment ids have to be integers, found {segments.dtype.name}")
-    if data.shape is None or segments.shape is None:
+    if not segment_ids.dtype.is_integer:
+        raise TypeError(f"segment_sum: the segment ids have to be integers, found {segment_ids.dtype.name}")
+    if data.shape is None or segment_ids.shape is None:
         return data.with_shape(None)
-    segment_rank = len(segments.shape)
-    if not are_shapes_compatible(data.shape[:segment_rank], segments.shape):
-        raise ValueError(f"segment_sum: the segment ids {segments} do not fit the data {data}")
+    segment_rank = len(segment_ids.shape)
+    if not are_shapes_compatible(data.shape[:segment_rank], segment_ids.shape):
+        raise ValueError(f"segment_sum: the segment ids {segment_ids} do not fit the data {data}")
     return data.with_shape((num_segments, *data.shape[segment_rank:]))
 
 
-def _segment_sum(data: Any, segments: Any, count_tensor: Any = None, *, num_segments: int | None = None) -> Any:
+def _segment_sum(data: Any, segment_ids: Any, count_tensor: Any = None, *, num_segments: int | None = None) -> Any:
+    """Add the slices of `data` that have the same segment id; without a count, the largest id is the last segment."""
     segment_count = int(count_tensor) if count_tensor is not None else num_segments
     if segment_count is None:
-        segment_count = int(np.max(segments, initial=-1)) + 1
-    data, segments = np.asarray(data), np.asarray(segments)
-    check_indices(segments, segment_count, "segment_ids")
-    if data.shape[: segments.ndim] != segments.shape:
+        segment_count = int(np.max(segment_ids, initial=-1)) + 1
+    data, segment_ids = np.asarray(data), np.asarray(segment_ids)
+    check_indices(segment_ids, segment_count, "segment_ids")
+    if data.shape[: segment_ids.ndim] != segment_ids.shape:
         raise InvalidArgumentError(
-            f"data.shape = {list(data.shape)} does not start with segment_ids.shape = {list(segments.shape)}"
+            f"data.shape = {list(data.shape)} does not start with segment_ids.shape = {list(segment_ids.shape)}"
         )
-    result = np.zeros((segment_count, *data.shape[segments.ndim :]), data.dtype)
-    np.add.at(result, segments, data)
+    result = np.zeros((segment_count, *data.shape[segment_ids.ndim :]), data.dtype)
+    np.add.at(result, segment_ids, data)
     return result
 
 

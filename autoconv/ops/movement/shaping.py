@@ -92,26 +92,27 @@ broadcast_shape = define(
 
 
 def _reshape_type(
-    x: TensorType, vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
+    x: TensorType, shape_vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
 ) -> TensorType:
-    if vector is not None:
-        sizes = None if shape is None else tuple(None if d == -1 else d for d in shape)
-        return x.with_shape(static_shape("reshape", sizes, vector))
+    """Type rule; with `shape_vector`, `shape` has the sizes that are static, and None for the others."""
+    if shape_vector is not None:
+        sizes = None if shape is None else tuple(None if dimension == -1 else dimension for dimension in shape)
+        return x.with_shape(static_shape("reshape", sizes, shape_vector))
     if shape is None or None in shape:
         raise ValueError(f"reshape: the shape {shape} is not known and no tensor gives it")
     if shape.count(-1) > 1:
         raise ValueError(f"reshape: only one dimension of {list(shape)} can be -1")
-    if any(d is not None and d < -1 for d in shape):
+    if any(dimension is not None and dimension < -1 for dimension in shape):
         raise ValueError(f"reshape: the shape {list(shape)} has a negative dimension")
     return x.with_shape(_infer_sizes(x.shape, shape))
 
 
 def _infer_sizes(old_shape: Shape, new_shape: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
     """Return the new shape with -1 resolved as far as known; raises ValueError for incompatible sizes."""
-    new_count = element_count(tuple(d for d in new_shape if d != -1)) or 0
+    new_count = element_count(tuple(dimension for dimension in new_shape if dimension != -1)) or 0
     old_count = element_count(old_shape)
     if old_count is None:
-        return tuple(_remaining_dimension(old_shape, new_count) if d == -1 else d for d in new_shape)
+        return _replace_minus_one(new_shape, _remaining_dimension(old_shape, new_count))
     if -1 not in new_shape:
         if new_count != old_count:
             raise ValueError(
@@ -125,18 +126,22 @@ def _infer_sizes(old_shape: Shape, new_shape: tuple[Dimension, ...]) -> tuple[Di
         raise ValueError(
             f"reshape: dimension size must be evenly divisible by {new_count} but is {old_count} for {list(new_shape)}"
         )
-    return tuple(old_count // new_count if d == -1 else d for d in new_shape)
+    return _replace_minus_one(new_shape, old_count // new_count)
+
+
+def _replace_minus_one(shape: tuple[Dimension, ...], inferred: Dimension) -> tuple[Dimension, ...]:
+    return tuple(inferred if dimension == -1 else dimension for dimension in shape)
 
 
 def _remaining_dimension(old_shape: Shape, count: int) -> Dimension:
-    """Return the only unknown dimension of `old_shape`, if the static ones multiply to `count`."""
-    unknown_sizes = [d for d in old_shape or () if not isinstance(d, int)]
-    static_count = element_count(tuple(d for d in old_shape or () if isinstance(d, int)))
+    """Return the only unknown dimension of `old_shape`, if the static ones multiply to `count`; else None."""
+    unknown_sizes = [dimension for dimension in old_shape or () if not isinstance(dimension, int)]
+    static_count = element_count(tuple(dimension for dimension in old_shape or () if isinstance(dimension, int)))
     return unknown_sizes[0] if len(unknown_sizes) == 1 and static_count == count != 0 else None
 
 
-def _reshape(x: Any, vector: Any = None, *, shape: Any) -> Any:
-    sizes = tuple(int(d) for d in (shape if vector is None else np.atleast_1d(vector)))
+def _reshape(x: Any, shape_vector: Any = None, *, shape: Any) -> Any:
+    sizes = tuple(map(int, shape if shape_vector is None else np.atleast_1d(shape_vector)))
     try:
         if min(sizes, default=0) < -1:
             raise ValueError
@@ -181,21 +186,21 @@ def _squeeze_type(x: TensorType, *, axis: tuple[int, ...] | None = None) -> Tens
     if x.shape is None:
         return x
     if axis is None:
-        is_static = all(isinstance(d, int) for d in x.shape)
-        return x.with_shape(tuple(d for d in x.shape if d != 1) if is_static else None)
+        is_static = all(isinstance(dimension, int) for dimension in x.shape)
+        return x.with_shape(tuple(dimension for dimension in x.shape if dimension != 1) if is_static else None)
     axes = normalised_axes(axis, len(x.shape))
-    for a in axes:
-        size = x.shape[a]
+    for i in axes:
+        size = x.shape[i]
         if isinstance(size, int) and size != 1:
-            raise ValueError(f"Can not squeeze dim[{a}], expected a dimension of 1, got {size}")
-    return x.with_shape(tuple(d for i, d in enumerate(x.shape) if i not in axes))
+            raise ValueError(f"Can not squeeze dim[{i}], expected a dimension of 1, got {size}")
+    return x.with_shape(tuple(dimension for i, dimension in enumerate(x.shape) if i not in axes))
 
 
 def _squeeze(x: Any, *, axis: tuple[int, ...] | None = None) -> Any:
-    for a in axis or ():
-        if np.shape(x)[a] != 1:
+    for i in axis or ():
+        if np.shape(x)[i] != 1:
             raise InvalidArgumentError(
-                f"Can not squeeze dim[{a % np.ndim(x)}], expected a dimension of 1, got {np.shape(x)[a]}"
+                f"Can not squeeze dim[{i % np.ndim(x)}], expected a dimension of 1, got {np.shape(x)[i]}"
             )
     return np.squeeze(x, axis)
 
@@ -206,11 +211,12 @@ def _ensure_shape_type(x: TensorType, *, shape: tuple[int | None, ...] | None) -
             f"Shape of tensor [{shape_text(x.shape)}] is not compatible with expected shape "
             f"[{shape_text(shape)}]."
         )
-    if x.shape is None or shape is None:
-        return x.with_shape(shape if x.shape is None else x.shape)
-    return x.with_shape(
-        tuple(a if isinstance(a, int) or b is None else b for a, b in zip(x.shape, shape, strict=True))
-    )
+    if x.shape is None:
+        return x.with_shape(shape)
+    if shape is None:
+        return x
+    pairs = zip(x.shape, shape, strict=True)
+    return x.with_shape(tuple(known if isinstance(known, int) or given is None else given for known, given in pairs))
 
 
 def _ensure_shape(x: Any, *, shape: Any) -> Any:

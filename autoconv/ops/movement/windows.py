@@ -1,4 +1,4 @@
-"""Windows that slide along axes of an array: further axes at the end of a view."""
+"""The op of windows that slide along axes of an array: the positions in a window are new axes at the end."""
 
 from __future__ import annotations
 
@@ -33,16 +33,20 @@ def _kernel(x: Any, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> Any:
 
 
 def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Sum, for element i of an axis, its cotangents as element k of window i - k: a diagonal of windows of windows."""
+    """Sum the cotangents of each element over the windows that contain it.
+
+    Element i of an axis is element k of window i - k. Windows over the padded cotangent, along the axis of windows,
+    have the cotangents of one element on their antidiagonals.
+    """
     (cotangent,), axes, lengths = cotangents, attributes["axes"], attributes["lengths"]
     rank = len(inputs[0].type.shape)
     for position in reversed(range(len(axes))):
         axis, length = axes[position] % rank, lengths[position]
         paddings = tuple((length - 1, length - 1) if i == axis else (0, 0) for i in range(rank + position + 1))
         padded_cotangent = b.pad(cotangent, paddings=paddings, mode="CONSTANT", constant_values=0)
-        padded_cotangent = b.sliding_windows(padded_cotangent, axes=(axis,), lengths=(length,))
-        diagonal = b.diag_part(b.reverse(padded_cotangent, axis=(rank + position + 1,)), offset=0)
-        cotangent = b.reduce_sum(diagonal, axis=(rank + position,), keepdims=False)
+        windows = b.sliding_windows(padded_cotangent, axes=(axis,), lengths=(length,))
+        antidiagonals = b.diag_part(b.reverse(windows, axis=(rank + position + 1,)), offset=0)
+        cotangent = b.reduce_sum(antidiagonals, axis=(rank + position,), keepdims=False)
     return (cotangent,)
 
 

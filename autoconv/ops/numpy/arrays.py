@@ -59,7 +59,7 @@ def basic_entries(rank: int, spec: Spec) -> list[tuple[Entry, int]]:
 
 
 def view_index(operands: Sequence[Any], spec: Spec) -> tuple[Any, ...]:
-    """Return the index for NumPy; an ellipsis makes it a view even for a single element."""
+    """Return the index for NumPy; its ellipsis makes the result a view even for a single element."""
     index = unchecked_numpy_index(spec, operands)
     return index if Ellipsis in index else (*index, Ellipsis)
 
@@ -93,9 +93,10 @@ class _ArrayInterface:
 
     def __init__(self, x: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
         interface = x.__array_interface__
-        data = interface["data"][0] + offset, interface["data"][1]
-        self.__array_interface__ = {**interface, "data": data, "shape": shape, "strides": strides}
-        self.owner = x
+        address, is_read_only = interface["data"]
+        changes = {"data": (address + offset, is_read_only), "shape": shape, "strides": strides}
+        self.__array_interface__ = {**interface, **changes}
+        self.owner = x  # keeps the memory alive
 
 
 define(
@@ -106,7 +107,7 @@ define(
 define(
     name="array_transpose", graphdef="ArrayTranspose", gradient=_NO_GRADIENT,
     result=lambda x, *, perm: replace(
-        x, shape=tuple(x.shape[a] for a in perm), strides=tuple(x.strides[a] for a in perm)
+        x, shape=tuple(x.shape[axis] for axis in perm), strides=tuple(x.strides[axis] for axis in perm)
     ),
     kernel=lambda x, *, perm: x.transpose(perm),
     view=True, op_on_tensors="transpose",
@@ -121,7 +122,7 @@ def _diagonal_type(x: ArrayType, *, offset: int) -> ArrayType:
 
 
 def _windows_type(x: ArrayType, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> ArrayType:
-    """Return the type of windows, in which steps along a window are those along its axis."""
+    """Return the type of a view of windows: a window has the stride of the axis along which it slides."""
     shape = list(x.shape)
     for axis, length in zip(axes, lengths, strict=True):
         shape[axis] = plus(shape[axis], 1 - length)
@@ -162,6 +163,7 @@ define(
 
 
 def _part_type(x: ArrayType, *, which: str) -> ArrayType:
+    """Return the type of a view of one part of complex elements; `which` is "real" or "imag"."""
     return replace(x, dtype=x.dtype.real_dtype)
 
 
@@ -201,6 +203,7 @@ define(
 
 
 def _set(x: np.ndarray, value: Any, *operands: Any, spec: Spec) -> tuple[()]:
+    """Assign a value to the elements that an index selects, without NumPy's warnings of casts."""
     with np.errstate(all="ignore"):
         x[unchecked_numpy_index(spec, operands)] = value
     return ()
@@ -217,6 +220,7 @@ define(
 
 
 def _new_type(*sizes: TensorType, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> ArrayType:
+    """Type rule; an INPUT in `shape` stands for the next operand in `sizes`."""
     static_shape = tuple(None if size == INPUT else size for size in shape)
     return ArrayType(dtype, static_shape, dense_strides(static_shape, dtype))
 
@@ -241,6 +245,7 @@ def _array_of_type(x: TensorType, *, read_only: bool = False) -> ArrayType:
 
 
 def _array_of(x: Any, *, read_only: bool = False) -> np.ndarray:
+    """Copy a tensor's elements into a new array, in row-major order."""
     result = np.array(x, order="C")
     result.flags.writeable = not read_only
     return result
@@ -254,6 +259,7 @@ define(
 
 
 def _shape_of_known_rank(shape: Any) -> tuple[Dimension, ...]:
+    """Return the shape; raises TypeError if its rank is unknown."""
     if shape is None:
         raise TypeError("the number of dimensions of an array has to be known")
     return tuple(shape)

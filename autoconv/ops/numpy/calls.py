@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,19 @@ from autoconv.ops.record import define, no_gradient, sample
 
 Argument = tuple[Any, ...]
 
-# Example sizes in place of unknown ones: what agrees for all of them is taken as static.
+# Example sizes in place of unknown ones: sizes of results that agree for all of them are taken as static.
 _EXAMPLE_SIZES = (2, 5, 11)
+
+
+class _Trial(NamedTuple):
+    """The example arrays of one call: sizes and ranks in place of unknown ones, and an increment of all integers.
+
+    The increment shows which integers are sizes of results.
+    """
+
+    size: int
+    rank: int = 0
+    increment: int = 0
 
 
 def _result_types(
@@ -38,23 +49,22 @@ def _result_types(
 def _infer_types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
     """Return the result types for example arrays: dtypes, and sizes that all examples share."""
     have_known_ranks = all(x.shape is not None for x in inputs)
-    is_static = have_known_ranks and all(isinstance(d, int) for x in inputs for d in x.shape)
+    is_static = have_known_ranks and all(_has_known_sizes(x) for x in inputs)
     integer_positions = [i for i, x in enumerate(inputs) if x.shape == () and x.dtype.is_integer]
-    # (size of unknown dimensions, rank where that is unknown, what is added to integers, as these may request sizes)
-    trials = [(size, 0, 0) for size in _EXAMPLE_SIZES[: 1 if is_static or by_values else None]]
-    trials += [(_EXAMPLE_SIZES[0], 0, 2)] if integer_positions and not by_values else []
+    trials = [_Trial(size) for size in _EXAMPLE_SIZES[: 1 if is_static or by_values else None]]
+    trials += [_Trial(_EXAMPLE_SIZES[0], increment=2)] if integer_positions and not by_values else []
     results_by_trial: list[tuple[np.ndarray, ...]] = []
-    for size, rank, increment in trials if have_known_ranks else [(2, rank, 0) for rank in range(4)]:
+    for trial in trials if have_known_ranks else [_Trial(2, rank) for rank in range(4)]:
         try:
-            example_arrays = _examples(inputs, size, rank, dict.fromkeys(integer_positions, increment))
+            example_arrays = _examples(inputs, trial, integer_positions)
             results = _call_with_examples(example_arrays, function, arguments, keywords)
             results_by_trial.append(results if isinstance(results, tuple) else (results,))
         except Exception:
-            if is_static and not increment:
+            if is_static and not trial.increment:
                 raise
     if not results_by_trial:
         raise TypeError(f"numpy.{function} takes no such arrays: {', '.join(map(str, inputs))}")
-    has_unknown_sizes = by_values or len(results_by_trial) < len(trials)
+    has_unknown_sizes = by_values or len(results_by_trial) < len(trials)  # some trial failed
     shapes = [
         _common_shape([x.shape for x in arrays], has_unknown_sizes) for arrays in zip(*results_by_trial, strict=True)
     ]
@@ -64,10 +74,11 @@ def _infer_types(inputs: Any, function: str, arguments: Any, keywords: Any, by_v
     )
 
 
-def _examples(inputs: Any, size: int, rank: int, increments: dict[int, int]) -> list[np.ndarray]:
-    """Return an array for each input, of that rank where its own is unknown; `increments` are added, by position."""
-    arrays = [example(x if x.shape is not None else x.with_shape((size,) * rank), size) for x in inputs]
-    return [x + x.dtype.type(increments[i]) if i in increments else x for i, x in enumerate(arrays)]
+def _examples(inputs: Any, trial: _Trial, integer_positions: list[int]) -> list[np.ndarray]:
+    """Return an example array for each input; the trial's increment is added to those at `integer_positions`."""
+    example_shape = (trial.size,) * trial.rank
+    arrays = [example(x if x.shape is not None else x.with_shape(example_shape), trial.size) for x in inputs]
+    return [x + x.dtype.type(trial.increment) if i in integer_positions else x for i, x in enumerate(arrays)]
 
 
 def _call_with_examples(example_arrays: Sequence[np.ndarray], function: str, arguments: Any, keywords: Any) -> Any:
@@ -83,6 +94,7 @@ def _call_with_examples(example_arrays: Sequence[np.ndarray], function: str, arg
 
 
 def _common_shape(shapes: Sequence[tuple[int, ...]], has_unknown_sizes: bool) -> tuple[Dimension, ...] | None:
+    """Return the sizes that all shapes share, with None for other sizes, or for all; None if ranks differ."""
     if len({len(shape) for shape in shapes}) != 1:
         return None
     return tuple(
@@ -91,8 +103,11 @@ def _common_shape(shapes: Sequence[tuple[int, ...]], has_unknown_sizes: bool) ->
 
 
 def example(x: TensorType, size: int) -> np.ndarray:
-    """Return an example array that most functions accept: small, positive, invertible if a square matrix."""
-    shape = tuple(d if isinstance(d, int) else size for d in x.shape or ())
+    """Return an example array that most functions accept: small, positive, invertible if a square matrix.
+
+    Unknown dimensions get the size `size`.
+    """
+    shape = tuple(dimension if isinstance(dimension, int) else size for dimension in x.shape or ())
     dtype = x.dtype.numpy
     if dtype.kind in "iu":
         return np.ones(shape, dtype)
@@ -133,6 +148,7 @@ def _call(
     keywords: tuple[Any, ...] = (),
     by_values: bool = False,
 ) -> Any:
+    """Call the function, and return its result, or several, as arrays; a warning is noted as an error of the run."""
     compute: Any = functools.reduce(getattr, function.split("."), np)
     values = [resolve(argument, inputs) for argument in arguments]
     resolved_keywords = {name: resolve(argument, inputs) for name, argument in keywords}
@@ -152,19 +168,20 @@ def _call(
 def _effects(types: Sequence[Type], attributes: Any) -> Effects:
     """Return PURE for functions that never raise for operands of these types, else RAISE.
 
-    Ufuncs raise only for operands that do not broadcast, and `power` for negative powers of integers. Transforms raise
-    for arrays without elements, and for numbers of points, which fftfreq and rfftfreq take as well.
+    Ufuncs raise only for operands that do not broadcast, and `power` for negative powers of integers. Fourier
+    transforms raise for arrays without elements, and for invalid numbers of points: a second operand of a transform,
+    and the operand of fftfreq and rfftfreq.
     """
     module, _, function = attributes["function"].rpartition(".")
     have_known_sizes = all(isinstance(type_, TensorType) and _has_known_sizes(type_) for type_ in types)
     ufunc = getattr(np, function, None)
     if module:
-        is_total = module == "fft" and have_known_sizes and len(types) == 1 and not function.endswith("freq")
+        never_raises = module == "fft" and have_known_sizes and len(types) == 1 and not function.endswith("freq")
     elif isinstance(ufunc, np.ufunc) and function != "power":
-        is_total = have_known_sizes or (ufunc.signature is None and not may_fail_to_broadcast(types))
+        never_raises = have_known_sizes or (ufunc.signature is None and not may_fail_to_broadcast(types))
     else:
-        is_total = False
-    return Effects.PURE if is_total else Effects.RAISE
+        never_raises = False
+    return Effects.PURE if never_raises else Effects.RAISE
 
 
 def _has_known_sizes(type_: TensorType) -> bool:

@@ -1,4 +1,4 @@
-"""NumPy's random generators in a graph: made from a seed or passed to it, with draws in program order.
+"""NumPy's random generators in a graph, made there from a seed or passed as arguments; draws keep their program order.
 
 The arguments of a draw are `Argument`s, nested tuples such as ("input", 0) or ("value", 2.5): see `calls.py`.
 """
@@ -21,12 +21,13 @@ from autoconv.ops.record import define, no_gradient
 from autoconv.ops.values.generator_types import GENERATOR, generator_class, global_generator
 
 _EFFECTS = Effects.READ | Effects.WRITE | Effects.RAISE
+_INCREMENTS = (0, 2, 50)  # of the integers of example draws
 
 
 def _make(seed: Any, type: Type) -> tuple[Any]:
-    """Make a generator of that type. The seed is an array of one number; NumPy's Generator also takes several."""
-    make: Any = np.random.default_rng if type == GENERATOR else generator_class(type)
-    return (make(np.asarray(seed).tolist()),)
+    """Make a generator of type `type`. The seed is an array of one number; NumPy's Generator also takes several."""
+    generator_factory: Any = np.random.default_rng if type == GENERATOR else generator_class(type)
+    return (generator_factory(np.asarray(seed).tolist()),)
 
 
 def _seed(generator: Any, *inputs: Any, arguments: tuple[Argument, ...]) -> tuple[()]:
@@ -38,6 +39,7 @@ def _seed(generator: Any, *inputs: Any, arguments: tuple[Argument, ...]) -> tupl
 def _draw(
     generator: Any, *inputs: Any, method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...], type: Any
 ) -> Any:
+    """Call the method `method` of the generator, and return its result as an array with the dtype of `type`."""
     return np.asarray(_call_method(generator, inputs, method, arguments, keywords), type.dtype.numpy)
 
 
@@ -58,13 +60,16 @@ def type_of_draw(
     `class_` is the class of the generator. Example draws determine the type. If all of them fail, StagingError is
     raised, or NumPy's error if there are no tensor arguments.
     """
-    is_static_array_only = all(isinstance(d, int) for x in inputs for d in x.shape or (None,))  # a scalar may be a size
-    has_ranks = all(x.shape is not None for x in inputs)
-    draw = functools.partial(_draw_examples, class_, inputs, method=method, arguments=arguments, keywords=keywords)
-    sizes = (1,) if is_static_array_only else (1, 3)
-    draws, last_error = draw(sizes)
+    # A scalar counts as unknown, since it may be a size of the result.
+    are_sizes_known = all(isinstance(dimension, int) for x in inputs for dimension in x.shape or (None,))
+    are_ranks_known = all(x.shape is not None for x in inputs)
+    draw_examples = functools.partial(
+        _draw_examples, class_, inputs, method=method, arguments=arguments, keywords=keywords
+    )
+    sizes = (1,) if are_sizes_known else (1, 3)
+    draws, last_error = draw_examples(sizes)
     if not draws and inputs:  # floats may be probabilities
-        draws, last_error = draw(sizes, normalises=True)
+        draws, last_error = draw_examples(sizes, normalises=True)
     if not draws:
         assert last_error is not None
         if inputs:
@@ -72,27 +77,28 @@ def type_of_draw(
         raise last_error
     shapes = [np.shape(value) for value in draws]
     shape: Any = None
-    if has_ranks and len(set(map(len, shapes))) == 1:
-        is_uncertain = len(draws) == 1 and last_error is not None
+    if are_ranks_known and len(set(map(len, shapes))) == 1:
+        is_single_success = len(draws) == 1 and last_error is not None  # nothing to compare its sizes with
         shape = tuple(
-            None if is_uncertain or len(set(axis_sizes)) > 1 else axis_sizes[0]
+            None if is_single_success or len(set(axis_sizes)) > 1 else axis_sizes[0]
             for axis_sizes in zip(*shapes, strict=True)
         )
-    return TensorType(as_dtype(np.asarray(draws[0]).dtype), shape, type(draws[-1]) in (bool, int, float))
+    is_python_number = type(draws[-1]) in (bool, int, float)
+    return TensorType(as_dtype(np.asarray(draws[0]).dtype), shape, weak=is_python_number)
 
 
 def _draw_examples(
     class_: type, inputs: Sequence[TensorType], sizes: Sequence[int], normalises: bool = False, *, method: str,
     arguments: tuple[Argument, ...], keywords: tuple[Any, ...],
 ) -> tuple[list[Any], Exception | None]:  # fmt: skip
-    """Return the results of draws with example arguments, and the last error.
+    """Return the results of draws with example arguments, and the last error, or None.
 
-    All unknown sizes are each of `sizes` in turn. Integers are ones, raised by each increment in turn, since one may be
-    a size or a number of choices. If `normalises` is true, the examples of floats have the sum 1.
+    Unknown sizes are each of `sizes` in turn. Integers are 1 plus each of `_INCREMENTS` in turn, since an integer may
+    be a size or a number of choices. If `normalises` is true, the examples of floats have the sum 1.
     """
     draws: list[Any] = []
     last_error: Exception | None = None
-    for size, increment in itertools.product(sizes, (0, 2, 50)):
+    for size, increment in itertools.product(sizes, _INCREMENTS):
         arrays = [example(x, size) for x in inputs]
         if normalises:
             arrays = [x / np.sum(x, dtype=x.dtype) if x.dtype.kind == "f" and x.size else x for x in arrays]

@@ -1,8 +1,8 @@
 """NumPy arrays made from lists of the running graph, with a dtype and rank guessed while tracing.
 
 The items of a list are known at run time, when `np.array(list)` is called. If its result differs from the guess (an
-empty list always gives float64), OtherKindError makes the call rerun as plain Python. Where the
-program gives the dtype (`has_given_dtype`), only the rank is guessed.
+empty list always gives float64), OtherKindError makes the call rerun as plain Python. Where the program passes the
+dtype to NumPy's function (`has_given_dtype`), only the rank is guessed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ def join_items(x: Any, function: str, axis: int | None) -> np.ndarray:
 
 
 def _check_array(array: np.ndarray, dtype: DType, shape: Sequence[int | None]) -> np.ndarray:
-    has_shape = len(shape) == array.ndim and all(a in (None, b) for a, b in zip(shape, array.shape, strict=True))
+    """Return the array; raises OtherKindError unless it has the dtype and the shape, in which None fits any size."""
+    has_shape = len(shape) == array.ndim and all(
+        expected_size in (None, size) for expected_size, size in zip(shape, array.shape, strict=True)
+    )
     if array.dtype == dtype.numpy and has_shape:
         return array
     list_type, sizes = TensorType(dtype, tuple(shape)), ",".join(map(str, array.shape))
@@ -74,16 +77,16 @@ def _array_of_numbers(
 
 
 def _join_numbers(x: Any, element: TensorType) -> np.ndarray | None:
-    """Return the numbers, with a dimension per enclosing list; None where rows differ in length."""
-    list_counts = []
+    """Return the numbers of nested typed lists, a dimension per level; None if lists of a level differ in length."""
+    item_counts = []  # of all lists of one depth together, from the outside inwards
     while not isinstance(x, bytearray):
-        list_counts.append(len(x))
+        item_counts.append(len(x))
         lengths = set(map(len, x))
         if len(lengths) != 1:
             return None
         x = bytearray().join(x) if isinstance(x[0], bytearray) else [row for rows in x for row in rows]
     numbers = np.frombuffer(x, element.dtype.numpy)
-    dimensions = [size // outer for outer, size in zip([1, *list_counts], list_counts, strict=False)]
+    dimensions = [inner // outer for outer, inner in zip([1, *item_counts], item_counts, strict=False)]
     return numbers.reshape(*dimensions, -1) if numbers.size else numbers
 
 
@@ -94,6 +97,7 @@ def _is_exact_cast(source: DType, target: DType) -> bool:
 
 
 def _nested_items(x: Any, element: TensorType) -> list[Any]:
+    """Return a typed list, or nested ones, as Python's lists of Python's numbers."""
     return items_of(x, element) if isinstance(x, bytearray) else [_nested_items(row, element) for row in x]
 
 

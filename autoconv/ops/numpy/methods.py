@@ -1,6 +1,6 @@
-"""Methods of NumPy's arrays: NumPy's own dtypes, empty cases and errors, kernel by kernel.
+"""Ops for methods of NumPy's arrays, with NumPy's dtypes, errors, and results for arrays without elements.
 
-The sibling families follow TensorFlow (a sum keeps its dtype, the maximum of nothing is -inf).
+The ops of `reduction` and `elementwise` follow TensorFlow: a sum keeps its dtype, the maximum of nothing is -inf.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, Shape, TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
@@ -19,7 +19,7 @@ from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduced_shape, same_type
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
-_I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
+_INTEGERS = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
 _BOOLS = np.array([[True, False], [True, True]])
 _BOOL_RESULT = no_gradient("the result is a bool")
 _INDEX_RESULT = no_gradient("the result is an index")
@@ -32,13 +32,15 @@ def _numpy_dtype(method: str, x: TensorType, **options: Any) -> DType:
     if x.dtype.is_string:
         raise TypeError(f"{method} takes arrays of numbers, found {x.dtype.name}")
     dtype = options.pop("dtype", None)
-    options.pop("ddof", None)
+    options.pop("ddof", None)  # the one element of the example may be too few for it
     if dtype is not None:
         options["dtype"] = dtype.numpy
     return as_dtype(np.asarray(getattr(np.ones(1, x.dtype.numpy), method)(**options)).dtype)
 
 
 def _method_kernel(method: str) -> Callable[..., Any]:
+    """Return the kernel that calls the method of that name; the attributes of the op are its keyword arguments."""
+
     def kernel(x: Any, **options: Any) -> Any:
         dtype = options.pop("dtype", None)
         if dtype is not None:
@@ -68,7 +70,7 @@ def _define_reduction(method: str, gradient: Any, samples: tuple[Any, ...], effe
 
 
 def _gradient_of_reduction(op: str) -> Callable[..., Any]:
-    """Return the gradient rule of the reduction that keeps its dtype: on floats both are the same."""
+    """Return the gradient rule of the op that reduces without changing the dtype: on floats both ops are the same."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         dtype = dtype_of(inputs[0])
@@ -87,21 +89,28 @@ def _axes(x: Any, attributes: Any) -> tuple[int, ...] | None:
 
 
 def _variance_gradient(is_deviation: bool) -> Callable[..., Any]:
+    """Return the gradient rule of the standard deviation, or else of the variance."""
+
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-        (ct,), (x,), (y,) = cotangents, inputs, results
+        (cotangent,), (x,), (y,) = cotangents, inputs, results
         dtype, axes = dtype_of(x), _axes(x, attributes)
         if dtype_of(y) is not dtype.real_dtype:
-            raise TypeError(f"the spread of {dtype.name} elements has no gradient here")
+            raise TypeError(f"the variance of {dtype.name} elements has no gradient here")
         size_before, size_after = (b.cast(b.size(value), dtype=dtype.real_dtype) for value in (x, y))
         count = b.subtract(b.divide(size_before, size_after), float(attributes.get("ddof", 0)))
-        scale = b.divide(ct, b.multiply(count, y)) if is_deviation else b.divide(b.multiply(ct, 2.0), count)
+        if is_deviation:
+            scale = b.divide(cotangent, b.multiply(count, y))
+        else:
+            scale = b.divide(b.multiply(cotangent, 2.0), count)
         scale = restore_reduced_axes(b, scale, x, axes, attributes.get("keepdims", False))
         return (b.multiply(b.subtract(x, b.reduce_mean(x, axis=axes, keepdims=True)), as_dtype_of(b, scale, x)),)
 
     return rule
 
 
-_AXIS_SAMPLES = (sample(_X, axis=None), sample(_X, axis=(0,), keepdims=True), sample(_X, axis=-1), sample(_I, axis=1))
+_AXIS_SAMPLES = (
+    sample(_X, axis=None), sample(_X, axis=(0,), keepdims=True), sample(_X, axis=-1), sample(_INTEGERS, axis=1),
+)  # fmt: skip
 _define_reduction("sum", _gradient_of_reduction("reduce_sum"), (*_AXIS_SAMPLES, sample(_BOOLS, axis=None)))
 _define_reduction("prod", _gradient_of_reduction("reduce_prod"), (*_AXIS_SAMPLES, sample(_BOOLS, axis=0)))
 _define_reduction("mean", _gradient_of_reduction("reduce_mean"), (*_AXIS_SAMPLES, sample(_BOOLS, axis=None)))
@@ -109,10 +118,10 @@ _define_reduction("max", _gradient_of_reduction("reduce_max"), _AXIS_SAMPLES, _r
 _define_reduction("min", _gradient_of_reduction("reduce_min"), _AXIS_SAMPLES, _raises_if_empty)
 _define_reduction("any", _BOOL_RESULT, (sample(_BOOLS, axis=0), sample(_X, axis=None)))
 _define_reduction("all", _BOOL_RESULT, (sample(_BOOLS, axis=0), sample(_X, axis=None)))
-_SPREADS = (sample(_X, axis=None), sample(_X, axis=0, ddof=1), sample(_X, axis=(1,), keepdims=True))
-_define_reduction("var", _variance_gradient(False), _SPREADS)
-_define_reduction("std", _variance_gradient(True), _SPREADS)
-_INDEX_SAMPLES = (sample(_X, axis=None), sample(_I, axis=-1, keepdims=True))
+_SPREAD_SAMPLES = (sample(_X, axis=None), sample(_X, axis=0, ddof=1), sample(_X, axis=(1,), keepdims=True))
+_define_reduction("var", _variance_gradient(is_deviation=False), _SPREAD_SAMPLES)
+_define_reduction("std", _variance_gradient(is_deviation=True), _SPREAD_SAMPLES)
+_INDEX_SAMPLES = (sample(_X, axis=None), sample(_INTEGERS, axis=-1, keepdims=True))
 _define_reduction("argmax", _INDEX_RESULT, _INDEX_SAMPLES, _raises_if_empty)
 _define_reduction("argmin", _INDEX_RESULT, _INDEX_SAMPLES, _raises_if_empty)
 
@@ -141,7 +150,7 @@ def _define_scan(method: str) -> None:
 
     define(
         name=f"numpy_{method}", graphdef=f"Numpy{method.capitalize()}", result=result, kernel=_method_kernel(method),
-        gradient=gradient, samples=(sample(_X, axis=None), sample(_X, axis=1), sample(_I, axis=0)),
+        gradient=gradient, samples=(sample(_X, axis=None), sample(_X, axis=1), sample(_INTEGERS, axis=0)),
     )  # fmt: skip
 
 
@@ -153,10 +162,11 @@ _define_scan("cumprod")
 
 
 def _clip_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Differentiate minimum(maximum(x, low), high)."""
     x, low, high = inputs
-    maximum = b.maximum(x, low)
-    maximum_cotangent, high_cotangent = OPS["minimum"].gradient(b, (maximum, high), results, cotangents, {})  # type: ignore[operator]
-    return (*OPS["maximum"].gradient(b, (x, low), (maximum,), (maximum_cotangent,), {}), high_cotangent)  # type: ignore[operator]
+    raised_x = b.maximum(x, low)
+    raised_cotangent, high_cotangent = OPS["minimum"].gradient(b, (raised_x, high), results, cotangents, {})  # type: ignore[operator]
+    return (*OPS["maximum"].gradient(b, (x, low), (raised_x,), (raised_cotangent,), {}), high_cotangent)  # type: ignore[operator]
 
 
 def _clip(x: Any, low: Any, high: Any) -> Any:
@@ -166,13 +176,13 @@ def _clip(x: Any, low: Any, high: Any) -> Any:
 define(
     name="numpy_clip", graphdef="ClipByValue", result=broadcast, kernel=quiet(_clip), gradient=_clip_gradient,
     unify="all", elementwise=True,
-    samples=(sample(_X, np.array(-1.0), np.array([1.0, 1.8, 1.7])), sample(_I, np.int32(-3), np.int32(4))),
+    samples=(sample(_X, np.array(-1.0), np.array([1.0, 1.8, 1.7])), sample(_INTEGERS, np.int32(-3), np.int32(4))),
 )  # fmt: skip
 define(
     name="numpy_round", graphdef="NumpyRound",
     result=lambda x, *, decimals=0: x.with_dtype(_numpy_dtype("round", x, decimals=decimals)),
     kernel=_method_kernel("round"), gradient=no_cotangents, elementwise=True,
-    samples=(sample(_X + 0.125), sample(_X + 0.03125, decimals=1), sample(_I, decimals=-1)),
+    samples=(sample(_X + 0.125), sample(_X + 0.03125, decimals=1), sample(_INTEGERS, decimals=-1)),
 )  # fmt: skip
 
 
@@ -202,7 +212,7 @@ define(
     name="numpy_copy", graphdef="NumpyCopy", result=_copy_type, kernel=quiet(_copy), gradient=_copy_gradient,
     samples=(
         sample(_X, method="copy"), sample(_X, method="flatten"),
-        *(sample(x, method="astype", dtype=as_dtype(dtype)) for x, dtype in ((_X, np.float64), (_I, np.float32))),
+        sample(_X, method="astype", dtype=float64), sample(_INTEGERS, method="astype", dtype=float32),
     ),
 )  # fmt: skip
 
@@ -215,7 +225,7 @@ def _read_only(x: Any) -> Any:
 
 define(
     name="numpy_read_only", graphdef="NumpyReadOnly", result=same_type, kernel=_read_only,
-    gradient=pass_cotangent, samples=(sample(_X), sample(_I)),
+    gradient=pass_cotangent, samples=(sample(_X), sample(_INTEGERS)),
     view=True,
 )  # fmt: skip
 define(

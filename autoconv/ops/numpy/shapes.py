@@ -20,18 +20,18 @@ _NUMPY_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def core_dimensions(first: Sequence[Any], second: Sequence[Any], rule: str = MATMUL) -> tuple[Any, Any]:
-    """Return the two dimensions that a product of matrices or vectors contracts."""
-    return first[-1], second[-2 if len(second) > 1 and rule not in (INNER, VECDOT) else -1]
+def core_dimensions(x_shape: Sequence[Any], y_shape: Sequence[Any], rule: str = MATMUL) -> tuple[Any, Any]:
+    """Return the dimension of each operand that a product of matrices or vectors contracts."""
+    return x_shape[-1], y_shape[-2 if len(y_shape) > 1 and rule not in (INNER, VECDOT) else -1]
 
 
-def compared_dimensions(first: Sequence[Any], second: Sequence[Any], rule: str) -> list[tuple[Any, Any]]:
-    """Return the pairs of dimensions that have to be equal, for all rules but UPDATE."""
+def compared_dimensions(x_shape: Sequence[Any], y_shape: Sequence[Any], rule: str) -> list[tuple[Any, Any]]:
+    """Return the pairs of dimensions that have to be equal, for all rules but UPDATE (see `_check`)."""
     if "->" not in rule:
-        return [core_dimensions(first, second, rule)]
-    first_letters, second_letters = rule.split("->")[0].split(",")
-    return [(size, second[second_letters.index(c)]) for c, size in zip(first_letters, first, strict=True)
-            if c in second_letters]  # fmt: skip
+        return [core_dimensions(x_shape, y_shape, rule)]
+    x_labels, y_labels = rule.split("->")[0].split(",")
+    return [(size, y_shape[y_labels.index(label)]) for label, size in zip(x_labels, x_shape, strict=True)
+            if label in y_labels]  # fmt: skip
 
 
 def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
@@ -48,8 +48,8 @@ def _check(x: Any, y: Any, *, rule: str) -> tuple[()]:
     """Raise NumPy's ValueError for incompatible shapes.
 
     `rule` is UPDATE for `x += y`, MATMUL for `x @ y`, DOT for `x.dot(y)`, INNER and VECDOT for those functions,
-    SOLVE for `np.linalg.solve(x, y)` with a vector. With SQUARE, LinAlgError is raised unless x, which is y as well, is
-    square. An equation is one of `np.einsum` without an ellipsis.
+    SOLVE for `np.linalg.solve(x, y)` with a vector. With SQUARE, y is x, and LinAlgError is raised unless x is square.
+    A rule with "->" is an equation of `np.einsum` without an ellipsis.
     """
     x_shape, y_shape = np.shape(x), np.shape(y)
     if rule != UPDATE:
@@ -63,7 +63,7 @@ def _check(x: Any, y: Any, *, rule: str) -> tuple[()]:
     return ()
 
 
-def not_square(shape: Sequence[int]) -> Exception:
+def not_square_error(shape: Sequence[int]) -> Exception:
     """Return NumPy's error for matrices of the shape where square ones are required."""
     try:
         np.linalg.inv(np.broadcast_to(0.0, shape))

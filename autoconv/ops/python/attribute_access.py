@@ -17,7 +17,7 @@ _ON_WRITING = ("__setattr__", "__delattr__"), ("__set__", "__delete__")
 
 @functools.lru_cache(maxsize=1024)
 def runs_user_code(class_: type, name: str, writes: bool = False) -> bool:
-    """Return whether access to the attribute runs, or gives, a function of the user: a method, property or hook."""
+    """Return whether access to the attribute runs a function of the user, a property or hook, or returns a method."""
     attribute = inspect.getattr_static(class_, name, None)
     if isinstance(attribute, (property, types.FunctionType)):
         return True

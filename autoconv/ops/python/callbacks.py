@@ -23,7 +23,10 @@ def _call_type(
 def _call(
     *inputs: Any, function: Callable[..., Any], dtypes: tuple[DType, ...], shapes: tuple[Shape, ...]
 ) -> tuple[Any, ...]:
-    """Call the function with arrays; it returns one value per dtype (a single one bare, none as None)."""
+    """Call the function with arrays, and return its values as arrays, one for each dtype.
+
+    The function returns a tuple or list of values, one value alone, or anything where no dtypes are declared.
+    """
     result = function(*inputs)
     if not dtypes:
         return ()
@@ -41,9 +44,10 @@ def _call(
 def _check_result(
     position: int, value: Any, dtype: DType, shape: Shape, function: Callable[..., Any]
 ) -> np.ndarray:
+    """Return a value of the function as an array; raises InvalidArgumentError for another dtype or shape."""
     if isinstance(value, (str, bytes)) and not dtype.is_string:
-        text = f"{position}-th value returned by {_name(function)} is text, but expects {dtype.name}"
-        raise InvalidArgumentError(text)
+        message = f"{position}-th value returned by {_name(function)} is text, but expects {dtype.name}"
+        raise InvalidArgumentError(message)
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind not in "SU" and as_dtype(array.dtype) is not dtype:
@@ -51,7 +55,7 @@ def _check_result(
                 f"{position}-th value returned by {_name(function)} is {as_dtype(array.dtype).name}, "
                 f"but expects {dtype.name}"
             )
-    else:  # as objects, since NumPy's own texts lose the zeros at their ends
+    else:  # text as objects, since NumPy's string dtypes drop null characters at the end
         array = np.asarray(value, object if dtype.is_string else None)
     array = _text_array(position, array, function) if dtype.is_string else array.astype(dtype.numpy, copy=False)
     if not are_shapes_compatible(array.shape, shape):
@@ -63,10 +67,11 @@ def _check_result(
 
 
 def _text_array(position: int, array: np.ndarray, function: Callable[..., Any]) -> np.ndarray:
+    """Return an object array of bytes; raises InvalidArgumentError for an item that is not text."""
     result = np.empty(array.shape, object)
     for index, item in np.ndenumerate(array):
         if not isinstance(item, (str, bytes, bytearray)):
-            class_name, item = type(item).__name__, np.asarray(item)[()]  # a tensor holds its text
+            class_name, item = type(item).__name__, np.asarray(item)[()]  # it may be a scalar tensor of text
         if not isinstance(item, (str, bytes, bytearray)):
             raise InvalidArgumentError(
                 f"{position}-th value returned by {_name(function)} is {class_name}, but expects string"

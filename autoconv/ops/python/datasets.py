@@ -1,7 +1,8 @@
 """Iteration over datasets.
 
-At run time an iterable is any object with `make_iterator()`, `count()` and `length()`, and an iterator any
-with `advance()`, `current()` and `take()`; elements are tuples of arrays and iterables.
+At run time an iterable is an object with `make_iterator()`, `count()` and `length()`, and an iterator an object with
+`advance()`, `current()` and `take()`; elements are tuples of arrays and iterables. The attribute `source` of
+`iterable_make` is a dataset whose captures are bound to the operands by `source.bind(values)`.
 
 A loop runs `iterator_advance` before each iteration and reads the element by `iterator_current`.
 """
@@ -27,13 +28,14 @@ def _iterable_type(*values: Type, source: Any, type: IterableType) -> IterableTy
     return type
 
 
-def _iterator_of(iterable: Type) -> IteratorType:
+def _iterator_type(iterable: Type) -> IteratorType:
     if not isinstance(iterable, IterableType):
         raise TypeError(f"iterator_make takes a dataset, found {iterable}")
     return IteratorType(iterable.element)
 
 
 def _element_types(iterator: Type) -> Sequence[Type]:
+    """Return the types of an element's components; raises TypeError unless `iterator` is the type of an iterator."""
     if not isinstance(iterator, IteratorType):
         raise TypeError(f"an iterator over a dataset was expected, found {iterator}")
     element = iterator.element
@@ -59,7 +61,7 @@ iterable_length = define(
     effects=Effects.READ | Effects.RAISE,
 )  # fmt: skip
 iterator_make = define(
-    name="iterator_make", graphdef="MakeIterator", result=_iterator_of,
+    name="iterator_make", graphdef="MakeIterator", result=_iterator_type,
     kernel=lambda iterable: iterable.make_iterator(), gradient=_NO_GRADIENT, effects=_RUNS_USER_CODE,
 )  # fmt: skip
 iterator_advance = define(

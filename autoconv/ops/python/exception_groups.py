@@ -26,19 +26,25 @@ def split_group(error: BaseException | None, classes: Any) -> tuple[Any, Any]:
 
 
 def exception_to_raise(
-    error: BaseException, rest: BaseException | None, raised: Sequence[BaseException], handled: Sequence[BaseException]
+    error: BaseException,
+    unmatched: BaseException | None,
+    raised_errors: Sequence[BaseException],
+    handled_parts: Sequence[BaseException],
 ) -> BaseException | None:
     """Return the exception to raise after the clauses for `error`, or None.
 
-    `handled` are the parts that the clauses handled, `rest` the unmatched part, `raised` the errors of the clauses.
+    `handled_parts` are those that the clauses handled, and `raised_errors` those that the clauses raised: new
+    exceptions, or handled parts again. No clause matched `unmatched`.
     """
     if not isinstance(error, BaseExceptionGroup):
-        return raised[0] if raised else rest
-    reraised = [e for e in raised if any(e is part for part in handled)]
-    new_exceptions = [e for e in raised if not any(e is part for part in handled)]
-    kept_ids = {id(leaf) for e in (*reraised, *((rest,) if rest is not None else ())) for leaf in leaves_of_group(e)}
-    reraised_group = error.subgroup(lambda e: id(e) in kept_ids) if kept_ids else None
-    members = [*new_exceptions, reraised_group] if reraised_group is not None else new_exceptions
+        return raised_errors[0] if raised_errors else unmatched
+    handled_ids = set(map(id, handled_parts))
+    reraised_parts = [raised for raised in raised_errors if id(raised) in handled_ids]
+    new_exceptions = [raised for raised in raised_errors if id(raised) not in handled_ids]
+    remaining_parts = reraised_parts if unmatched is None else [*reraised_parts, unmatched]
+    remaining_ids = {id(leaf) for part in remaining_parts for leaf in leaves_of_group(part)}
+    remaining_group = error.subgroup(lambda leaf: id(leaf) in remaining_ids) if remaining_ids else None
+    members = [*new_exceptions, remaining_group] if remaining_group is not None else new_exceptions
     return BaseExceptionGroup("", members) if len(members) > 1 else members[0] if members else None
 
 

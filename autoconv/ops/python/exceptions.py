@@ -30,9 +30,10 @@ define(
 
 
 def _raise(x: Any, *linked_errors: Any, linked: str = "", again: bool = False) -> tuple[()]:
-    """Raise x; `linked_errors` has the exception to which it is `linked`, as its "context" or its "cause".
+    """Raise x; if `linked` is "context" or "cause", the exception in `linked_errors` becomes this attribute of x.
 
-    `again`: a handler passes on what it caught, which has the handler's function in its traceback already.
+    `again` is true where a handler raises the exception that it caught: its traceback has the handler's function
+    already.
     """
     if linked == "context" and x.__context__ is None and linked_errors[0] is not x:
         x.__context__ = linked_errors[0]
@@ -48,7 +49,10 @@ define(
 
 
 def set_traceback_provider(attach: Callable[[BaseException, int], None]) -> None:
-    """Register the function that gives a caught exception the traceback of its places in the program."""
+    """Register the function that adds the program's frames to the traceback of a caught exception.
+
+    Its arguments are the exception, and how many callers in the graph the function with the `try` has.
+    """
     global _attach_traceback
     _attach_traceback = attach
 

@@ -14,14 +14,14 @@ from autoconv.ops.python.reversibility import makes_all_generators
 from autoconv.ops.values.generator_memory import copy_state
 from autoconv.ops.values.generator_types import GENERATOR_TYPES, global_generator
 
-SavedStates = list[tuple[Any, Callable[[], Any]]]
+SavedStates = list[tuple[Any, Callable[[], Any]]]  # generators, each with the function that restores its state
 
 
 def state_saver(graph: Graph) -> Callable[[Iterable[Any]], SavedStates] | None:
     """Return a function that saves the states of generators before a run of the graph; None if there are none.
 
-    It takes the arguments of the run, and returns pairs of a generator and a function that restores its state. The
-    generators are those among the arguments, and the global ones that the graph draws from.
+    The returned function takes the arguments of the run. The generators are those among the arguments, and the global
+    ones that the graph draws from.
     """
     if makes_all_generators(graph):
         return None

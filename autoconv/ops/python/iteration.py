@@ -56,7 +56,7 @@ define(
 
 
 def _unpack(x: Any, *, count: int, star: int = -1) -> tuple[Any, ...]:
-    """Unpack x to `count` targets as Python does; the target at `star` takes the rest."""
+    """Unpack x to `count` targets as Python does; the starred target, if any, is at the position `star`."""
     log_iteration(x)
     items = list(x)
     if star < 0:

@@ -51,7 +51,7 @@ CHANGE_OR_RAISE = Effects.READ | Effects.WRITE | Effects.RAISE
 
 
 class NotAssigned:
-    """Marks an unassigned name among the names stored by a graph."""
+    """The value of an unassigned name among those that a graph stores."""
 
     __slots__ = ("name",)
 
@@ -75,7 +75,7 @@ def _refuse_call(x: Any) -> Any:
     raise TypeError(f"{name!r} object is not callable")
 
 
-# These may return new mutable objects, or change their first operand.
+# Functions that may return new mutable objects, or change their first operand.
 _ALLOCATING_OR_MUTATING_FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{record.name: record.function for record in (*BINARY, *UNARY)},
     **{record.in_place: record.in_place_function for record in BINARY},
@@ -127,6 +127,7 @@ def _any_object_type(*_: Type, **__: Any) -> ObjectType:
 
 
 def no_results(*_: Type, **__: Any) -> tuple[()]:
+    """Type rule of ops without results."""
     return ()
 
 
@@ -137,17 +138,16 @@ define(
 
 
 def constant_of(value: Value) -> Any:
-    """Return the object of an `object_constant`; None for other values."""
+    """Return the object that an `object_constant` node made; None for the results of other nodes."""
     is_constant = value.node is not None and value.node.op.name == "object_constant"
     return value.node.attributes["value"] if is_constant else None  # type: ignore[union-attr]
 
 
 def _box(x: Any, *, boxing: str) -> tuple[Any]:
-    """Box a tensor.
+    """Make an object of a tensor: a Python number where `boxing` is "number", NumPy's scalar or array for "array".
 
-    `boxing`: "number", a Python number; "looked_up", a float for a container in which the graph searches for numbers,
-    which must not be NaN, as Python finds that by identity; "array", NumPy's scalar or array; "tensor", a tensor of the
-    `function` contract.
+    "looked_up" is for floats in a container that the graph searches: NaN raises, since Python finds it by identity
+    only. "tensor" is for tensors of the `function` contract.
     """
     array = np.asarray(x)
     if boxing == "looked_up" and array != array:
@@ -173,7 +173,7 @@ define(
 
 
 def _unbox(x: Any, *, type: TensorType, index: str = "") -> np.ndarray:
-    """Unbox a number or array; `index`: it is used as an "item" of an array's index, or as a "bound" of a slice."""
+    """Return a number or array as a tensor; `index` is "item" for a part of an array's index, "bound" for a slice's."""
     if type.weak and type.dtype.is_integer and not isinstance(x, (int, np.integer)):
         if index and isinstance(x, (float, complex, str, np.number)):
             raise IndexError(NUMPY_INDEX_MESSAGE) if index == "item" else TypeError(SLICE_INDEX_MESSAGE)
@@ -196,7 +196,7 @@ define(
 
 
 def _element(x: Any, *, dtype: DType) -> np.ndarray:
-    """Return the array element that an assignment of x gives."""
+    """Return x as an element of an array of the dtype, converted as by an assignment."""
     result = np.zeros((), dtype.numpy)
     with np.errstate(all="ignore"):
         result[()] = x
@@ -285,6 +285,7 @@ def unassigned_error(name: str, is_outer: bool = False) -> NameError:
 
 
 def _check_assigned(x: Any, outer: bool = False) -> tuple[Any]:
+    """Return x; raises NameError if it stands for an unassigned name, `outer` if that of an outer function."""
     if type(x) is NotAssigned:
         raise unassigned_error(x.name, outer)
     return (x,)
@@ -389,11 +390,5 @@ define(
 )  # fmt: skip
 
 __all__ = [
-    "COLLECTIONS",
-    "FUNCTIONS",
-    "LIBRARY_NAMES",
-    "NotAssigned",
-    "constant_of",
-    "may_change_array",
-    "unassigned_error",
-]
+    "COLLECTIONS", "FUNCTIONS", "LIBRARY_NAMES", "NotAssigned", "constant_of", "may_change_array", "unassigned_error",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Analysis of the graphs that can be undone if a run ends early, by the side effects of their ops."""
+"""Analysis of the graphs whose changes can be undone if a run ends early, by the side effects of their ops."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ LOCAL_WRITE_PREFIX = "typed_list_"  # of ops that write to the run's own objects
 
 
 def can_undo(graph: Graph) -> bool:
-    """Return whether all writes of the graph are logged: it prints by Python's print, and changes only objects.
+    """Return whether a run of the graph can be undone: it prints by Python's print, and its writes are logged.
 
-    Arrays passed as memory and states of generators count as logged (see `make_rollback`); others belong to the run.
+    Arrays passed as memory and states of generators count as logged (see `make_rollback`). Other arrays are those that
+    the run makes.
     """
-    restores = can_restore_generators(graph)
-    return not any(is_irreversible(node) and not (restores and is_draw(node)) for node in graph.walk())
+    can_restore = can_restore_generators(graph)
+    return not any(
+        is_irreversible(node) and not (can_restore and changes_generator_state(node)) for node in graph.walk()
+    )
 
 
-def is_draw(node: Node) -> bool:
+def changes_generator_state(node: Node) -> bool:
     """Return whether the node changes the state of a generator of NumPy."""
     return node.op.name in ("generator_draw", "generator_seed")
 
@@ -49,7 +52,7 @@ def can_restore_generators(graph: Graph) -> bool:
 
 
 def _results_except(graph: Graph, *ops: str) -> Iterator[Value]:
-    """Iterate over the results of the nodes without regions that are of other ops."""
+    """Iterate over the results of the nodes without regions whose op is none of `ops`."""
     for node in graph.walk():
         if not node.regions and node.op.name not in ops:
             yield from node.results
@@ -64,17 +67,13 @@ def may_be_irreversible(node: Node) -> bool:
 
 
 def is_irreversible(node: Node) -> bool:
-    """Return whether the node has an irreversible side effect."""
-    return _has_unlogged_effect(node) and node.op.traits.stores_into is None
-
-
-def _has_unlogged_effect(node: Node) -> bool:
-    if node.regions:
-        return False  # nodes in regions are tested individually
-    is_revertible = (
-        node.op.name in _LOGGED_OPS or node.op.name.startswith(LOCAL_WRITE_PREFIX) or not node.effects & Effects.WRITE
+    """Return whether the node has an irreversible side effect; the nodes in its regions are tested individually."""
+    if node.regions or node.op.traits.stores_into is not None:
+        return False
+    writes_unlogged = bool(node.effects & Effects.WRITE) and not (
+        node.op.name in _LOGGED_OPS or node.op.name.startswith(LOCAL_WRITE_PREFIX)
     )
-    return bool(node.effects & Effects.RANDOM) or node.op.traits.irreversible or not is_revertible
+    return bool(node.effects & Effects.RANDOM) or node.op.traits.irreversible or writes_unlogged
 
 
 __all__ = ["can_undo", "is_irreversible", "may_be_irreversible"]

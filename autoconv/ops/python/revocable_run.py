@@ -13,7 +13,7 @@ from autoconv.ops.python.undo_log import ACTIVE, Log
 class Revoked(Exception):
     """The changes of a run are undone, and its call has to run as plain Python, which warns.
 
-    `_autoconv_printed` is the number of characters that it printed.
+    `_autoconv_printed` is the number of characters that the run printed.
     """
 
     _autoconv_printed = 0
@@ -26,13 +26,14 @@ def run_revocably(
     must_revoke: Callable[[], bool],
     saved_states: Sequence[tuple[Any, Callable[[], Any]]] = (),
 ) -> Any:
-    """Run with these values; if `must_revoke()` afterwards, undo the changes, also of the arrays, and raise Revoked.
+    """Return run(values); if `must_revoke()` afterwards, undo its changes, also of the arrays, and raise Revoked.
 
-    `saved_states` are the log's first entries. The result, or the error of the run, stands if a change cannot be
-    undone.
+    `saved_states` are the log's first entries: owners, with functions that restore their states. If a change cannot be
+    undone, the result is returned, or the run's own error raised. An error that has `_autoconv_undone` is raised as it
+    is, since `with_undo` has undone the changes already.
     """
-    writable = [array for array in arrays if array.flags.writeable]
-    copies = [array.copy() for array in writable]
+    writable_arrays = [array for array in arrays if array.flags.writeable]
+    saved_arrays = [array.copy() for array in writable_arrays]
     outer_log, log = ACTIVE.log, Log()
     log.entries += saved_states
     ACTIVE.log = log
@@ -50,8 +51,8 @@ def run_revocably(
             return result
         ACTIVE.log = None
         log.undo()
-        for array, copy in zip(writable, copies, strict=True):
-            array[...] = copy
+        for array, saved_array in zip(writable_arrays, saved_arrays, strict=True):
+            array[...] = saved_array
         error = Revoked()
         error._autoconv_printed = log.printed_count
         raise error

@@ -3,7 +3,7 @@
 A run that computes an int beyond 64 bits is repeated as plain Python, from the state before the run. During a run,
 `with_undo` logs how to undo each change made by the kernels of `objects.py`, and how much was printed, which is
 not printed again. At an irreversible change (an iterator's next, a method of an unknown class), a strict log abandons
-the run; any other log is lost.
+the run. Any other log is discarded (`lose`), and the run goes on, but can no longer be undone.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ HEAP_MUTATORS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
 _ATTRIBUTE_SETTERS = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _ATTRIBUTE_DELETERS = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
 _ORDERED_CLASSES = (collections.OrderedDict, collections.Counter)
-_PLAIN_FACTORIES = (None, int, float, complex, str, list, tuple, dict, set, frozenset)  # factories without user code
+_PLAIN_FACTORIES = (None, int, float, complex, str, list, tuple, dict, set, frozenset)  # of defaultdict, not the user's
 _MISSING = object()
-_ITEMS_PER_WRITE = 32  # a list or dict of at most so many items for each logged write is logged as a whole
+_ITEMS_PER_WRITE = 32  # a list or dict with at most this many items per counted write is logged as a whole
 _MAX_ENTRIES = 100_000  # logged changes, of a few hundred bytes each
 
 
@@ -58,7 +58,8 @@ class _Active(threading.local):
 class Log:
     """The changes of a run in order, as undo functions.
 
-    What a container or attribute held is logged once. Logged owners are kept alive, so that their ids stay unique.
+    The owner of a change is the container, array or instance that is changed. Only the value before the first change is
+    logged. Logged owners are kept alive, so that their ids stay unique.
     """
 
     def __init__(self, is_strict: bool = False) -> None:
@@ -67,11 +68,12 @@ class Log:
         self.byte_counts: dict[int, int] = {}  # logged bytes, by the id of an array
         self.write_counts: dict[int, int] = {}  # number of item writes, by the id of a list or dict
         self.own_iterators: dict[int, Any] = {}  # made by the run, so they need no undo
-        self.is_lost = False
+        self.is_lost = False  # some change is not logged, so that the run cannot be undone
         self.is_strict = is_strict  # an irreversible change abandons the run
         self.printed_count = 0  # characters
 
     def add(self, owner: Any, key: Any, undo: Callable[[], Any]) -> None:
+        """Log a change that `undo()` reverts; further changes under `key` need no entry."""
         self.logged_keys.add(key)
         self.entries.append((owner, undo))
         if len(self.entries) > _MAX_ENTRIES:
@@ -87,6 +89,7 @@ class Log:
         self.own_iterators.clear()
 
     def undo(self) -> None:
+        """Revert the logged changes, the last one first."""
         for _, undo in reversed(self.entries):
             undo()
         self.entries.clear()
@@ -141,7 +144,7 @@ def write_output(text: str) -> None:
         ACTIVE.log.printed_count += len(text)
 
 
-def changes(function: str) -> bool:
+def may_change_operand(function: str) -> bool:
     """Return whether a function of `objects.py` other than an in-place operator may change its first operand."""
     return function in _MUTATING_FUNCTIONS or changes_whole_list(function)
 
@@ -185,7 +188,10 @@ def attribute_needs_no_log(owner: Any, name: str) -> bool:
 
 
 def count_item_write(owner: Any) -> bool:
-    """Count a write to an item, and return whether it needs no logging; many writes log the whole list or dict."""
+    """Count a write to an item, and return whether it needs no logging.
+
+    After many writes, the whole list or dict is logged, and further ones need none.
+    """
     log = ACTIVE.log
     if log is None or log.is_lost or id(owner) in log.logged_keys:
         return True
@@ -228,7 +234,7 @@ def _would_advance_outer_iterator(log: Log, iterable: Any) -> bool:
 
 
 def log_iteration(iterable: Any) -> None:
-    """Discard the log before iteration over an iterator from outside, which cannot be restarted."""
+    """Discard the log before iteration over an iterator from before the run, which cannot be restarted."""
     log = ACTIVE.log
     if log is not None and _would_advance_outer_iterator(log, iterable):
         log.lose()
@@ -374,7 +380,7 @@ __all__ = [
     "ACTIVE",
     "Log",
     "ITERATOR_MAKERS",
-    "changes",
+    "may_change_operand",
     "is_logged",
     "log_apply",
     "log_attribute",

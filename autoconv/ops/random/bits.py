@@ -1,4 +1,4 @@
-"""Random numbers: counter-based generators (Philox, Threefry), each number a pure function of key and counter.
+"""Random numbers of counter-based generators (Philox, Threefry): each number is a pure function of key and counter.
 
 The stateless ops take the key as a tensor; the stateful ones draw key and counter from `GLOBAL`. Words become numbers
 as in TensorFlow: one seed gives the same uniform numbers and integers, and normal ones that are equal up to rounding.
@@ -33,19 +33,22 @@ class Bits(Protocol):
     """A stream of random words."""
 
     def blocks(self, numbers: np.ndarray, /) -> np.ndarray:
-        """Return four words for each of these positions: uint32 [n, 4]."""
+        """Return the blocks with these numbers, counted from 0, of four words each: uint32 [n, 4]."""
 
     def words(self, count: int, /) -> np.ndarray:
         """Return the next words, uint32 [count]."""
 
 
 def stream_name(op: str, dtype: DType) -> str:
-    """Return the name of the stream for draws of an op and a dtype. Streams of one seed start at the same number."""
+    """Return the name of the stream for draws of an op and a dtype.
+
+    Streams of different names and one seed start with the same words.
+    """
     return f"{op.removeprefix('random_')} {dtype.name}"
 
 
 def from_seed(seed: Any, alg: str) -> Bits:
-    """Return the words for a seed: two integers, which are mixed, or for "counter" those of Philox and its key."""
+    """Return the stream for a seed of two integers; if `alg` is "counter", of Philox' counter (two halves) and key."""
     size = seed_size(alg)
     if np.shape(seed) != (size,):
         raise InvalidArgumentError(f"seed must have shape [{size}], not {list(np.shape(seed))}")
@@ -67,7 +70,7 @@ def _element_count(shape: tuple[int, ...]) -> int:
 
 
 def _draw_words(bits: Bits, shape: tuple[int, ...], has_64_bits: bool = True) -> Any:
-    """Return words, or numbers of 64 bits, the first word in their lower half: uint64."""
+    """Return words of 32 bits, or numbers of 64 bits from pairs of words, the first in the lower half: uint64."""
     count = _element_count(shape)
     if not has_64_bits:
         return bits.words(count).astype(np.uint64).reshape(shape)
@@ -76,7 +79,7 @@ def _draw_words(bits: Bits, shape: tuple[int, ...], has_64_bits: bool = True) ->
 
 
 def _words_to_fractions(words: Any, dtype: DType) -> Any:
-    """Return numbers in [0, 1), float32, from the lower bits of words; of pairs of words for float64."""
+    """Return numbers in [0, 1) from the lower bits of words, as float32; for float64, of pairs in the last axis."""
     precision = PRECISION[dtype.name]
     if dtype is not float64:
         return (words & np.uint32(2**precision - 1)).astype(np.float32) * np.float32(2.0**-precision)
@@ -86,9 +89,8 @@ def _words_to_fractions(words: Any, dtype: DType) -> Any:
 
 def _draw_unit(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     """Return multiples of the dtype's epsilon, uniform in [0, 1)."""
-    words = bits.words(
-        2 * _element_count(shape)
-    ).reshape(-1, 2) if dtype is float64 else bits.words(_element_count(shape))
+    count = _element_count(shape)
+    words = bits.words(2 * count).reshape(-1, 2) if dtype is float64 else bits.words(count)
     return _words_to_fractions(words, dtype).astype(dtype.numpy, copy=False).reshape(shape)
 
 
@@ -98,9 +100,9 @@ def to_fractions(words: np.ndarray) -> Any:
 
 
 def _words_to_normal_pairs(words: Any, dtype: DType) -> Any:
-    """Apply Box and Muller's transform to words: sines and cosines in the last axis, float64.
+    """Apply the Box-Muller transform to the words in the last axis: two normal numbers in the last axis, float64.
 
-    Each step is rounded to float32 but for float64.
+    Unless the dtype is float64, each step is rounded to float32.
     """
     if dtype is float64:
         first, second = _words_to_fractions(words[..., :2], float64), _words_to_fractions(words[..., 2:], float64)
@@ -135,7 +137,8 @@ def _draw_normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
 def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     """Return normal numbers without those beyond two standard deviations.
 
-    A group of numbers, as many as one block makes, is drawn from a range of blocks of its own.
+    The result is filled by groups of as many numbers as one block makes. Each group has a range of blocks of its own,
+    and takes one block a round until all its numbers are accepted.
     """
     count, words_per_pair = _element_count(shape), words_per_normal_pair(dtype)
     group_size = 8 // words_per_pair
@@ -170,30 +173,35 @@ def _draw_integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> A
 # ---- the ops
 
 
-def _resolve_shape(op: str, shape: Any, vector: Any) -> tuple[int, ...]:
-    return shape if vector is None else check_shape(op, vector)
+def _resolve_shape(op: str, shape: Any, shape_vector: Any) -> tuple[int, ...]:
+    """Return the shape of a result: the operand's if there is one, else the attribute."""
+    return shape if shape_vector is None else check_shape(op, shape_vector)
 
 
 def _float_type(name: str) -> Callable[..., TensorType]:
-    def rule(vector: TensorType | None = None, *, shape: Any, dtype: DType = float32, **_: Any) -> TensorType:
+    """Return the type rule of the op `name`, which draws floating numbers."""
+
+    def rule(shape_vector: TensorType | None = None, *, shape: Any, dtype: DType = float32, **_: Any) -> TensorType:
         if not dtype.is_floating:
             raise TypeError(f"{name} draws floating numbers, found dtype {dtype.name}")
-        return TensorType(dtype, static_shape(name, shape, vector))
+        return TensorType(dtype, static_shape(name, shape, shape_vector))
 
     return rule
 
 
 def _integer_type(name: str) -> Callable[..., TensorType]:
-    def rule(low: TensorType, high: TensorType, vector: TensorType | None = None, *, shape: Any, **_: Any) -> Any:
+    """Return the type rule of the op `name`, which draws integers between bounds."""
+
+    def rule(low: TensorType, high: TensorType, shape_vector: TensorType | None = None, *, shape: Any, **_: Any) -> Any:
         if not low.dtype.is_integer or low.dtype is not high.dtype:
             raise TypeError(f"{name} takes integer bounds of one dtype, found {low.dtype.name} and {high.dtype.name}")
-        return TensorType(low.dtype, static_shape(name, shape, vector))
+        return TensorType(low.dtype, static_shape(name, shape, shape_vector))
 
     return rule
 
 
 def with_seed_operand(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
-    """Return the type rule of an op whose first operand is its seed."""
+    """Return the type rule of an op that has a seed before the operands of `rule`."""
 
     def with_seed(seed: TensorType, *inputs: TensorType, **attributes: Any) -> TensorType:
         if not seed.dtype.is_integer:
@@ -207,23 +215,25 @@ def with_seed_operand(rule: Callable[..., TensorType]) -> Callable[..., TensorTy
 
 
 _NO_GRADIENT = no_gradient("random numbers do not depend on what they are drawn with")
-_VECTOR, _SEED = np.array([2, 3], np.int32), np.array([7, 42], np.int64)
+_SHAPE_VECTOR, _SEED = np.array([2, 3], np.int32), np.array([7, 42], np.int64)
 
 
 def _define_float_ops(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Callable[..., Any]) -> None:
     """Define the stateful and the stateless op of a floating distribution."""
 
-    def stateful(vector: Any = None, *, shape: Any, dtype: DType = float32, seed: Any = None) -> Any:
-        result_shape = _resolve_shape(name, shape, vector)
+    def stateful(shape_vector: Any = None, *, shape: Any, dtype: DType = float32, seed: Any = None) -> Any:
+        result_shape = _resolve_shape(name, shape, shape_vector)
         return draw(GLOBAL.next(stream_name(name, dtype), _element_count(result_shape), seed), result_shape, dtype)
 
-    def stateless(seed: Any, vector: Any = None, *, shape: Any, dtype: DType = float32, alg: str = "philox") -> Any:
-        return draw(from_seed(seed, alg), _resolve_shape(name, shape, vector), dtype)
+    def stateless(
+        seed: Any, shape_vector: Any = None, *, shape: Any, dtype: DType = float32, alg: str = "philox"
+    ) -> Any:
+        return draw(from_seed(seed, alg), _resolve_shape(name, shape, shape_vector), dtype)
 
     define(
         name=f"random_{name}", graphdef=graphdefs[0], result=_float_type(f"random_{name}"),
         kernel=quiet(stateful), gradient=_NO_GRADIENT, effects=Effects.RANDOM,
-        samples=(sample(shape=(2, 3), dtype=float32), sample(_VECTOR, shape=(None, 3), dtype=float64, seed=1)),
+        samples=(sample(shape=(2, 3), dtype=float32), sample(_SHAPE_VECTOR, shape=(None, 3), dtype=float64, seed=1)),
         sizes=SizeOperand("shape", 0),
     )  # fmt: skip
     define(
@@ -231,7 +241,7 @@ def _define_float_ops(name: str, stateless_name: str, graphdefs: tuple[str, str]
         kernel=quiet(stateless), gradient=_NO_GRADIENT,
         samples=(
             sample(_SEED, shape=(2, 3), dtype=float32),
-            sample(_SEED, _VECTOR, shape=(None, 3), dtype=float64),
+            sample(_SEED, _SHAPE_VECTOR, shape=(None, 3), dtype=float64),
             sample(_SEED, shape=(2, 3), dtype=float32, alg="threefry"),
         ),
         sizes=SizeOperand("shape", 1),
@@ -248,33 +258,33 @@ _define_float_ops(
 )  # fmt: skip
 
 
-def _random_uniform_int(low: Any, high: Any, vector: Any = None, *, shape: Any, seed: Any = None) -> Any:
-    result_shape = _resolve_shape("random_uniform_int", shape, vector)
+def _random_uniform_int(low: Any, high: Any, shape_vector: Any = None, *, shape: Any, seed: Any = None) -> Any:
+    result_shape = _resolve_shape("random_uniform_int", shape, shape_vector)
     bits = GLOBAL.next(stream_name("uniform_int", as_dtype(low.dtype)), _element_count(result_shape), seed)
     return _draw_integers(bits, result_shape, low, high)
 
 
 def _stateless_uniform_int(
-    seed: Any, low: Any, high: Any, vector: Any = None, *, shape: Any, alg: str = "philox"
+    seed: Any, low: Any, high: Any, shape_vector: Any = None, *, shape: Any, alg: str = "philox"
 ) -> Any:
     return _draw_integers(
-        from_seed(seed, alg), _resolve_shape("stateless_random_uniform_int", shape, vector), low, high
+        from_seed(seed, alg), _resolve_shape("stateless_random_uniform_int", shape, shape_vector), low, high
     )
 
 
-def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType, **_: Any) -> TensorType:
+def _bits_type(shape_vector: TensorType | None = None, *, shape: Any, dtype: DType, **_: Any) -> TensorType:
     if not dtype.is_integer:
         raise TypeError(f"random bits make integers, found dtype {dtype.name}")
-    return TensorType(dtype, static_shape("stateless_random_bits", shape, vector))
+    return TensorType(dtype, static_shape("stateless_random_bits", shape, shape_vector))
 
 
-def _stateless_bits(seed: Any, vector: Any = None, *, shape: Any, dtype: DType, alg: str = "philox") -> Any:
-    result_shape = _resolve_shape("stateless_random_bits", shape, vector)
+def _stateless_bits(seed: Any, shape_vector: Any = None, *, shape: Any, dtype: DType, alg: str = "philox") -> Any:
+    result_shape = _resolve_shape("stateless_random_bits", shape, shape_vector)
     return _draw_words(from_seed(seed, alg), result_shape, dtype.size == 8).astype(dtype.numpy)
 
 
-def _random_bits(vector: Any = None, *, shape: Any, dtype: DType, seed: Any = None) -> Any:
-    result_shape = _resolve_shape("random_bits", shape, vector)
+def _random_bits(shape_vector: Any = None, *, shape: Any, dtype: DType, seed: Any = None) -> Any:
+    result_shape = _resolve_shape("random_bits", shape, shape_vector)
     bits = GLOBAL.next(stream_name("bits", dtype), _element_count(result_shape), seed)
     return _draw_words(bits, result_shape, dtype.size == 8).astype(dtype.numpy)
 
@@ -284,20 +294,20 @@ _LOW, _HIGH = np.int32(-3), np.int32(9)
 random_uniform_int = define(
     name="random_uniform_int", graphdef="RandomUniformInt", result=_integer_type("random_uniform_int"),
     kernel=quiet(_random_uniform_int), gradient=_NO_GRADIENT, effects=Effects.RANDOM | Effects.RAISE, unify=(0, 1),
-    samples=(sample(_LOW, _HIGH, shape=(2, 3)), sample(_LOW, _HIGH, _VECTOR, shape=(None, 3), seed=1)),
+    samples=(sample(_LOW, _HIGH, shape=(2, 3)), sample(_LOW, _HIGH, _SHAPE_VECTOR, shape=(None, 3), seed=1)),
     sizes=SizeOperand("shape", 2),
 )  # fmt: skip
 stateless_random_uniform_int = define(
     name="stateless_random_uniform_int", graphdef="StatelessRandomUniformIntV2",
     result=with_seed_operand(_integer_type("stateless_random_uniform_int")), kernel=quiet(_stateless_uniform_int),
     gradient=_NO_GRADIENT, effects=Effects.RAISE, unify=(1, 2),
-    samples=(sample(_SEED, _LOW, _HIGH, shape=(2, 3)), sample(_SEED, _LOW, _HIGH, _VECTOR, shape=(None, 3))),
+    samples=(sample(_SEED, _LOW, _HIGH, shape=(2, 3)), sample(_SEED, _LOW, _HIGH, _SHAPE_VECTOR, shape=(None, 3))),
     sizes=SizeOperand("shape", 3),
 )  # fmt: skip
 stateless_random_bits = define(
     name="stateless_random_bits", graphdef="StatelessRandomUniformFullIntV2", result=with_seed_operand(_bits_type),
     kernel=_stateless_bits, gradient=_NO_GRADIENT,
-    samples=(sample(_SEED, shape=(2, 3), dtype=int64), sample(_SEED, _VECTOR, shape=(None, 3), dtype=int32)),
+    samples=(sample(_SEED, shape=(2, 3), dtype=int64), sample(_SEED, _SHAPE_VECTOR, shape=(None, 3), dtype=int32)),
     sizes=SizeOperand("shape", 1),
 )  # fmt: skip
 random_bits = define(

@@ -1,7 +1,7 @@
 """Random numbers with parameters per element: gamma, Poisson and binomial.
 
-As in `bits`, the conversion of bits is implemented here, so that a seed gives TensorFlow's numbers everywhere.
-Each number of a result has blocks of words of its own, from which rejected candidates are drawn again.
+As in `bits`, the conversion of bits to numbers is implemented here, so that a seed gives TensorFlow's numbers. Each
+number of a result has blocks of words of its own; where a candidate is rejected, the next one is made of these.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
 _NO_GRADIENT = no_gradient("random numbers are not differentiated through")
-MAX_DIRECT_MEAN = 10.0  # means below are drawn by products of uniform numbers (Poisson) or by steps (binomial)
+MAX_DIRECT_MEAN = 10.0  # below this mean, products of uniform numbers (Poisson) or geometric steps (binomial) are used
 BLOCKS_FOR_STEPS = 42  # blocks reserved for a binomial number by geometric steps, as in TensorFlow
 
 
@@ -40,25 +40,25 @@ def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
     if not np.all(alphas > 0):
         raise InvalidArgumentError(f"gamma takes a positive alpha, found {np.min(alphas)}")
     is_below_one = alphas < 1
-    d = alphas + np.where(is_below_one, 2.0 / 3.0, -1.0 / 3.0)
-    c = 1.0 / 3.0 / np.sqrt(d)
+    shifted_alphas = alphas + np.where(is_below_one, 2.0 / 3.0, -1.0 / 3.0)
+    slopes = 1.0 / 3.0 / np.sqrt(shifted_alphas)
     numbers = np.empty(alphas.size)
     exponential_positions = np.flatnonzero(alphas == 1.0)
     numbers[exponential_positions] = -np.log1p(-streams.uniform(exponential_positions))
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         normal = streams.normal(positions)
-        cube = 1.0 + c[positions] * normal
-        is_positive = cube > 0
-        positions, normal, cube = positions[is_positive], normal[is_positive], cube[is_positive] ** 3
-        uniform, square = streams.uniform(positions), normal * normal
-        is_squeezed = uniform < 1.0 - 0.0331 * square * square
-        is_accepted = is_squeezed | (np.log(uniform) < 0.5 * square + d[positions] * (1.0 - cube + np.log(cube)))
-        candidates = np.zeros(is_positive.size)
-        candidates[is_positive] = d[positions] * cube
-        accepted = np.zeros(is_positive.size, bool)
-        accepted[is_positive] = is_accepted
-        return candidates, accepted
+        root = 1.0 + slopes[positions] * normal
+        is_positive = root > 0
+        positions, normal, cube = positions[is_positive], normal[is_positive], root[is_positive] ** 3
+        uniform, square, scale = streams.uniform(positions), normal * normal, shifted_alphas[positions]
+        is_surely_accepted = uniform < 1.0 - 0.0331 * square * square
+        candidates, is_accepted = np.zeros(is_positive.size), np.zeros(is_positive.size, bool)
+        candidates[is_positive] = scale * cube
+        is_accepted[is_positive] = is_surely_accepted | (
+            np.log(uniform) < 0.5 * square + scale * (1.0 - cube + np.log(cube))
+        )
+        return candidates, is_accepted
 
     _draw_until_accepted(numbers, np.flatnonzero(alphas != 1.0), attempt)
     positions_below_one = np.flatnonzero(is_below_one)
@@ -80,19 +80,19 @@ def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
         numbers[active_positions[is_complete]] = count[active_positions[is_complete]]
         active_positions = active_positions[~is_complete]
         count[active_positions] += 1
-    b = 0.931 + 2.53 * np.sqrt(means)
-    a = -0.059 + 0.02483 * b
-    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+    hat_widths = 0.931 + 2.53 * np.sqrt(means)
+    hat_tails = -0.059 + 0.02483 * hat_widths
+    inverse_alpha = 1.1239 + 1.1328 / (hat_widths - 3.4)
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        u, v = streams.uniform(positions) - 0.5, streams.uniform(positions)
-        distance = 0.5 - np.abs(u)
-        k = np.floor((2.0 * a[positions] / distance + b[positions]) * u + means[positions] + 0.43)
-        is_surely_accepted = (distance >= 0.07) & (v <= 0.9277 - 3.6224 / (b[positions] - 2.0))
-        is_outside = (k < 0) | ((distance < 0.013) & (v > distance))
-        log_proposal = np.log(v * inverse_alpha[positions] / (a[positions] / distance**2 + b[positions]))
-        log_target = -means[positions] + k * np.log(means[positions]) - _log_factorial(np.maximum(k, 0.0))
-        return k, is_surely_accepted | (~is_outside & (log_proposal <= log_target))
+        offset, height = streams.uniform(positions) - 0.5, streams.uniform(positions)
+        distance, tail, width = 0.5 - np.abs(offset), hat_tails[positions], hat_widths[positions]
+        counts = np.floor((2.0 * tail / distance + width) * offset + means[positions] + 0.43)
+        is_surely_accepted = (distance >= 0.07) & (height <= 0.9277 - 3.6224 / (width - 2.0))
+        is_outside = (counts < 0) | ((distance < 0.013) & (height > distance))
+        log_proposal = np.log(height * inverse_alpha[positions] / (tail / distance**2 + width))
+        log_target = -means[positions] + counts * np.log(means[positions]) - _log_factorial(np.maximum(counts, 0.0))
+        return counts, is_surely_accepted | (~is_outside & (log_proposal <= log_target))
 
     _draw_until_accepted(numbers, np.flatnonzero((means >= MAX_DIRECT_MEAN) & np.isfinite(means)), attempt)
     return streams.arrange(numbers)
@@ -106,48 +106,49 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
     if not np.all(trial_counts >= 0) or not np.all((success_probabilities >= 0) & (success_probabilities <= 1)):
         raise InvalidArgumentError("binomial takes counts of at least 0 and probabilities from 0 to 1")
     is_mirrored = success_probabilities > 0.5
-    p = np.where(is_mirrored, 1.0 - success_probabilities, success_probabilities)
+    chances = np.where(is_mirrored, 1.0 - success_probabilities, success_probabilities)
     numbers = np.zeros(trial_counts.size)
-    has_small_mean = trial_counts * p < MAX_DIRECT_MEAN
+    has_small_mean = trial_counts * chances < MAX_DIRECT_MEAN
     streams.space_blocks(np.where(has_small_mean, BLOCKS_FOR_STEPS, RESERVED_BLOCKS))
     active_positions, steps = np.flatnonzero(has_small_mean), np.zeros(trial_counts.size)
     while active_positions.size:
-        steps[active_positions] += np.ceil(np.log(streams.uniform(active_positions)) / np.log1p(-p[active_positions]))
+        log_uniform = np.log(streams.uniform(active_positions))
+        steps[active_positions] += np.ceil(log_uniform / np.log1p(-chances[active_positions]))
         active_positions = active_positions[steps[active_positions] <= trial_counts[active_positions]]
         numbers[active_positions] += 1
-    deviation = np.sqrt(trial_counts * p * (1.0 - p))
-    b = 1.15 + 2.53 * deviation
-    a = -0.0873 + 0.0248 * b + 0.01 * p
-    modes, odds = np.floor((trial_counts + 1.0) * p), p / (1.0 - p)
+    deviation = np.sqrt(trial_counts * chances * (1.0 - chances))
+    hat_widths = 1.15 + 2.53 * deviation
+    hat_tails = -0.0873 + 0.0248 * hat_widths + 0.01 * chances
+    modes, odds = np.floor((trial_counts + 1.0) * chances), chances / (1.0 - chances)
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n, mode, ratio = trial_counts[positions], modes[positions], odds[positions]
-        u, v = streams.uniform(positions), streams.uniform(positions)
-        u = u - 0.5
-        distance = 0.5 - np.abs(u)
-        k = np.floor((2.0 * a[positions] / distance + b[positions]) * u + n * p[positions] + 0.5)
-        is_surely_accepted = (distance >= 0.07) & (v <= 0.92 - 4.2 / b[positions])
-        is_outside = (k < 0) | (k > n)
-        clipped_k = np.clip(k, 0.0, n)
-        alpha = (2.83 + 5.1 / b[positions]) * deviation[positions]
-        log_proposal = np.log(v * alpha / (a[positions] / distance**2 + b[positions]))
+        offset, height = streams.uniform(positions) - 0.5, streams.uniform(positions)
+        distance, tail, width = 0.5 - np.abs(offset), hat_tails[positions], hat_widths[positions]
+        candidates = np.floor((2.0 * tail / distance + width) * offset + n * chances[positions] + 0.5)
+        is_surely_accepted = (distance >= 0.07) & (height <= 0.92 - 4.2 / width)
+        is_outside = (candidates < 0) | (candidates > n)
+        successes = np.clip(candidates, 0.0, n)
+        alpha = (2.83 + 5.1 / width) * deviation[positions]
+        log_proposal = np.log(height * alpha / (tail / distance**2 + width))
         log_target = (
             (mode + 0.5) * np.log((mode + 1.0) / (ratio * (n - mode + 1.0)))
-            + (n + 1.0) * np.log((n - mode + 1.0) / (n - clipped_k + 1.0))
-            + (clipped_k + 0.5) * np.log(ratio * (n - clipped_k + 1.0) / (clipped_k + 1.0))
+            + (n + 1.0) * np.log((n - mode + 1.0) / (n - successes + 1.0))
+            + (successes + 0.5) * np.log(ratio * (n - successes + 1.0) / (successes + 1.0))
             + _stirling_correction(mode) + _stirling_correction(n - mode)
-            - _stirling_correction(clipped_k) - _stirling_correction(n - clipped_k)
+            - _stirling_correction(successes) - _stirling_correction(n - successes)
         )  # fmt: skip
-        return k, is_surely_accepted | (~is_outside & (log_proposal <= log_target))
+        return candidates, is_surely_accepted | (~is_outside & (log_proposal <= log_target))
 
     _draw_until_accepted(numbers, np.flatnonzero(~has_small_mean), attempt)
     return streams.arrange(np.where(is_mirrored, trial_counts - numbers, numbers))
 
 
 class _NumberStreams:
-    """The numbers of a result, parameter by parameter, each with blocks of random words of its own.
+    """The random words of the numbers of a result; numbers of one parameter are neighbours.
 
-    A block makes two uniform or two normal numbers, and the second is taken first.
+    Each number has blocks of words of its own. A block makes two uniform or two normal numbers, of which the second is
+    taken first.
     """
 
     def __init__(self, bits: Bits, parameter_count: int, shape: tuple[int, ...]) -> None:
@@ -160,15 +161,15 @@ class _NumberStreams:
         self._unused_counts = {kind: np.zeros(number_count, np.int64) for kind in self._pairs}
 
     def space_blocks(self, distances: np.ndarray) -> None:
-        """Give each number the blocks from `distances` times its position on."""
+        """Let the blocks of the number at position i begin with block i·distances[i]."""
         self._next_blocks = np.arange(distances.size, dtype=np.uint64) * distances.astype(np.uint64)
 
     def of_parameter(self, values: np.ndarray) -> np.ndarray:
-        """Return the parameter of each number."""
+        """Return the parameter of each number, given each parameter once."""
         return np.repeat(values.ravel(), self._count_per_parameter)
 
     def arrange(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the numbers as the result has them: parameters are its last dimensions."""
+        """Return the numbers in the shape of the result, whose last dimensions are those of the parameters."""
         return numbers.reshape(self._parameter_count, self._count_per_parameter).T.reshape(self._shape)
 
     def uniform(self, positions: np.ndarray) -> np.ndarray:
@@ -180,6 +181,7 @@ class _NumberStreams:
     def _draw(
         self, kind: str, positions: np.ndarray, pairs_of_blocks: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
+        """Draw for the numbers at these positions; `pairs_of_blocks` makes two numbers of each block."""
         drawn_pairs, unused_counts = self._pairs[kind], self._unused_counts[kind]
         exhausted_positions = positions[unused_counts[positions] == 0]
         if exhausted_positions.size:
@@ -200,8 +202,8 @@ def _parameter_and_streams(bits: Bits, shape: tuple[int, ...], parameter: Any) -
     return streams.of_parameter(parameter_values), streams
 
 
-def _log_factorial(k: np.ndarray) -> np.ndarray:
-    return np.array([math.lgamma(x + 1.0) for x in k.tolist()])
+def _log_factorial(counts: np.ndarray) -> np.ndarray:
+    return np.array([math.lgamma(count + 1.0) for count in counts.tolist()])
 
 
 STIRLING_CORRECTIONS = np.array([
@@ -210,18 +212,22 @@ STIRLING_CORRECTIONS = np.array([
 ])  # fmt: skip
 
 
-def _stirling_correction(k: np.ndarray) -> np.ndarray:
-    """Return log(k!) minus Stirling's approximation of it."""
-    square = (k + 1.0) ** 2
-    series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / (k + 1.0)
-    result: np.ndarray = np.where(k <= 9, STIRLING_CORRECTIONS[np.minimum(k, 9).astype(np.int64)], series)
+def _stirling_correction(counts: np.ndarray) -> np.ndarray:
+    """Return, for each count, the logarithm of its factorial minus Stirling's approximation of that."""
+    square = (counts + 1.0) ** 2
+    series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / (counts + 1.0)
+    result: np.ndarray = np.where(counts <= 9, STIRLING_CORRECTIONS[np.minimum(counts, 9).astype(np.int64)], series)
     return result
 
 
 def _draw_until_accepted(
     numbers: np.ndarray, positions: np.ndarray, attempt: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 ) -> None:
-    """Rejection sampling: attempt(positions) returns candidates, and which are accepted; the others are retried."""
+    """Sample by rejection into `numbers`, at these positions.
+
+    attempt(positions) returns a candidate for each position, and a bool array of those that are accepted. Positions
+    without an accepted candidate are attempted again.
+    """
     while positions.size:
         candidates, is_accepted = attempt(positions)
         numbers[positions[is_accepted]] = candidates[is_accepted]
@@ -230,10 +236,13 @@ def _draw_until_accepted(
 
 def _can_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     """Return whether the shape `shape` broadcasts to `target`."""
-    return len(shape) <= len(target) and all(a in (1, b) for a, b in zip(shape[::-1], target[::-1], strict=False))
+    pairs = zip(shape[::-1], target[::-1], strict=False)
+    return len(shape) <= len(target) and all(size in (1, target_size) for size, target_size in pairs)
 
 
 def _type_rule(name: str, parameter_count: int) -> Callable[..., TensorType]:
+    """Return the type rule of a distribution: a shape vector may follow its parameters."""
+
     def rule(*inputs: TensorType, shape: tuple[int | None, ...] | None, dtype: DType = float32, **_: Any) -> TensorType:
         for parameter in inputs[:parameter_count]:
             if not parameter.dtype.is_floating:
@@ -292,7 +301,10 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
     )  # fmt: skip
 
 
-_PAIR = np.array([0.5, 30.0])
-_define("gamma", ("RandomGamma", "StatelessRandomGammaV3"), gamma, _PAIR)
-_define("poisson", ("RandomPoissonV2", "StatelessRandomPoisson"), poisson, _PAIR)
-_define("binomial", ("StatefulRandomBinomial", "StatelessRandomBinomial"), binomial, np.array([5.0, 9.0]), _PAIR / 60)
+_PARAMETERS = np.array([0.5, 30.0])
+_define("gamma", ("RandomGamma", "StatelessRandomGammaV3"), gamma, _PARAMETERS)
+_define("poisson", ("RandomPoissonV2", "StatelessRandomPoisson"), poisson, _PARAMETERS)
+_define(
+    "binomial", ("StatefulRandomBinomial", "StatelessRandomBinomial"), binomial,
+    np.array([5.0, 9.0]), _PARAMETERS / 60,
+)  # fmt: skip

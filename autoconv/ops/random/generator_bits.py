@@ -3,10 +3,10 @@
 The code is converted where a graph leaves the process.
 
 PCG64, of NumPy's `default_rng`, has six words of 64 bits: high and low half of the state, high and low half of the
-increment, whether half of a word is kept, and that half. The Mersenne Twister, of `RandomState` and of Python's
-`random`, has 624 words of 32 bits and the position of the next one. Behind it are five words for normal numbers, which
-RandomState draws in pairs: whether the second of a pair is left, and the two uniform numbers, of 27 and 26 bits each,
-that the pair was made of.
+increment, 1 or 0 for a half of a word that is not used yet, and that half. The Mersenne Twister, of `RandomState` and
+of Python's `random`, has 624 words of 32 bits and the position of the next one. Five words for normal numbers follow,
+which RandomState draws in pairs: 1 or 0 for a second number of a pair that is not used yet, and the bits, 27 and 26, of
+the two uniform numbers that the pair is made of.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _ONE, _HALF_BITS = np.uint64(1), np.uint64(32)
 _HALF, _FULL = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)
 _MULTIPLIER_HIGH, _MULTIPLIER_LOW = np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645)
 _POOL_STEP, _WORD_STEP = np.uint64(0x931E8875), np.uint64(0x58F38DED)
-_POSITION, _KEPT = 624, 625  # in the state of a Mersenne Twister
+_POSITION, _HAS_SPARE = 624, 625  # in the state of a Mersenne Twister
 
 
-class Bits(NamedTuple):
-    """The bits of a generator: functions of its state. `below` draws a word from 0 up to another one."""
+class GeneratorBits(NamedTuple):
+    """The functions that draw bits from a generator's state, which is their first argument."""
 
-    next_half: Callable[[Any], Any]
-    next_word: Callable[[Any], Any]
-    next_float: Callable[[Any], Any]
-    below: Callable[[Any, Any], Any]
+    next_half: Callable[[Any], Any]  # 32 bits
+    next_word: Callable[[Any], Any]  # 64 bits
+    next_float: Callable[[Any], Any]  # in [0, 1)
+    up_to: Callable[[Any, Any], Any]  # a word from 0 to the second argument, which is included
 
 
 # ---- PCG64
@@ -62,9 +62,9 @@ def next_word_of_pcg64(state: Any) -> Any:
 
 
 def next_half_of_pcg64(state: Any) -> Any:
-    """Return the next 32 bits, as a word: one half of a word, and the next time its other half."""
+    """Return the next 32 bits, as a word of 64: the lower half of a new word, or the upper half of the last one."""
     half = state[5]
-    if state[4] != 0:
+    if state[4] != 0:  # the upper half is not used yet
         state[4] = 0
     else:
         word = next_word_of_pcg64(state)
@@ -87,7 +87,8 @@ def fraction_of_word(word: Any) -> Any:
 def seed_pcg64(state: Any, seed: Any, count: Any) -> None:
     """Write the state for a seed, a nonnegative integer of at most 64 bits, as NumPy's SeedSequence spreads it.
 
-    The words of its pool, a `count` of 4, are an argument so that the loops over them are loops of the graph.
+    `count` is 4, the number of words in the pool of SeedSequence. It is an argument so that the loops over these words
+    are loops of the graph.
     """
     if seed < 0:
         raise ValueError("expected non-negative integer")
@@ -106,7 +107,7 @@ def seed_pcg64(state: Any, seed: Any, count: Any) -> None:
 
 
 def _spread(word: Any, count: Any) -> np.ndarray:
-    """Return four words for one; `count` is 4."""
+    """Return four words of 64 bits that SeedSequence makes of one; `count` is 4."""
     multiplier = np.uint64(0x43B0D7E5)
     pool = np.zeros(4, np.uint64)
     pool[0] = word & _HALF
@@ -176,21 +177,21 @@ def next_float_of_mersenne(state: Any) -> Any:
 
 def next_normal(state: Any) -> Any:
     """Return a normal number by Marsaglia's polar method, as RandomState does."""
-    is_kept = state[_KEPT] != 0
+    has_spare = state[_HAS_SPARE] != 0
     square = 2.0
     while square >= 1.0 or square == 0.0:
-        if not is_kept:
+        if not has_spare:
             for i in range(4):
-                state[_KEPT + 1 + i] = next_half_of_mersenne(state) >> np.uint64(5 + i % 2)
-        x, y = _from_kept(state, _KEPT + 1), _from_kept(state, _KEPT + 3)
+                state[_HAS_SPARE + 1 + i] = next_half_of_mersenne(state) >> np.uint64(5 + i % 2)
+        x, y = _symmetric_fraction(state, _HAS_SPARE + 1), _symmetric_fraction(state, _HAS_SPARE + 3)
         square = x * x + y * y
-    state[_KEPT] = 0 if is_kept else 1
+    state[_HAS_SPARE] = 0 if has_spare else 1
     scale = np.sqrt(-2.0 * np.log(square) / square)
-    return scale * (x if is_kept else y)
+    return scale * (x if has_spare else y)
 
 
-def _from_kept(state: Any, position: int) -> Any:
-    """Return a number in [-1, 1) from the words at a position of the state."""
+def _symmetric_fraction(state: Any, position: int) -> Any:
+    """Return a number in [-1, 1) from the two words at a position of the state, of 27 and 26 bits."""
     fraction = (np.float64(state[position]) * 67108864.0 + np.float64(state[position + 1])) / 9007199254740992.0
     return 2.0 * fraction - 1.0
 
@@ -204,15 +205,15 @@ def seed_mersenne(state: Any, seed: Any) -> None:
         state[i] = word
         word = (word ^ (word >> np.uint32(30))) * np.uint32(1812433253) + np.uint32(i + 1)
     state[_POSITION] = 624
-    state[_KEPT] = 0
+    state[_HAS_SPARE] = 0
 
 
-# ---- integers below others
+# ---- integers up to a given one
 
 
-def below_by_product(state: Any, last: Any) -> Any:
+def up_to_by_product(state: Any, last: Any) -> Any:
     """Return a word from 0 to `last` from PCG64, by Lemire's method, as `Generator` does."""
-    count, number, is_drawn = last + _ONE, last, last == 0
+    count, number, is_drawn = last + _ONE, last, last == 0  # of 0 alone, nothing is drawn
     if last <= _HALF:
         threshold = (_HALF - last) % count
         while not is_drawn:
@@ -227,7 +228,7 @@ def below_by_product(state: Any, last: Any) -> Any:
     return number
 
 
-def masked_below(bits: Bits, state: Any, last: Any) -> Any:
+def masked_up_to(bits: GeneratorBits, state: Any, last: Any) -> Any:
     """Return a word from 0 to `last`: of as many bits, drawn until it is small enough, as `RandomState` does."""
     mask = last
     for shift in (1, 2, 4, 8, 16, 32):
@@ -239,18 +240,18 @@ def masked_below(bits: Bits, state: Any, last: Any) -> Any:
     return number
 
 
-def below_by_mask(state: Any, last: Any) -> Any:
-    return masked_below(RANDOM_STATE, state, last)
+def up_to_by_mask(state: Any, last: Any) -> Any:
+    return masked_up_to(RANDOM_STATE, state, last)
 
 
-def below_by_upper_bits(state: Any, last: Any) -> Any:
+def up_to_by_upper_bits(state: Any, last: Any) -> Any:
     """Return a word from 0 to `last` from the upper bits of words of 32 bits, as Python's `random` does."""
     count = last + _ONE
-    rest, width = count, np.uint64(1)
+    upper_bits, width = count, np.uint64(1)  # the width of the count in bits
     for shift in (32, 16, 8, 4, 2, 1):
-        if rest >> np.uint64(shift) != 0:
+        if upper_bits >> np.uint64(shift) != 0:
             width = width + np.uint64(shift)
-            rest = rest >> np.uint64(shift)
+            upper_bits = upper_bits >> np.uint64(shift)
     number = count
     while number >= count:
         number = next_half_of_mersenne(state)
@@ -261,11 +262,11 @@ def below_by_upper_bits(state: Any, last: Any) -> Any:
     return number
 
 
-PCG64 = Bits(next_half_of_pcg64, next_word_of_pcg64, next_float_of_pcg64, below_by_product)
-RANDOM_STATE = Bits(next_half_of_mersenne, next_word_of_mersenne, next_float_of_mersenne, below_by_mask)
-PYTHON = Bits(next_half_of_mersenne, next_word_of_mersenne, next_float_of_mersenne, below_by_upper_bits)
+PCG64 = GeneratorBits(next_half_of_pcg64, next_word_of_pcg64, next_float_of_pcg64, up_to_by_product)
+RANDOM_STATE = GeneratorBits(next_half_of_mersenne, next_word_of_mersenne, next_float_of_mersenne, up_to_by_mask)
+PYTHON = GeneratorBits(next_half_of_mersenne, next_word_of_mersenne, next_float_of_mersenne, up_to_by_upper_bits)
 
 __all__ = [
-    "Bits", "PCG64", "PYTHON", "RANDOM_STATE", "fraction_of_word", "masked_below", "next_normal", "seed_mersenne",
-    "seed_pcg64",
+    "PCG64", "PYTHON", "RANDOM_STATE", "GeneratorBits", "fraction_of_word", "masked_up_to", "next_normal",
+    "seed_mersenne", "seed_pcg64",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Draws of the random generators of NumPy and of Python, as ordinary code.
 
-The code is converted where a graph leaves the process; the numbers are those of the generators, bit for bit where the
-elementary functions of the other runtime are.
+The code is converted where a graph leaves the process. Its numbers are those of the generators, bit for bit if the
+elementary functions of the other runtime are the same.
 """
 
 from __future__ import annotations
@@ -11,60 +11,61 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.ops.random.generator_bits import Bits, fraction_of_word, masked_below, next_normal
+from autoconv.ops.random.generator_bits import GeneratorBits, fraction_of_word, masked_up_to, next_normal
 
 _ONE = np.uint64(1)
 _NORMAL_TAIL, _EXPONENTIAL_TAIL = 3.6541528853610087963519472518, 7.69711747013104972
 _INVERSE_NORMAL_TAIL = 0.27366123732975827203338247596
 
 
-def integer(bits: Bits, state: Any, low: Any, high: Any) -> Any:
+def integer(bits: GeneratorBits, state: Any, low: Any, high: Any) -> Any:
     """Draw from `low` up to below `high`."""
     if low >= high:
         raise ValueError("low >= high")
     low_word = np.uint64(np.int64(low))
-    return np.int64(low_word + bits.below(state, np.uint64(np.int64(high)) - low_word - _ONE))
+    return np.int64(low_word + bits.up_to(state, np.uint64(np.int64(high)) - low_word - _ONE))
 
 
-def closed_integer(bits: Bits, state: Any, low: Any, last: Any) -> Any:
+def closed_integer(bits: GeneratorBits, state: Any, low: Any, last: Any) -> Any:
+    """Draw from `low` up to `last`, which is included."""
     return integer(bits, state, low, last + 1)
 
 
-def permutation(bits: Bits, state: Any, count: Any) -> Any:
+def permutation(bits: GeneratorBits, state: Any, count: Any) -> Any:
     """Return the integers below `count` in random order."""
     order = np.arange(count)
     for i in range(count - 1, 0, -1):
-        j = np.int64(masked_below(bits, state, np.uint64(i)))
+        j = np.int64(masked_up_to(bits, state, np.uint64(i)))
         swapped_item = order[i]
         order[i] = order[j]
         order[j] = swapped_item
     return order
 
 
-def permuted_rows(bits: Bits, state: Any, x: Any) -> Any:
+def permuted_rows(bits: GeneratorBits, state: Any, x: Any) -> Any:
     return x[permutation(bits, state, len(x))]
 
 
 # ---- floats
 
 
-def fraction(bits: Bits, state: Any) -> Any:
+def fraction(bits: GeneratorBits, state: Any) -> Any:
     return bits.next_float(state)
 
 
-def uniform(bits: Bits, state: Any, low: Any, high: Any) -> Any:
+def uniform(bits: GeneratorBits, state: Any, low: Any, high: Any) -> Any:
     extent = high - low
     if not extent < np.inf:
         raise OverflowError("high - low range exceeds valid bounds")
     return low + extent * bits.next_float(state)
 
 
-# Stages of the ziggurat method: each takes one word, so that the code of the bits stands in the graph once.
+# Stages of the ziggurat method: each takes one word, so that a graph contains the code that draws a word once.
 _LAYER, _WEDGE, _TAIL, _TAIL_TEST, _DRAWN = range(5)
 
 
-def standard_normal(bits: Bits, state: Any, limits: Any, widths: Any, densities: Any) -> Any:
-    """Draw by the ziggurat method."""
+def standard_normal(bits: GeneratorBits, state: Any, limits: Any, widths: Any, densities: Any) -> Any:
+    """Draw by the ziggurat method of Marsaglia and Tsang; the three tables have a number for each of the 256 layers."""
     number, is_negative, layer, stage = 0.0, False, np.int64(0), _LAYER
     while stage != _DRAWN:
         word = bits.next_word(state)
@@ -84,16 +85,16 @@ def standard_normal(bits: Bits, state: Any, limits: Any, widths: Any, densities:
         elif stage == _TAIL:
             number, stage = -_INVERSE_NORMAL_TAIL * np.log1p(-fraction_of_word(word)), _TAIL_TEST
         else:
-            y = -np.log1p(-fraction_of_word(word))
-            if y + y > number * number:
+            exponential_number = -np.log1p(-fraction_of_word(word))
+            if exponential_number + exponential_number > number * number:
                 number, stage = _NORMAL_TAIL + number, _DRAWN
             else:
                 stage = _TAIL
     return -number if is_negative else number
 
 
-def standard_exponential(bits: Bits, state: Any, limits: Any, widths: Any, densities: Any) -> Any:
-    """Draw by the ziggurat method."""
+def standard_exponential(bits: GeneratorBits, state: Any, limits: Any, widths: Any, densities: Any) -> Any:
+    """Draw by the ziggurat method, with tables as for `standard_normal`."""
     number, layer, stage = 0.0, np.int64(0), _LAYER
     while stage != _DRAWN:
         word = bits.next_word(state)
@@ -118,47 +119,47 @@ def _check_scale(scale: Any) -> None:
         raise ValueError("scale < 0")
 
 
-def normal(bits: Bits, state: Any, loc: Any, scale: Any, *tables: Any) -> Any:
+def normal(bits: GeneratorBits, state: Any, loc: Any, scale: Any, *tables: Any) -> Any:
     _check_scale(scale)
     return loc + scale * standard_normal(bits, state, *tables)
 
 
-def exponential(bits: Bits, state: Any, scale: Any, *tables: Any) -> Any:
+def exponential(bits: GeneratorBits, state: Any, scale: Any, *tables: Any) -> Any:
     _check_scale(scale)
     return scale * standard_exponential(bits, state, *tables)
 
 
-def standard_polar_normal(bits: Bits, state: Any) -> Any:
+def standard_polar_normal(bits: GeneratorBits, state: Any) -> Any:
     return next_normal(state)
 
 
-def polar_normal(bits: Bits, state: Any, loc: Any, scale: Any) -> Any:
+def polar_normal(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
     _check_scale(scale)
     return loc + scale * next_normal(state)
 
 
-def laplace(bits: Bits, state: Any, loc: Any, scale: Any) -> Any:
+def laplace(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
     _check_scale(scale)
-    u = bits.next_float(state)
-    while u == 0.0:
-        u = bits.next_float(state)
-    return loc - scale * np.log(2.0 - u - u) if u >= 0.5 else loc + scale * np.log(u + u)
+    number = bits.next_float(state)
+    while number == 0.0:
+        number = bits.next_float(state)
+    return loc - scale * np.log(2.0 - number - number) if number >= 0.5 else loc + scale * np.log(number + number)
 
 
-def logistic(bits: Bits, state: Any, loc: Any, scale: Any) -> Any:
+def logistic(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
     _check_scale(scale)
-    u = bits.next_float(state)
-    while u == 0.0:
-        u = bits.next_float(state)
-    return loc + scale * np.log(u / (1.0 - u))
+    number = bits.next_float(state)
+    while number == 0.0:
+        number = bits.next_float(state)
+    return loc + scale * np.log(number / (1.0 - number))
 
 
-def gumbel(bits: Bits, state: Any, loc: Any, scale: Any) -> Any:
+def gumbel(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
     _check_scale(scale)
-    u = 1.0 - bits.next_float(state)
-    while u == 1.0:
-        u = 1.0 - bits.next_float(state)
-    return loc - scale * np.log(-np.log(u))
+    number = 1.0 - bits.next_float(state)
+    while number == 1.0:
+        number = 1.0 - bits.next_float(state)
+    return loc - scale * np.log(-np.log(number))
 
 
 # ---- code of whole draws
@@ -168,7 +169,7 @@ def same(x: Any) -> Any:
     return x
 
 
-def number_code(draw: Callable[..., Any], bits: Bits, convert: Callable[[Any], Any]) -> Callable[..., Any]:
+def number_code(draw: Callable[..., Any], bits: GeneratorBits, convert: Callable[[Any], Any]) -> Callable[..., Any]:
     """Return the code that draws one number."""
 
     def draw_number(state: Any, *operands: Any) -> Any:
@@ -177,7 +178,9 @@ def number_code(draw: Callable[..., Any], bits: Bits, convert: Callable[[Any], A
     return draw_number
 
 
-def array_code(draw: Callable[..., Any], bits: Bits, shape: tuple[int, ...], dtype: Any, ranks: tuple[int, ...]) -> Any:
+def array_code(
+    draw: Callable[..., Any], bits: GeneratorBits, shape: tuple[int, ...], dtype: Any, ranks: tuple[int, ...]
+) -> Any:
     """Return the code that draws an array of `count` numbers; the first operands, of these ranks, are parameters.
 
     The count is an argument so that the loop is one of the graph, however short.
@@ -198,7 +201,7 @@ def array_code(draw: Callable[..., Any], bits: Bits, shape: tuple[int, ...], dty
     return draw_array
 
 
-def choice_code(bits: Bits, shape: tuple[int, ...], rank: int) -> Callable[..., Any]:
+def choice_code(bits: GeneratorBits, shape: tuple[int, ...], rank: int) -> Callable[..., Any]:
     """Return the code that chooses from the integers below a number, or rows of an array of that rank."""
 
     def draw_choice(state: Any, size: int, choices: Any, *probabilities: Any) -> Any:

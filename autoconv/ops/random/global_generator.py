@@ -1,4 +1,4 @@
-"""The global generator: the state of stateful draws of random numbers, by a seed and a stream for each kind of draw."""
+"""The global generator of stateful draws of random numbers: a seed, and a stream of words for each kind of draw."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from autoconv.ops.random.philox import Philox
 _MODULUS = 2**64  # of keys and counters
 RESERVED_BLOCKS = 256  # blocks by which a counter advances for each number of a draw
 _MAX_SEED = 2**31 - 1
-_DEFAULT_SEED = 87654321  # the global seed where only a draw has one
+_DEFAULT_SEED = 87654321  # the global seed where only the draw has a seed
 
 
 class GlobalGenerator:
-    """The state of the stateful ops: a seed from `set_seed`, and a counter for each stream.
+    """The state of the stateful ops: a seed from `set_seed`, and a key and counter of Philox for each stream.
 
-    An op-level seed is None, a number, or in a trace under `function`, a tuple of both seeds and a number of the node.
-    Draws of one stream name and one number share a stream; each tuple has a stream of its own. Without any seed, all
-    draws share a stream, which differs from run to run.
+    An op-level seed is None or a number; in a trace under `function` it is a tuple of the global seed, the op-level
+    seed and the number of the node. Draws with one stream name and one number share a stream, and each tuple has a
+    stream of its own. Without any seed, all draws share a stream, which differs from run to run.
 
     Each pass over a dataset has streams of its own for the nodes of the dataset's functions (`use_streams`).
     """
@@ -45,22 +45,22 @@ class GlobalGenerator:
 
     @contextlib.contextmanager
     def use_streams(self, streams: dict[Any, np.ndarray]) -> Iterator[None]:
-        """Draw for nodes from `streams` inside the block, in this thread; they begin where a node first draws."""
-        outer_streams, _BLOCK.streams = _BLOCK.streams, streams
+        """Let nodes draw from `streams` inside the `with` block, in this thread; a first draw adds its stream."""
+        outer_streams, _THREAD.streams = _THREAD.streams, streams
         try:
             yield
         finally:
-            _BLOCK.streams = outer_streams
+            _THREAD.streams = outer_streams
 
-    def pair(self, op_seed: int | None, position: Callable[[], int]) -> tuple[int, int] | None:
-        """Return the seeds of a draw, the global one and its own; None if there is none.
+    def pair(self, op_seed: int | None, draw_number: Callable[[], int]) -> tuple[int, int] | None:
+        """Return the global seed and the op-level seed of a draw, defaults included; None if neither is set.
 
-        A draw without a seed of its own has that of its position among them, where there is a global one.
+        `draw_number()` replaces a missing op-level seed: it numbers such draws.
         """
         if self.seed is None and op_seed is None:
             return None
         global_seed = _DEFAULT_SEED if self.seed is None else self.seed % _MAX_SEED
-        own_seed = position() if op_seed is None else op_seed % _MAX_SEED
+        own_seed = draw_number() if op_seed is None else op_seed % _MAX_SEED
         return (global_seed, own_seed) if global_seed or own_seed else (0, _MAX_SEED)
 
     def seeds(self, op_seed: int | None) -> tuple[int, int]:
@@ -71,12 +71,15 @@ class GlobalGenerator:
         return seed_pair or (int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
     def stream(self, name: str, op_seed: Any = None) -> np.ndarray:
-        """Return key and counter of the next draw, uint64[3]; the draw adds to the counter what it uses."""
+        """Return the state of a stream, uint64 [3]: key, lower and upper half of the counter of its next draw.
+
+        The draw adds the number of blocks that it uses to the counter.
+        """
         pair: tuple[int, int] | None
         streams = self._streams
         with self._lock:
             if isinstance(op_seed, tuple):
-                streams = self._streams if _BLOCK.streams is None else _BLOCK.streams
+                streams = self._streams if _THREAD.streams is None else _THREAD.streams
                 result, pair = streams.get(op_seed), op_seed[:2]
             elif op_seed is None and self.seed is not None:
                 pair = self.pair(self._seed_source.randint(0, _MAX_SEED), lambda: 0)
@@ -91,7 +94,7 @@ class GlobalGenerator:
             return result
 
     def next(self, name: str, count: int, op_seed: Any = None, block_count: int | None = None) -> Philox:
-        """Reserve words for one draw of `count` numbers, or of `block_count` blocks, and return them."""
+        """Reserve blocks for a draw of `count` numbers, or `block_count` blocks, and return the words from there on."""
         state = self.stream(name, op_seed)
         with self._lock:
             key, low, high = map(int, state)
@@ -99,11 +102,13 @@ class GlobalGenerator:
         return Philox(key, low, high)
 
 
-class _Block(threading.local):
+class _ThreadStreams(threading.local):
+    """The streams of the innermost `use_streams` block of the thread."""
+
     streams: dict[Any, np.ndarray] | None = None
 
 
-_BLOCK = _Block()
+_THREAD = _ThreadStreams()
 
 
 def _state(key: int, high: int) -> np.ndarray:

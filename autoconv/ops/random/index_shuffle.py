@@ -1,4 +1,4 @@
-"""Permutations of integers by the block cipher Simon, position by position, with TensorFlow's constants."""
+"""Permutations of integers by the block cipher Simon, computed for single positions, with TensorFlow's constants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.ops.rules import broadcast_shapes
 
 _MIN_BLOCK_BITS = 16
 _KEY_CONSTANT = 0xFFFFFFFC
-_SEQUENCE = 0x7369F885192C0EF5  # z of the key schedule, lowest bit first
+_SEQUENCE = 0x7369F885192C0EF5  # the sequence z of Simon's key schedule, a bit for each round, lowest bit first
 
 
 def _type(index: TensorType, seed: TensorType, max_index: TensorType, *, rounds: int = 4) -> TensorType:
@@ -33,10 +33,10 @@ def _shuffle(index: Any, seed: Any, max_index: Any, *, rounds: int = 4) -> Any:
     if np.any(np.asarray(index) > np.asarray(max_index)) or np.any(np.asarray(index) < 0):
         raise InvalidArgumentError("The index must be at least 0 and at most `max_index`.")
     shape = np.broadcast_shapes(np.shape(index), np.shape(max_index), keys.shape[:-1])
-    indices_and_ends = [np.broadcast_to(value, shape).ravel().tolist() for value in (index, max_index)]
+    indices, max_indices = (np.broadcast_to(value, shape).ravel().tolist() for value in (index, max_index))
     words = [np.broadcast_to(keys[..., i], shape).ravel().tolist() for i in range(3)]
-    rows = zip(*indices_and_ends, zip(*words, strict=True), strict=True)
-    permuted_indices = [_permuted_index(i, key, end, rounds) for i, end, key in rows]
+    rows = zip(indices, zip(*words, strict=True), max_indices, strict=True)
+    permuted_indices = [_permuted_index(*row, rounds) for row in rows]
     return np.array(permuted_indices, np.asarray(index).dtype).reshape(shape)
 
 
@@ -52,7 +52,7 @@ def _permuted_index(index: int, key: tuple[int, ...], max_index: int, rounds: in
 
 
 def _schedule(key: tuple[int, ...], width: int, rounds: int) -> list[int]:
-    """Return the key of each round; `width` are the bits of half a block."""
+    """Return the key of each round; `width` is the number of bits of half a block."""
     mask = (1 << width) - 1
     result = [word & 0xFFFFFFFF & mask for word in key]
     for i in range(3, rounds):
@@ -65,11 +65,12 @@ def _schedule(key: tuple[int, ...], width: int, rounds: int) -> list[int]:
 
 
 def _encrypt(block: int, schedule: list[int], width: int) -> int:
+    """Encrypt a block of two halves of `width` bits, two rounds at a time."""
     mask = (1 << width) - 1
     left, right = block >> width & mask, block & mask
-    for first, second in zip(schedule[::2], schedule[1::2], strict=True):
-        left ^= _mix(right, width) ^ first
-        right ^= _mix(left, width) ^ second
+    for first_key, second_key in zip(schedule[::2], schedule[1::2], strict=True):
+        left ^= _mix(right, width) ^ first_key
+        right ^= _mix(left, width) ^ second_key
     return left << width | right
 
 

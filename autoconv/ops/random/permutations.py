@@ -1,6 +1,6 @@
-"""Random permutations of rows: each row but the last is swapped with one of those from it on, as in TensorFlow.
+"""Random permutations of rows: each row but the last is swapped with itself or a later one, as in TensorFlow.
 
-The shuffles are gathers by permutations of positions, which are ops of their own, so that shapes may be open.
+Permutations of positions are ops of their own: native code shuffles by these and a gather, so that sizes may be open.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.movement.constants import check_shape, static_shape
@@ -28,6 +28,7 @@ def swap_block_count(count: int) -> int:
 
 
 def _permutation(bits: Bits, count: int) -> Any:
+    """Return the integers below `count` in random order, int64."""
     order = list(range(count))
     for i, word in enumerate(bits.words(max(count - 1, 0)).tolist()):
         j = i + word % (count - i)
@@ -45,28 +46,28 @@ def row_shuffle_stream(dtype: DType) -> str:
 
 
 def _shuffle(x: Any, *, seed: Any = None) -> Any:
-    return x[_draw_permutation(len(x), f"shuffle {np.asarray(x).dtype.name}", seed)] if np.ndim(x) else x
+    return x[_draw_permutation(len(x), row_shuffle_stream(as_dtype(x.dtype)), seed)] if np.ndim(x) else x
 
 
 def _stateless_shuffle(seed: Any, x: Any, *, alg: str = "philox") -> Any:
     return x[_permutation(from_seed(seed, alg), len(x))] if np.ndim(x) else x
 
 
-def _permutation_type(vector: TensorType | None = None, *, shape: Any, **_: Any) -> TensorType:
-    return TensorType(int64, static_shape("a permutation", shape, vector))
+def _permutation_type(shape_vector: TensorType | None = None, *, shape: Any, **_: Any) -> TensorType:
+    return TensorType(int64, static_shape("a permutation", shape, shape_vector))
 
 
-def _row_count(shape: Any, vector: Any) -> int:
-    (count,) = shape if vector is None else check_shape("a permutation", vector)
+def _row_count(shape: Any, shape_vector: Any) -> int:
+    (count,) = shape if shape_vector is None else check_shape("a permutation", shape_vector)
     return int(count)
 
 
-def _random_permutation(vector: Any = None, *, shape: Any, stream: str, seed: Any = None) -> Any:
-    return _draw_permutation(_row_count(shape, vector), stream, seed)
+def _random_permutation(shape_vector: Any = None, *, shape: Any, stream: str, seed: Any = None) -> Any:
+    return _draw_permutation(_row_count(shape, shape_vector), stream, seed)
 
 
-def _stateless_permutation(seed: Any, vector: Any = None, *, shape: Any, alg: str = "philox") -> Any:
-    return _permutation(from_seed(seed, alg), _row_count(shape, vector))
+def _stateless_permutation(seed: Any, shape_vector: Any = None, *, shape: Any, alg: str = "philox") -> Any:
+    return _permutation(from_seed(seed, alg), _row_count(shape, shape_vector))
 
 
 _ROWS, _SEED = np.array([[1, 2], [3, 4], [5, 6]]), np.array([7, 42], np.int64)

@@ -16,7 +16,7 @@ _WORD_RANGE = 2**32  # number of values of a word
 
 
 def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:
-    """Return the block of each counter: uint32 [n, 2], of two words each, in and out. Key words are below 2**32."""
+    """Return the block of each counter, uint32 [n, 2]; a counter and a block have two words, as has the key."""
     words = [counters[:, 0].astype(np.uint32), counters[:, 1].astype(np.uint32)]
     keys = [np.uint32(key[0]), np.uint32(key[1]), np.uint32(_PARITY ^ key[0] ^ key[1])]
     with np.errstate(over="ignore"):  # sums wrap around
@@ -33,9 +33,10 @@ def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:
 
 
 class Threefry:
-    """The bits for a seed of two integers.
+    """The stream of random words for a seed of two integers.
 
-    The key is the block of the second integer under the first as key. Its blocks follow from counter 0 on.
+    The key is the block of the second integer under the first as key. The stream consists of the blocks of the counters
+    0, 1, 2 … under that key.
     """
 
     def __init__(self, first: int, second: int) -> None:
@@ -44,13 +45,13 @@ class Threefry:
         self._position = 0
 
     def blocks(self, numbers: np.ndarray) -> np.ndarray:
-        """Return two blocks for each of these numbers, counted from the first: uint32 [n, 4]."""
+        """Return the pairs of blocks with these numbers, counted from the first pair: uint32 [n, 4]."""
         counters: Any = (numbers[:, None] * np.uint64(2) + np.arange(2, dtype=np.uint64)).reshape(-1)
         halves = np.stack([counters & np.uint64(_WORD_RANGE - 1), counters >> np.uint64(32)], axis=1)
         return threefry2x32(self._key, halves).reshape(-1, 4)
 
     def words(self, count: int) -> np.ndarray:
-        """Return the next `count` words, from the next pair of blocks on."""
+        """Return the next `count` words, which begin with a new pair of blocks."""
         block_count = -(-count // 4)
         numbers = np.arange(self._position, self._position + block_count, dtype=np.uint64)
         self._position += block_count

@@ -1,4 +1,4 @@
-"""Reductions over axes (a tuple of ints, or None for all of them); the dtype stays, as in TensorFlow."""
+"""Reductions over axes (a tuple of ints, or None for all of them) that keep the dtype, as in TensorFlow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Axis = tuple[int, ...] | None
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _CUBE = np.linspace(-1.0, 2.5, 12).reshape(2, 3, 2)
-_I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
+_INTEGERS = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
 _BOOLS = np.array([[True, False], [True, True]])
 _COMPLEX = np.array([[0.5 + 0.25j, -0.75 - 1.5j]])
 
@@ -66,16 +66,17 @@ def element_kind(dtype: DType) -> str:
 def check_axis(x: Any, axis: Axis) -> Axis:
     """Return the axes if the array has them at run time; else raises InvalidArgumentError."""
     rank = np.ndim(x)
-    for a in axis or ():
-        if not -rank <= a < rank:
+    for reduced_axis in axis or ():
+        if not -rank <= reduced_axis < rank:
             raise InvalidArgumentError(
-                f"Invalid reduction dimension ({a} for input with {rank} dimension(s)"
+                f"Invalid reduction dimension ({reduced_axis} for input with {rank} dimension(s)"
             )
     return axis
 
 
 def _reduced_count(x: Any, axis: Axis) -> int:
-    return int(np.prod([x.shape[a] for a in (range(x.ndim) if axis is None else axis)], dtype=np.int64))
+    """Return the number of elements that become one element of the result."""
+    return int(np.prod(x.shape if axis is None else [x.shape[i] for i in axis], dtype=np.int64))
 
 
 def _sum(x: Any, axis: Axis, keepdims: bool) -> Any:
@@ -88,15 +89,18 @@ _ROWS_PER_BLOCK = 128
 
 
 def _sum_in_blocks(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    """Sum over leading axes in blocks of rows, and their sums in float64; NumPy adds row by row, and loses digits."""
+    """Sum over leading axes in blocks of rows, and add the sums of the blocks in float64.
+
+    NumPy adds row by row, and loses digits. Over other axes, and for few rows, its sum is returned.
+    """
     axis_count = len(axis)
-    is_leading = tuple(sorted(a % x.ndim for a in axis)) == tuple(range(axis_count)) and axis_count < x.ndim
+    is_leading = tuple(sorted(i % x.ndim for i in axis)) == tuple(range(axis_count)) and axis_count < x.ndim
     row_count = int(np.prod(x.shape[:axis_count], dtype=np.int64))
     if not is_leading or row_count <= 4 * _ROWS_PER_BLOCK or not x.flags.c_contiguous:
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
     block_sums = np.add.reduceat(x.reshape(row_count, -1), np.arange(0, row_count, _ROWS_PER_BLOCK), axis=0)
-    kept_shape = (1,) * axis_count if keepdims else ()
-    return np.sum(block_sums, axis=0, dtype=np.float64).astype(x.dtype).reshape(*kept_shape, *x.shape[axis_count:])
+    leading_shape = (1,) * axis_count if keepdims else ()
+    return np.sum(block_sums, axis=0, dtype=np.float64).astype(x.dtype).reshape(*leading_shape, *x.shape[axis_count:])
 
 
 def _prod(x: Any, axis: Axis, keepdims: bool) -> Any:
@@ -123,17 +127,17 @@ def _mean(x: Any, axis: Axis, keepdims: bool) -> Any:
     """Return the mean, for integers rounded towards zero. Without elements it is nan, for integers 0."""
     count = _reduced_count(x, axis)
     if x.dtype.kind not in "iu":
-        sum_dtype = np.float32 if x.dtype == np.float16 else x.dtype
-        if sum_dtype == x.dtype:
-            total = _sum(x, axis, keepdims)
+        if x.dtype == np.float16:
+            total = np.sum(x, axis=axis, keepdims=keepdims, dtype=np.float32)
         else:
-            total = np.sum(x, axis=axis, keepdims=keepdims, dtype=sum_dtype)
-        return np.asarray(np.divide(total, np.asarray(count, sum_dtype))).astype(x.dtype)
+            total = _sum(x, axis, keepdims)
+        return np.asarray(np.divide(total, np.asarray(count, total.dtype))).astype(x.dtype)
     total = np.asarray(_sum(x, axis, keepdims))
     if count == 0:
         return total
     quotient, remainder = np.divmod(total, np.asarray(count, np.int64).astype(x.dtype))
-    return quotient + ((remainder != 0) & (total < 0)).astype(x.dtype)
+    rounds_up = (remainder != 0) & (total < 0)  # the quotient is rounded down
+    return quotient + rounds_up.astype(x.dtype)
 
 
 def _any(x: Any, axis: Axis, keepdims: bool) -> Any:
@@ -145,10 +149,11 @@ def _all(x: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def _logsumexp(x: Any, axis: Axis, keepdims: bool) -> Any:
-    highest = _max(x, axis, True)
-    highest = np.where(np.isfinite(highest), highest, np.zeros((), x.dtype))
-    total = np.log(np.sum(np.exp(x - highest), axis=axis, keepdims=True, dtype=x.dtype)) + highest
-    return total if keepdims else np.squeeze(total, axis=axis)
+    """Return log(sum(exp(x))), with the maximum subtracted before exp so that nothing overflows."""
+    maximum = _max(x, axis, keepdims=True)
+    finite_maximum = np.where(np.isfinite(maximum), maximum, np.zeros((), x.dtype))
+    logarithm = np.log(np.sum(np.exp(x - finite_maximum), axis=axis, keepdims=True, dtype=x.dtype)) + finite_maximum
+    return logarithm if keepdims else np.squeeze(logarithm, axis=axis)
 
 
 def _norm(x: Any, axis: Axis, keepdims: bool) -> Any:
@@ -157,41 +162,42 @@ def _norm(x: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def _restore_axes(b: Builder, value: Any, x: Any, attributes: Any) -> Any:
-    """Restore the reduced axes of a reduction's value as ones."""
+    """Insert the reduced axes of a reduction's value again, with size 1."""
     return restore_reduced_axes(b, value, x, attributes.get("axis"), attributes.get("keepdims", False))
 
 
 def _sum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x,) = cotangents, inputs
-    return (b.broadcast_to_shape_of(_restore_axes(b, ct, x, attributes), x),)
+    (cotangent,), (x,) = cotangents, inputs
+    return (b.broadcast_to_shape_of(_restore_axes(b, cotangent, x, attributes), x),)
 
 
 def _mean_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x,), (y,) = cotangents, inputs, results
+    (cotangent,), (x,), (y,) = cotangents, inputs, results
     size_before, size_after = (b.cast(b.size(value, dtype=int64), dtype=dtype_of(x)) for value in (x, y))
-    scaled_cotangent = b.divide(b.multiply(ct, size_after), size_before)
+    scaled_cotangent = b.divide(b.multiply(cotangent, size_after), size_before)
     return (b.broadcast_to_shape_of(_restore_axes(b, scaled_cotangent, x, attributes), x),)
 
 
 def _prod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the product of all other elements, axis by axis and without division, so that zeros are allowed."""
-    (ct,), (x,) = cotangents, inputs
+    """Multiply the cotangent by the product of all other elements, axis by axis and without division by zeros."""
+    (cotangent,), (x,) = cotangents, inputs
     axis = attributes.get("axis")
     if axis is None:
         flat_x = b.reshape(x, shape=(-1,))
-        return (b.reshape_like(_product_of_others(b, flat_x, b.reshape(ct, shape=(1,)), 0), x),)
+        return (b.reshape_like(_times_other_elements(b, flat_x, b.reshape(cotangent, shape=(1,)), 0), x),)
     if not axis:
-        return (ct,)
-    cotangent = _restore_axes(b, ct, x, attributes)
+        return (cotangent,)
+    cotangent = _restore_axes(b, cotangent, x, attributes)
     partial_products = [x]
-    for a in axis[1:]:
-        partial_products.append(b.reduce_prod(partial_products[-1], axis=(a,), keepdims=True))
-    for partial_product, a in reversed(list(zip(partial_products, (*axis[1:], *axis[:1]), strict=True))):
-        cotangent = _product_of_others(b, partial_product, cotangent, a)
+    for other_axis in axis[1:]:
+        partial_products.append(b.reduce_prod(partial_products[-1], axis=(other_axis,), keepdims=True))
+    for partial_product, reduced_axis in reversed(list(zip(partial_products, (*axis[1:], axis[0]), strict=True))):
+        cotangent = _times_other_elements(b, partial_product, cotangent, reduced_axis)
     return (cotangent,)
 
 
-def _product_of_others(b: Builder, x: Any, cotangent: Any, axis: int) -> Any:
+def _times_other_elements(b: Builder, x: Any, cotangent: Any, axis: int) -> Any:
+    """Return, for each element of x, the cotangent times the product of the other elements along the axis."""
     before = b.cumprod(x, axis=axis, exclusive=True, reverse=False)
     after = b.cumprod(x, axis=axis, exclusive=True, reverse=True)
     return b.multiply(cotangent, conjugate(b, b.multiply(before, after)))
@@ -199,49 +205,52 @@ def _product_of_others(b: Builder, x: Any, cotangent: Any, axis: int) -> Any:
 
 def _extremum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Distribute the cotangent evenly over all elements that equal the extremum."""
-    (ct,), (x,), (y,) = cotangents, inputs, results
-    chosen_mask = b.cast(b.equal(x, _restore_axes(b, y, x, attributes)), dtype=dtype_of(x))
-    count = b.reduce_sum(chosen_mask, axis=attributes.get("axis"), keepdims=attributes.get("keepdims", False))
-    share = _restore_axes(b, b.divide(ct, count), x, attributes)
-    return (b.multiply(chosen_mask, share),)
+    (cotangent,), (x,), (y,) = cotangents, inputs, results
+    is_extremum = b.cast(b.equal(x, _restore_axes(b, y, x, attributes)), dtype=dtype_of(x))
+    extremum_count = b.reduce_sum(is_extremum, axis=attributes.get("axis"), keepdims=attributes.get("keepdims", False))
+    share = _restore_axes(b, b.divide(cotangent, extremum_count), x, attributes)
+    return (b.multiply(is_extremum, share),)
 
 
 def _logsumexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x,), (y,) = cotangents, inputs, results
+    (cotangent,), (x,), (y,) = cotangents, inputs, results
     softmax = b.exp(b.subtract(x, _restore_axes(b, y, x, attributes)))
-    return (b.multiply(softmax, _restore_axes(b, ct, x, attributes)),)
+    return (b.multiply(softmax, _restore_axes(b, cotangent, x, attributes)),)
 
 
 def _norm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x,), (y,) = cotangents, inputs, results
-    scaled_cotangent = b.divide(ct, y)
+    (cotangent,), (x,), (y,) = cotangents, inputs, results
+    scaled_cotangent = b.divide(cotangent, y)
     if dtype_of(x).is_complex:  # the result is real, whatever its dtype
         scaled_cotangent = b.complex(b.real(scaled_cotangent), b.zeros_like(b.real(scaled_cotangent)))
     return (b.multiply(x, _restore_axes(b, scaled_cotangent, x, attributes)),)
 
 
 def _define_extreme_index(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
+    """Define argmax or argmin; `kernel` is NumPy's function."""
+
     def result(x: TensorType, *, axis: int = 0, dtype: DType = int64, **_: Any) -> TensorType:
         if element_kind(x.dtype) not in "bif":
             raise TypeError(f"{name} does not take {x.dtype.name} tensors")
         if not dtype.is_integer:
             raise TypeError(f"{name} gives integers, found output type {dtype.name}")
-        return TensorType(dtype, reduced_shape(x.shape, axis, False))
+        return TensorType(dtype, reduced_shape(x.shape, axis, keepdims=False))
 
     def checked_kernel(x: Any, *, axis: int = 0, dtype: DType = int64) -> Any:
         check_axis(x, (axis,))
-        if x.shape[axis] == 0 and np.delete(np.array(x.shape), axis).all():  # the result would have elements
+        result_shape = np.delete(np.array(x.shape), axis)
+        if x.shape[axis] == 0 and result_shape.all():  # the result would have elements
             raise InvalidArgumentError(
                 f"Reduction axis {axis} is empty in shape [{','.join(map(str, x.shape))}]"
             )
         if x.size == 0:
-            return np.zeros(np.delete(np.array(x.shape), axis), dtype.numpy)
+            return np.zeros(result_shape, dtype.numpy)
         return np.asarray(kernel(x, axis=axis)).astype(dtype.numpy)
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(checked_kernel),
         gradient=no_gradient("the result is an index"),
-        samples=(sample(_X, axis=0, dtype=int64), sample(_I, axis=-1, dtype=int64)),
+        samples=(sample(_X, axis=0, dtype=int64), sample(_INTEGERS, axis=-1, dtype=int64)),
     )  # fmt: skip
 
 
@@ -251,30 +260,27 @@ def _sum_to_type(x: TensorType, like: TensorType, **_: Any) -> TensorType:
 
 
 def _sum_to(x: Any, like: Any) -> Any:
+    """Sum x over the axes along which `like` would be broadcast to its shape."""
     shape = np.shape(like)
     if np.shape(x) == shape:
         return x
     extra_rank = np.ndim(x) - len(shape)
-    broadcast_axes = (i for i, d in enumerate(shape) if d == 1 and x.shape[extra_rank + i] != 1)
-    axes = (*range(extra_rank), *(extra_rank + i for i in broadcast_axes))
-    return np.sum(x, axis=axes, keepdims=True, dtype=x.dtype).reshape(shape)
+    broadcast_axes = (i for i, size in enumerate(shape, extra_rank) if size == 1 and x.shape[i] != 1)
+    return np.sum(x, axis=(*range(extra_rank), *broadcast_axes), keepdims=True, dtype=x.dtype).reshape(shape)
 
 
 def _sum_to_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     return b.broadcast_to_shape_of(cotangents[0], inputs[0]), None
 
 
-_NUMBER_SAMPLES = (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_I), sample(_COMPLEX, axis=(1,), keepdims=False))
+_REAL_SAMPLES = (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_INTEGERS))
+_NUMBER_SAMPLES = (*_REAL_SAMPLES, sample(_COMPLEX, axis=(1,), keepdims=False))
 
 reduce_sum = _define_reduction("reduce_sum", "Sum", _sum, _sum_gradient, "ifc", _NUMBER_SAMPLES, SUM)
 reduce_prod = _define_reduction("reduce_prod", "Prod", _prod, _prod_gradient, "ifc", _NUMBER_SAMPLES, PROD)
 reduce_mean = _define_reduction("reduce_mean", "Mean", _mean, _mean_gradient, "ifc", _NUMBER_SAMPLES, MEAN)
-reduce_max = _define_reduction(
-    "reduce_max", "Max", _max, _extremum_gradient, "if", (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_I)), MAX
-)
-reduce_min = _define_reduction(
-    "reduce_min", "Min", _min, _extremum_gradient, "if", (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_I)), MIN
-)
+reduce_max = _define_reduction("reduce_max", "Max", _max, _extremum_gradient, "if", _REAL_SAMPLES, MAX)
+reduce_min = _define_reduction("reduce_min", "Min", _min, _extremum_gradient, "if", _REAL_SAMPLES, MIN)
 _BOOL_RESULT = no_gradient("the result is a bool")
 reduce_any = _define_reduction("reduce_any", "Any", _any, _BOOL_RESULT, "b", _axis_samples(_BOOLS), ANY)
 reduce_all = _define_reduction("reduce_all", "All", _all, _BOOL_RESULT, "b", _axis_samples(_BOOLS), ALL)

@@ -1,4 +1,8 @@
-"""Cumulative sums, products and extremes along an axis, and the recurrence that differentiates products."""
+"""Cumulative sums, products and extremes along an axis, and the linear recurrence by which products are differentiated.
+
+With `exclusive`, element i of a result combines the elements before i. With `reverse`, an op goes from the last
+element of the axis to the first.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,14 @@ from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast, check_axis_of
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, 0.75, 1.5]])
-_I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
-_NAN = np.array([1.0, 2.0, np.nan, 3.0])
+_INTEGERS = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
+_WITH_NAN = np.array([1.0, 2.0, np.nan, 3.0])
 _COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j, 1.0j])
 
 
 def _axis_rule(name: str) -> Callable[..., TensorType]:
+    """Return the type rule of the op `name`: its operands are broadcast, and have the axis."""
+
     def rule(x: TensorType, *others: TensorType, axis: int, **_: Any) -> TensorType:
         if not x.dtype.is_numeric:
             raise TypeError(f"{name} takes numeric tensors, found {x.dtype.name}")
@@ -35,13 +41,13 @@ def _check_axis(x: Any, axis: int) -> None:
         raise InvalidArgumentError(f"axis {axis} is out of range for a tensor of {x.ndim} dimensions")
 
 
-def _scan_kernel(operation: np.ufunc, start: int) -> Callable[..., Any]:
+def _scan_kernel(operation: np.ufunc, neutral_element: int) -> Callable[..., Any]:
     def kernel(x: Any, *, axis: int, exclusive: bool = False, reverse: bool = False) -> Any:
         _check_axis(x, axis)
         source = np.flip(x, axis) if reverse else x
         result = operation.accumulate(source, axis=axis, dtype=x.dtype)
         if exclusive:
-            result = _shift_by_one(result, axis, False, start)
+            result = _shift_by_one(result, axis, reverse=False, fill_value=neutral_element)
         return np.flip(result, axis) if reverse else result
 
     return kernel
@@ -56,6 +62,7 @@ def _extreme_kernel(operation: np.ufunc) -> Callable[..., Any]:
 
 
 def _shift_by_one(x: Any, axis: int, reverse: bool, fill_value: int) -> Any:
+    """Move all elements to the next position, or with `reverse` to the previous one; the free one is filled."""
     result = np.full_like(x, fill_value)
     source, target = [slice(None)] * x.ndim, [slice(None)] * x.ndim
     all_but_first, all_but_last = slice(1, None), slice(None, -1)
@@ -66,10 +73,11 @@ def _shift_by_one(x: Any, axis: int, reverse: bool, fill_value: int) -> Any:
 
 def _shift(x: Any, *, axis: int, reverse: bool = False) -> Any:
     _check_axis(x, axis)
-    return _shift_by_one(x, axis, reverse, 0)
+    return _shift_by_one(x, axis, reverse, fill_value=0)
 
 
 def _recurrence(coefficient: Any, addend: Any, *, axis: int, reverse: bool = False) -> Any:
+    """Return s along the axis, with s_0 = addend_0 and s_i = addend_i + coefficient_i·s_(i-1)."""
     _check_axis(addend, axis)
     result = np.array(np.broadcast_arrays(coefficient, addend)[1])
     factors = np.moveaxis(np.broadcast_to(coefficient, result.shape), axis, 0)
@@ -88,15 +96,17 @@ def _cumsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 def _cumprod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Differentiate without division, so that zeros among the elements are allowed.
 
-    With p the product of all elements before i, the cotangent is p·s where s_i = ct_i + x_(i+1)·s_(i+1).
+    With p the product of all elements before i, the cotangent of x_i is p·s_i where s_i = c_i + x_(i+1)·s_(i+1), and
+    c is the cotangent of the result.
     """
-    (ct,), (x,) = cotangents, inputs
+    (cotangent,), (x,) = cotangents, inputs
     axis, gradient_reverse = attributes["axis"], not attributes.get("reverse", False)
     if attributes.get("exclusive", False):
-        ct = b.shift(ct, axis=axis, reverse=gradient_reverse)
+        cotangent = b.shift(cotangent, axis=axis, reverse=gradient_reverse)
     before = b.cumprod(x, axis=axis, exclusive=True, reverse=not gradient_reverse)
     after = conjugate(b, b.shift(x, axis=axis, reverse=gradient_reverse))
-    return (b.multiply(conjugate(b, before), b.linear_recurrence(after, ct, axis=axis, reverse=gradient_reverse)),)
+    sums = b.linear_recurrence(after, cotangent, axis=axis, reverse=gradient_reverse)
+    return (b.multiply(conjugate(b, before), sums),)
 
 
 def _shift_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -105,27 +115,27 @@ def _shift_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _recurrence_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (coefficient, _), (states,) = cotangents, inputs, results
+    (cotangent,), (coefficient, _), (states,) = cotangents, inputs, results
     axis, reverse = attributes["axis"], attributes.get("reverse", False)
     next_coefficient = conjugate(b, b.shift(coefficient, axis=axis, reverse=not reverse))
-    addend_cotangent = b.linear_recurrence(next_coefficient, ct, axis=axis, reverse=not reverse)
+    addend_cotangent = b.linear_recurrence(next_coefficient, cotangent, axis=axis, reverse=not reverse)
     previous_state = conjugate(b, b.shift(states, axis=axis, reverse=reverse))
     return b.multiply(addend_cotangent, previous_state), addend_cotangent
 
 
 def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Give each element the cotangents from where it becomes the extreme up to the next extreme.
+    """Sum, for each element that becomes the extreme, the cotangents of the results up to the next extreme.
 
-    Of equal extremes the first counts. The sums are s_i = ct_i + keeps_(i+1)·s_(i+1); `keeps` is 1 where there is no
-    new extreme, else 0.
+    Of equal extremes the first counts. The sums are s_i = c_i + continues_(i+1)·s_(i+1), where c is the cotangent of
+    the result, and `continues` is 1 where an element is no new extreme, else 0.
     """
-    (ct,), (y,) = cotangents, results
+    (cotangent,), (y,) = cotangents, results
     axis = attributes["axis"]
     is_first = b.equal(b.shift(b.ones_like(y), axis=axis, reverse=False), b.zeros_like(y))
-    is_new = b.logical_or(is_first, b.not_equal(y, b.shift(y, axis=axis, reverse=False)))
-    indicator = b.cast(is_new, dtype=y.dtype)
-    keeps = b.shift(b.subtract(b.ones_like(y), indicator), axis=axis, reverse=True)
-    return (b.multiply(b.linear_recurrence(keeps, ct, axis=axis, reverse=True), indicator),)
+    is_new_extreme = b.logical_or(is_first, b.not_equal(y, b.shift(y, axis=axis, reverse=False)))
+    new_extremes = b.cast(is_new_extreme, dtype=y.dtype)
+    next_continues = b.shift(b.subtract(b.ones_like(y), new_extremes), axis=axis, reverse=True)
+    return (b.multiply(b.linear_recurrence(next_continues, cotangent, axis=axis, reverse=True), new_extremes),)
 
 
 def _recurrence_type(coefficient: TensorType, addend: TensorType, *, axis: int, **_: Any) -> TensorType:
@@ -139,7 +149,7 @@ def _recurrence_type(coefficient: TensorType, addend: TensorType, *, axis: int, 
 _SCAN_SAMPLES = (
     sample(_X, axis=0, exclusive=False, reverse=False), sample(_X, axis=1, exclusive=True, reverse=False),
     sample(_X, axis=-1, exclusive=False, reverse=True), sample(_X, axis=-1, exclusive=True, reverse=True),
-    sample(_I, axis=1, exclusive=False, reverse=False),
+    sample(_INTEGERS, axis=1, exclusive=False, reverse=False),
     sample(_COMPLEX, axis=0, exclusive=False, reverse=False),
 )  # fmt: skip
 
@@ -156,7 +166,8 @@ cummax, cummin = (
         name=f"cum{kind}", graphdef=f"Cum{kind}", result=_axis_rule(f"cum{kind}"),
         kernel=quiet(_extreme_kernel(operation)), gradient=_extreme_gradient,
         samples=(
-            sample(_X, axis=0), sample(_X, axis=-1), sample(_I, axis=1), sample(_NAN, axis=0, differentiable=()),
+            sample(_X, axis=0), sample(_X, axis=-1), sample(_INTEGERS, axis=1),
+            sample(_WITH_NAN, axis=0, differentiable=()),
         ),
     )
     for kind, operation in (("max", np.maximum), ("min", np.minimum))

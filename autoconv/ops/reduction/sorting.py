@@ -17,12 +17,14 @@ from autoconv.ops.rules import check_axis_of, normalised_axis
 from autoconv.ops.traits import Indexing, Scatter
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
-_I = np.array([3, 1, 3, 2, 1], np.int32)
-_Z = np.array([0.5 + 2j, -1.5 - 1j, 1.25 - 0.75j])
+_INTEGERS = np.array([3, 1, 3, 2, 1], np.int32)
+_COMPLEX = np.array([0.5 + 2j, -1.5 - 1j, 1.25 - 0.75j])
 _NAMES = np.array([b"b", b"a", b"b"], object)
 
 
 def _sort_rule(name: str, dtype: DType | None = None) -> Callable[..., TensorType]:
+    """Return the type rule of the op `name`, whose result has the dtype `dtype`, or by default that of x."""
+
     def rule(x: TensorType, *, axis: int = -1, **_: Any) -> TensorType:
         if x.dtype.is_string:
             raise TypeError(f"{name} takes tensors of numbers, found {x.dtype.name}")
@@ -33,7 +35,7 @@ def _sort_rule(name: str, dtype: DType | None = None) -> Callable[..., TensorTyp
 
 
 def _stable_order(x: Any, axis: int, descending: bool) -> Any:
-    """Return the stable order: of equal elements the earlier one comes first, also in descending order.
+    """Return the positions of the sorted elements; of equal elements the earlier one comes first in either order.
 
     Complex numbers are compared by their real parts, and then by their imaginary ones.
     """
@@ -76,10 +78,10 @@ def _top_k_type(x: TensorType, count: TensorType | None = None, *, k: int | None
 
 
 def _top_k(x: Any, count: Any = None, *, k: int | None = None) -> Any:
-    needed_count = int(k or 0) if count is None else int(count)
-    if not 0 <= needed_count <= x.shape[-1]:
-        raise InvalidArgumentError(f"input must have at least k columns. Had {x.shape[-1]}, needed {needed_count}")
-    indices = _stable_order(x, -1, True)[..., :needed_count]
+    result_count = int(k or 0) if count is None else int(count)
+    if not 0 <= result_count <= x.shape[-1]:
+        raise InvalidArgumentError(f"input must have at least k columns. Had {x.shape[-1]}, needed {result_count}")
+    indices = _stable_order(x, axis=-1, descending=True)[..., :result_count]
     return np.take_along_axis(x, indices, -1), indices.astype(np.int32)
 
 
@@ -91,6 +93,7 @@ def _top_k_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _along_type(x: TensorType, indices: TensorType, *like: TensorType, axis: int) -> TensorType:
+    """Type rule of `take_along_axis`; `add_along_axis` checks its operands by it, and has a third one, `like`."""
     if not indices.dtype.is_integer:
         raise TypeError(f"indices have to be integers, found {indices.dtype.name}")
     if x.shape is None or indices.shape is None:
@@ -124,7 +127,7 @@ def _add_along_type(updates: TensorType, indices: TensorType, like: TensorType, 
 def _add_along(updates: Any, indices: Any, like: Any, *, axis: int) -> Any:
     result = np.zeros(np.shape(like), updates.dtype)
     check_indices(indices, result.shape[axis])
-    target_index: list[Any] = list(np.ogrid[tuple(slice(d) for d in indices.shape)])
+    target_index: list[Any] = list(np.ogrid[tuple(map(slice, indices.shape))])
     target_index[axis] = indices
     np.add.at(result, tuple(target_index), updates)
     return result
@@ -142,7 +145,7 @@ def _unique_type(x: TensorType, *, dtype: DType = int32) -> Any:
 
 
 def _unique(x: Any, *, dtype: DType = int32) -> Any:
-    """Return the unique elements in order of first occurrence."""
+    """Return the unique elements in order of first occurrence, for each element of x its position there, and counts."""
     if np.ndim(x) != 1:
         raise InvalidArgumentError("unique expects a 1D vector.")
     numbers = np.asarray(x, np.float32) if x.dtype.kind == "V" else x  # NumPy cannot sort bfloat16 with nan
@@ -150,8 +153,9 @@ def _unique(x: Any, *, dtype: DType = int32) -> Any:
         numbers, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     order = np.argsort(first_positions, kind="stable")
-    rank_of_first = np.argsort(order, kind="stable")
-    return x[first_positions[order]], rank_of_first[inverse].astype(dtype.numpy), counts[order].astype(dtype.numpy)
+    result_positions = np.argsort(order, kind="stable")  # of the sorted unique elements
+    unique_elements = x[first_positions[order]]
+    return unique_elements, result_positions[inverse].astype(dtype.numpy), counts[order].astype(dtype.numpy)
 
 
 def _searchsorted_type(
@@ -177,20 +181,20 @@ def _searchsorted(sequence: Any, values: Any, *, side: str = "left", dtype: DTyp
         raise InvalidArgumentError(
             f"Leading dim_size of both tensors must match: {list(sequence.shape)} and {list(values.shape)}"
         )
-    count = int(np.prod(sequence.shape[:-1], dtype=np.int64))
-    rows = zip(*(x.reshape(count, x.shape[-1]) for x in (sequence, values)), strict=True)
+    row_count = int(np.prod(sequence.shape[:-1], dtype=np.int64))
+    rows = zip(*(x.reshape(row_count, x.shape[-1]) for x in (sequence, values)), strict=True)
     positions = [np.searchsorted(row, row_values, side=side) for row, row_values in rows]  # type: ignore[call-overload]
     return np.array(positions, dtype.numpy).reshape(values.shape)
 
 
 sort = define(
     name="sort", graphdef="Sort", result=_sort_rule("sort"), kernel=_sort, gradient=_sort_gradient,
-    samples=(sample(_X, axis=-1, descending=False), sample(_X, axis=0, descending=True), sample(_Z, axis=0)),
+    samples=(sample(_X, axis=-1, descending=False), sample(_X, axis=0, descending=True), sample(_COMPLEX, axis=0)),
 )  # fmt: skip
 argsort = define(
     name="argsort", graphdef="ArgSort", result=_sort_rule("argsort", int32), kernel=_argsort,
     gradient=no_gradient("the result is an index"),
-    samples=(sample(_X, axis=-1, descending=False), sample(_I, axis=0, descending=True)),
+    samples=(sample(_X, axis=-1, descending=False), sample(_INTEGERS, axis=0, descending=True)),
 )  # fmt: skip
 top_k = define(
     name="top_k", graphdef="TopKV2", result=_top_k_type, kernel=_top_k, gradient=_top_k_gradient,
@@ -210,7 +214,7 @@ add_along_axis = define(
 unique = define(
     name="unique", graphdef="UniqueWithCounts", result=_unique_type, kernel=_unique,
     gradient=no_gradient("which elements are distinct is not continuous"),
-    samples=(sample(_I, dtype=int32), sample(_NAMES, dtype=int32)),
+    samples=(sample(_INTEGERS, dtype=int32), sample(_NAMES, dtype=int32)),
 )  # fmt: skip
 searchsorted = define(
     name="searchsorted", graphdef="SearchSorted", result=_searchsorted_type, kernel=_searchsorted,

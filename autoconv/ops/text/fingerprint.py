@@ -1,7 +1,7 @@
 """FarmHash's 64-bit fingerprint of bytes; TensorFlow's `to_hash_bucket_fast` takes its remainder.
 
-The algorithm is Google's FarmHash (Geoff Pike), function `farmhashna::Hash64`. It is frozen, as its values are stored
-in files. Numbers are unsigned and wrap at 64 bits.
+The algorithm is Google's FarmHash (Geoff Pike), function `farmhashna::Hash64`, and single letters are the names of its
+source. It is frozen, as its values are stored in files. Numbers are unsigned and wrap at 64 bits.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ def fingerprint(data: bytes) -> int:
 
 
 def _word(data: bytes, offset: int) -> int:
+    """Return the 64 bits at an offset in bytes."""
     result: int = struct.unpack_from("<Q", data, offset)[0]
     return result
 
@@ -118,6 +119,7 @@ def _hash_longer(data: bytes) -> int:
 
 
 def _hash_32_bytes(data: bytes, offset: int, a: int, b: int) -> tuple[int, int]:
+    """Return the hash of 32 bytes and of the seeds a and b, as two words."""
     w, x, y, z = struct.unpack_from("<4Q", data, offset)
     a = a + w & _MASK
     b = _rotate(b + a + z & _MASK, 21)

@@ -14,7 +14,7 @@ from autoconv.graph.types import Type
 from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import define, sample
 
-Piece = str | int | tuple[Any, ...]
+Piece = str | int | tuple[Any, ...]  # of a template: text, the index of an input, or pieces without a separator
 
 
 def format_value(array: Any, summarize: int = 3) -> str:
@@ -27,7 +27,7 @@ def format_value(array: Any, summarize: int = 3) -> str:
 
 
 def element_text(element: Any, quoted: bool = True) -> str:
-    """Format one number, bool (1 or 0) or string; floats with as few digits as TensorFlow."""
+    """Format one number, bool (1 or 0) or string; a float has as many digits as TensorFlow prints."""
     if isinstance(element, (bytes, str)):
         text = element if isinstance(element, str) else element.decode("utf-8", "backslashreplace")
         return f'"{_escape(text)}"' if quoted else text
@@ -43,7 +43,7 @@ def element_text(element: Any, quoted: bool = True) -> str:
 
 
 def _float_text(number: float, is_double: bool) -> str:
-    """Format with six digits (fifteen for a double) where these are exact, else nine (seventeen)."""
+    """Format with six digits (fifteen for a double) if these give the number again, else with nine (seventeen)."""
     short_digits, full_digits = (15, 17) if is_double else (6, 9)
     text = f"{number:.{short_digits}g}"
     with np.errstate(over="ignore"):
@@ -53,10 +53,14 @@ def _float_text(number: float, is_double: bool) -> str:
 
 def _escape(text: str) -> str:
     escapes = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
-    return "".join(escapes.get(c) or (c if c.isprintable() else f"\\{ord(c):03o}") for c in text)
+    return "".join(
+        escapes.get(character) or (character if character.isprintable() else f"\\{ord(character):03o}")
+        for character in text
+    )
 
 
 def _nested_pieces(array: np.ndarray, end_count: int, total_rank: int) -> Iterator[str]:
+    """Yield the parts of an array's text; of a long dimension, `end_count` rows at either end are shown."""
     if not array.ndim:
         yield element_text(array[()])
         return
@@ -80,10 +84,9 @@ def _nested_pieces(array: np.ndarray, end_count: int, total_rank: int) -> Iterat
 def fill_template(
     template: Any, inputs: Any, *, sep: str = " ", summarize: int = 3, style: str = "tensorflow"
 ) -> str:
-    """Format a template: pieces joined by `sep`, a tuple of pieces without a separator.
+    """Format a template, a sequence of `Piece`s that are joined by `sep`.
 
-    A piece is a string, or the number of an input. A single string that is all of the template has no quotes. The
-    `style` is "tensorflow" or "python".
+    The `style` is "tensorflow" or "python". A scalar string has no quotes if it is the only piece.
     """
     if len(template) == 1 and isinstance(template[0], int) and style == "tensorflow":
         value: Any = inputs[template[0]]

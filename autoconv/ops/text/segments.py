@@ -1,4 +1,4 @@
-"""Strings joined by segments, and fingerprints of rows."""
+"""Ops that join the strings of a segment, and hash the rows of a tensor."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def _segment_type(texts: TensorType, ids: TensorType, count: TensorType, **_: An
 
 
 def _segment_join(texts: Any, ids: Any, count: Any, *, separator: str = "") -> Any:
+    """Join, element by element, the strings whose leading dimensions have one segment id."""
     texts_array, segment_ids, segment_count = np.asarray(texts, object), np.asarray(ids), int(count)
     if texts_array.shape[: segment_ids.ndim] != segment_ids.shape:
         raise InvalidArgumentError(
@@ -50,7 +51,7 @@ def _fingerprint_type(data: TensorType, **_: Any) -> TensorType:
 
 
 def _fingerprints(data: Any) -> Any:
-    """Return the hash of each row's bytes; strings of a row are hashed first where a row has several."""
+    """Return the hash of each row's bytes; if a row has several strings, the hash of their hashes."""
     array = np.asarray(data)
     rows = array.reshape(len(array), -1) if array.size else array.reshape(len(array), 0)
     result = np.empty((len(array), 8), np.uint8)

@@ -11,7 +11,7 @@ _MASK = 2**64 - 1
 
 
 def siphash(data: bytes, first: int, second: int) -> int:
-    """Return a number below 2**64 that depends on the bytes and the two halves of the key."""
+    """Return a number below 2**64 that depends on the bytes, and on a key with the halves `first` and `second`."""
     state = [
         first ^ 0x736F6D6570736575,
         second ^ 0x646F72616E646F6D,
@@ -31,6 +31,7 @@ def siphash(data: bytes, first: int, second: int) -> int:
 
 
 def _rounds(v: list[int], count: int) -> None:
+    """Change the state v, four words, by `count` rounds of SipHash."""
     for _ in range(count):
         v[0] = (v[0] + v[1]) & _MASK
         v[1] = _rotate(v[1], 13) ^ v[0]

@@ -1,4 +1,7 @@
-"""Strings: arrays of `bytes`. Characters are bytes, unless the attribute `unit` is "UTF8_CHAR"."""
+"""Ops of strings, which kernels get as object arrays of `bytes`.
+
+A character is a byte, or a code point if the attribute `unit` is "UTF8_CHAR".
+"""
 
 from __future__ import annotations
 
@@ -40,17 +43,19 @@ def check_strings(op: str, *inputs: TensorType) -> None:
 def _elementwise(function: Callable[..., Any], *arrays: Any, dtype: Any = object) -> Any:
     """Apply function(elements) to each element of the broadcast arrays."""
     try:
-        operands = np.broadcast_arrays(*(np.asarray(a) for a in arrays))
+        operands = np.broadcast_arrays(*map(np.asarray, arrays))
     except ValueError:
-        shapes = " and ".join(str(list(np.shape(a))) for a in arrays)
+        shapes = " and ".join(str(list(np.shape(array))) for array in arrays)
         raise InvalidArgumentError(f"the shapes {shapes} do not broadcast") from None
     result = np.empty(operands[0].shape, dtype)
     for position in np.ndindex(result.shape):
-        result[position] = function(*(a[position] for a in operands))
+        result[position] = function(*(operand[position] for operand in operands))
     return result
 
 
 def _string_rule(op: str, dtype: DType = string) -> Callable[..., TensorType]:
+    """Return the type rule of an op that maps each string to an element of the dtype."""
+
     def rule(x: TensorType, **_: Any) -> TensorType:
         check_strings(op, x)
         return TensorType(dtype, x.shape)
@@ -85,6 +90,8 @@ def _length(item: bytes, *, unit: str = "BYTE") -> int:
 
 
 def _with_case(change: Callable[[Any], Any]) -> Callable[..., bytes]:
+    """Return a function that changes the case of text with an encoding, or else of ASCII bytes."""
+
     def function(item: bytes, *, encoding: str = "") -> bytes:
         return change(item.decode("utf-8", "replace")).encode() if encoding else change(item)
 
@@ -165,9 +172,9 @@ def _reduce_join_type(
 
 def _reduce_join(x: Any, *, axis: Any = None, keepdims: bool = False, separator: str = "") -> Any:
     x = np.asarray(x)
-    axes = tuple(range(x.ndim)) if axis is None else tuple(a % x.ndim for a in axis)
-    kept_axes = [a for a in range(x.ndim) if a not in axes]
-    rows = np.transpose(x, [*kept_axes, *axes]).reshape([x.shape[a] for a in kept_axes] + [-1])
+    axes = tuple(range(x.ndim)) if axis is None else tuple(i % x.ndim for i in axis)
+    other_axes = [i for i in range(x.ndim) if i not in axes]
+    rows = np.transpose(x, [*other_axes, *axes]).reshape([*(x.shape[i] for i in other_axes), -1])
     result = np.empty(rows.shape[:-1], object)
     for position in np.ndindex(result.shape):
         result[position] = separator.encode().join(rows[position])
@@ -213,7 +220,7 @@ def _split_type(x: TensorType, *, sep: str | None = None, maxsplit: int = -1) ->
 
 
 def _split(x: Any, *, sep: str | None = None, maxsplit: int = -1) -> Any:
-    """Split along a new last dimension; shorter rows are padded with empty strings."""
+    """Split at a separator, or at whitespace where it is None or empty."""
     encoded_separator = sep.encode() if sep else None
     return _split_and_pad(np.asarray(x), lambda item: item.split(encoded_separator, maxsplit))
 
@@ -230,7 +237,7 @@ def _ngrams_type(x: TensorType, *, widths: tuple[int, ...], separator: str = " "
 
 
 def _ngrams(x: Any, *, widths: tuple[int, ...], separator: str = " ") -> Any:
-    """Join, for each width, that many neighbours along the last dimension."""
+    """Join neighbours along the last dimension: for each width, windows of so many strings."""
     x = np.asarray(x)
     item_count = x.shape[-1]
     windows = [x[..., start : start + width] for width in widths for start in range(item_count - width + 1)]
@@ -243,13 +250,14 @@ def _ngrams(x: Any, *, widths: tuple[int, ...], separator: str = " ") -> Any:
 def _characters(x: Any, *, unit: str = "BYTE") -> Any:
     def split(item: bytes) -> list[bytes]:
         if unit == "UTF8_CHAR":
-            return [c.encode() for c in item.decode("utf-8", "replace")]
+            return [character.encode() for character in item.decode("utf-8", "replace")]
         return [item[i : i + 1] for i in range(len(item))]
 
     return _split_and_pad(np.asarray(x), split)
 
 
 def _split_and_pad(x: np.ndarray, split: Callable[[bytes], list[bytes]]) -> np.ndarray:
+    """Split each string into parts along a new last dimension; shorter rows are padded with empty strings."""
     parts = {position: split(item) for position, item in np.ndenumerate(x)}
     width = max(map(len, parts.values()), default=0)
     result = np.full((*x.shape, width), b"", object)
@@ -317,6 +325,8 @@ def _as_string(
     width: int = -1,
     fill: str = "",
 ) -> Any:
+    """Format floats with `precision` digits in C's styles %e or %f, or with `shortest`, as TensorFlow prints them."""
+
     def format_item(item: Any) -> bytes:
         if isinstance(item, bytes):
             return item

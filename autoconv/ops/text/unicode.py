@@ -31,6 +31,7 @@ def characters_of(item: bytes, encoding: str, errors: str, replacement: int) -> 
 
 
 def _decode_replacing(item: bytes, encoding: str, replacement: str) -> str:
+    """Decode bytes with `replacement` for each invalid sequence."""
     pieces, start = [], 0
     while start < len(item):
         try:
@@ -48,8 +49,12 @@ def _decode_type(x: TensorType, *, encoding: str, errors: str = "replace", repla
 
 
 def _decode(x: Any, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> Any:
+    """Return the code points of each string along a new last dimension; shorter rows are padded with 0."""
     x = np.asarray(x)
-    rows = {p: [ord(c) for c in characters_of(item, encoding, errors, replacement)] for p, item in np.ndenumerate(x)}
+    rows = {
+        position: list(map(ord, characters_of(item, encoding, errors, replacement)))
+        for position, item in np.ndenumerate(x)
+    }
     result = np.zeros((*x.shape, max(map(len, rows.values()), default=0)), np.int32)
     for position, values in rows.items():
         result[position][: len(values)] = values

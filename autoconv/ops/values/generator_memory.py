@@ -1,4 +1,4 @@
-"""The places of random generators' states in memory, for native code and for copies of the states."""
+"""Offsets in memory of the states of random generators, for native code and for copies of the states."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ _NORMAL_SIZE = 24  # bytes of the state of normal numbers
 
 @functools.cache
 def memory_offsets(class_: type) -> tuple[int, int] | None:
-    """Return the offsets in a generator of its interface and of the state of normal numbers, in bytes.
+    """Return two offsets in the memory of a generator, in bytes: of its interface, and of its state of normal numbers.
 
-    None if the interface is not found. The second offset is 0 for generators without such a state. For Python's own
-    generators, the first one is that of the position in the state.
+    The interface is NumPy's `bitgen_t`, the address of the state and functions that draw bits. None if it is not found.
+    The second offset is 0 for generators without a state of normal numbers. For Python's own generators, the first one
+    is that of the position in the state.
     """
     if class_ is random.Random:
         return _python_offsets()
@@ -30,18 +31,22 @@ def memory_offsets(class_: type) -> tuple[int, int] | None:
     addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in functions]
     interface_words = [interface.state_address, *addresses]
     words = list((ctypes.c_void_p * (generator.__sizeof__() // 8)).from_address(id(generator)))
-    starts = [8 * i for i in range(len(words)) if words[i : i + len(interface_words)] == interface_words]
-    if len(starts) != 1:
+    offsets = [8 * i for i in range(len(words)) if words[i : i + len(interface_words)] == interface_words]
+    if len(offsets) != 1:
         return None
+    (interface_offset,) = offsets
     if class_ is np.random.Generator:
-        return starts[0], 0
+        return interface_offset, 0
     # The state of normal numbers begins with a pointer to the interface.
-    pointers = [8 * i for i in range(len(words)) if words[i] == id(generator) + starts[0]]
-    return (starts[0], pointers[0]) if len(pointers) == 1 else None
+    normal_offsets = [8 * i for i in range(len(words)) if words[i] == id(generator) + interface_offset]
+    return (interface_offset, normal_offsets[0]) if len(normal_offsets) == 1 else None
 
 
 def _python_offsets() -> tuple[int, int] | None:
-    """Return the offset in a random.Random of the position in its state, which precedes the words of the state."""
+    """Return the offset of the position in the state of a random.Random, and 0; None if it is not at that offset.
+
+    The words of the state follow the position.
+    """
     generator = random.Random(0)
     *words, position = generator.getstate()[1]
     fields = (ctypes.c_uint32 * (1 + len(words))).from_address(id(generator) + _HEADER_SIZE)
@@ -68,8 +73,9 @@ def copy_state(generator: Any) -> Callable[[], None] | None:
         return restore_with_normal
     if type(generator._bit_generator) is not np.random.MT19937:
         return None
+    _, normal_offset = offsets
     restore_bits = _copy_memory(generator._bit_generator.ctypes.state_address, _TWISTER_SIZE)
-    restore_normal = _copy_memory(id(generator) + offsets[1], _NORMAL_SIZE)
+    restore_normal = _copy_memory(id(generator) + normal_offset, _NORMAL_SIZE)
 
     def restore_both() -> None:
         restore_bits()
@@ -79,6 +85,7 @@ def copy_state(generator: Any) -> Callable[[], None] | None:
 
 
 def _copy_memory(address: int, size: int) -> Callable[[], Any]:
+    """Copy memory, and return a function that writes the copy back."""
     return functools.partial(ctypes.memmove, address, ctypes.string_at(address, size), size)
 
 

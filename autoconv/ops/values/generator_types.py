@@ -19,8 +19,9 @@ GENERATOR_TYPES: dict[type, ObjectType] = {
 
 def global_generator(type_: Type) -> np.random.RandomState | random.Random:
     """Return the generator behind the functions of `numpy.random`, or of Python's `random`, by its type."""
-    modules: Any = random, np.random.mtrand
-    return modules[0]._inst if type_ == PYTHON_RANDOM else modules[1]._rand  # type: ignore[no-any-return]
+    python_module: Any = random
+    numpy_module: Any = np.random.mtrand
+    return python_module._inst if type_ == PYTHON_RANDOM else numpy_module._rand  # type: ignore[no-any-return]
 
 
 def generator_class(type_: Type) -> type | None:

@@ -1,4 +1,4 @@
-"""Tensor lists at run time: persistent (immutable) values that share buffers."""
+"""Tensor lists at run time: persistent (immutable) data structures that share buffers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _APPEND_LOCK = new_lock()  # held while a thread claims the end of a shared buff
 
 
 def missing_element_text(index: int, length: int, writes: bool) -> str:
-    """Return the text of the error for a position that a list does not have."""
+    """Return the text of the error for a read, or with `writes` a write, at a position that a list does not have."""
     return f"Trying to {'modify' if writes else 'access'} element {index} in a list with {length} elements."
 
 
@@ -27,8 +27,9 @@ class ListValue:
     `dtype` and `shape` are those of every element. An append writes into the shared buffer if this value reaches
     the buffer's end; otherwise it copies the buffer. A loop that appends therefore takes linear time.
 
-    Unwritten elements read as zeros, with the shape of the elements of `like` where `shape` is not fully known.
-    A `weak` list holds Python numbers until an element of another dtype converts it to that dtype.
+    Unwritten elements read as zeros. Such an element has the shape of the element of `like`, another list, at the same
+    position; without one, the `element_shape`. A `weak` list holds Python numbers; an element of another dtype converts
+    it to that dtype.
     """
 
     __slots__ = ("_buffer", "dtype", "length", "like", "shape", "weak")
@@ -109,14 +110,17 @@ class ListValue:
         return shorter, self.get(self.length - 1)
 
     def get(self, index: int) -> np.ndarray:
-        """Return the element, zeros if unwritten; raises IndexOutOfRangeError when there is none."""
+        """Return the element, zeros if unwritten; raises IndexOutOfRangeError for a position out of range."""
         if not 0 <= index < self.length:
             raise IndexOutOfRangeError(missing_element_text(index, self.length, writes=False))
         item = self._buffer[index]
         return self._zeros(index) if item is None else item
 
     def set(self, index: int, item: Any, resize: bool = False) -> ListValue:
-        """Return a copy with that element, lengthened if needed and `resize`; else raise IndexOutOfRangeError."""
+        """Return a copy with that element.
+
+        For a position past the end, `resize` lengthens the copy; without it, IndexOutOfRangeError is raised.
+        """
         if index < 0 or (index >= self.length and not resize):
             raise IndexOutOfRangeError(missing_element_text(index, self.length, writes=True))
         base, array = self._with_common_dtype(item)
@@ -126,7 +130,7 @@ class ListValue:
         return base.with_items(items)
 
     def _with_common_dtype(self, item: Any) -> tuple[ListValue, np.ndarray]:
-        """Convert a weak list to the dtype of the item, or else the item to that of the list; return both."""
+        """Convert a weak list to the dtype of the item, or the item to that of another list; return list and item."""
         if isinstance(item, ListValue):  # a list of lists, stored by differentiation
             return self, item  # type: ignore[return-value]
         array = np.asarray(item)
@@ -142,7 +146,7 @@ class ListValue:
 
     def element_shape(self) -> tuple[int, ...] | None:
         """Return the shape of the elements: the static one, or that of a written element; None if unknown."""
-        if self.shape is not None and all(isinstance(d, int) for d in self.shape):
+        if self.shape is not None and all(isinstance(dimension, int) for dimension in self.shape):
             return self.shape  # type: ignore[return-value]
         written_shape = next((item.shape for item in self.items() if item is not None), None)
         return self.like.element_shape() if written_shape is None and self.like is not None else written_shape
@@ -167,6 +171,7 @@ class ListValue:
         return np.stack(items)
 
     def _zeros(self, index: int) -> np.ndarray:
+        """Return the value of the unwritten element; raises InvalidArgumentError if its shape is unknown."""
         if self.like is not None and index < self.like.length:
             if isinstance(like := self.like.get(index), ListValue):
                 return ListValue([None] * like.length, dtype=like.dtype, shape=like.shape, like=like)  # type: ignore[return-value]

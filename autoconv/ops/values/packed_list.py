@@ -1,4 +1,4 @@
-"""Tensor lists with contiguous elements in one array, the form that native code makes and takes."""
+"""Tensor lists whose elements are the rows of one array: the form of the operands and results of native code."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from autoconv.ops.values.list_value import Item, ListValue
 class PackedList(ListValue):
     """The rows of a read-only array as the elements of a list.
 
-    Native code takes the array as it is. On access from Python, each element is copied once to an array of its own: a
-    write to one, or a reference kept to it, must not affect the others.
+    Native code reads the array. The first access from Python copies each element to an array of its own, so that a
+    write to one does not change the others, and a reference to one does not keep the others alive.
     """
 
     __slots__ = ("_items", "_rows")
@@ -31,7 +31,7 @@ class PackedList(ListValue):
 
     @property
     def _buffer(self) -> list[Item]:  # type: ignore[override]
-        """The elements as arrays of their own; from the first access on, they replace the array."""
+        """The elements as arrays of their own; the first access makes them, and releases the array of all rows."""
         rows = self._rows
         if self._items is None and rows is not None:
             self._items = [np.array(rows[i]) for i in range(len(rows))]

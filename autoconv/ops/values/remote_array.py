@@ -16,5 +16,5 @@ class RemoteArray:
     type: Any
 
     def fetch(self) -> np.ndarray:
-        """Return the array, kept from then on; raise the error of its computation."""
+        """Return the array, which is transferred once only; raise the error of its computation."""
         raise NotImplementedError

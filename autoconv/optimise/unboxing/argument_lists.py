@@ -9,7 +9,7 @@ from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.analysis.allocation import fresh_objects
 from autoconv.ops.lists.typed_lists import NUMBERS
-from autoconv.ops.python.undo_log import changes, is_logged
+from autoconv.ops.python.undo_log import is_logged, may_change_operand
 from autoconv.optimise.unboxing.kind_inference import (
     LIST,
     MARK_OP,
@@ -86,7 +86,7 @@ def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
         return False
     if name == "object_apply":
         function = node.attributes["function"]
-        return changes(function) or function == "iadd"
+        return may_change_operand(function) or function == "iadd"
     if name == "object_method":
         return is_logged(list, node.attributes["name"]) and node.attributes["name"] in dir(list)
     return False

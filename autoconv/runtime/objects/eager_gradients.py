@@ -27,7 +27,7 @@ def eager_gradients(
             _accumulate(cotangents, target, cotangent)
     for entry in reversed(recorder.entries[:]):
         cotangents_of_results = [cotangents.get(id(result)) for result in entry.results]
-        if all(ct is None for ct in cotangents_of_results):
+        if all(cotangent is None for cotangent in cotangents_of_results):
             continue
         for value, cotangent in zip(entry.inputs, _operand_cotangents(entry, cotangents_of_results), strict=True):
             if cotangent is not None and recorder.follows(value):
@@ -39,7 +39,8 @@ def _operand_cotangents(entry: tape_recorders.Entry, cotangents: Sequence[Any]) 
     """Return the cotangents of an entry's inputs, given those of its results."""
     if entry.name == "read_variable":
         return cotangents
-    dense_cotangents = [_densify(ct, result) for ct, result in zip(cotangents, entry.results, strict=True)]
+    pairs = zip(cotangents, entry.results, strict=True)
+    dense_cotangents = [_densify(cotangent, result) for cotangent, result in pairs]
     if entry.name == "gather":
         slices = _row_slices(entry, dense_cotangents[0])
         if slices is not None:

@@ -20,7 +20,7 @@ from autoconv.ops.python.reversibility import (
     LOCAL_WRITE_PREFIX,
     can_restore_generators,
     can_undo,
-    is_draw,
+    changes_generator_state,
     is_irreversible,
     makes_all_generators,
 )
@@ -69,7 +69,9 @@ def refuse_lasting_effects(graph: Graph) -> None:
     Output is not irreversible here, as a rerun suppresses it.
     """
     can_restore = can_restore_generators(graph)
-    node, description = rerun_point(graph, lambda node: is_irreversible(node) and not (can_restore and is_draw(node)))
+    node, description = rerun_point(
+        graph, lambda node: is_irreversible(node) and not (can_restore and changes_generator_state(node))
+    )
     if node is not None:
         line_text = "" if node.span is None else f" in line {node.span.line}"
         raise RunPlain(f"{description} after a change{line_text} that cannot be undone")

@@ -19,7 +19,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.python_operators import ARITHMETIC, BITWISE, COMPARISONS, UNARY
 from autoconv.graph.types import ArrayType
 from autoconv.ops.python import objects
-from autoconv.ops.python.undo_log import ITERATOR_MAKERS, changes, is_logged
+from autoconv.ops.python.undo_log import ITERATOR_MAKERS, is_logged, may_change_operand
 from autoconv.ops.values.generator_types import global_generator
 
 _SEQUENCES = class_mask("str", "tuple", "list")
@@ -51,7 +51,7 @@ def _write_apply(op: Operation) -> None:
     function, operands = op.attributes["function"], op.operands()
     if function == "setitem" and not op.is_fresh(op.node.inputs[0]):
         write_item(op)
-    elif (changes(function) and not op.is_fresh(op.node.inputs[0])) or function in ITERATOR_MAKERS:
+    elif (may_change_operand(function) and not op.is_fresh(op.node.inputs[0])) or function in ITERATOR_MAKERS:
         op.region.write_kernel(op.node)  # the kernel records the change for undo
     elif function in _BINARY and len(operands) == 2:
         name, left_classes, right_classes = _BINARY[function]
