@@ -58,8 +58,8 @@ class _Active(threading.local):
 class Log:
     """The changes of a run in order, as undo functions.
 
-    The owner of a change is the container, array or instance that is changed. Only the value before the first change is
-    logged. Logged owners are kept alive, so that their ids stay unique.
+    The owner of a change is the changed container, array or instance. Only the value before the first change is logged.
+    Logged owners are kept alive, so that their ids stay unique.
     """
 
     def __init__(self, is_strict: bool = False) -> None:

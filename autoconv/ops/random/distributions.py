@@ -147,8 +147,8 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
 class _NumberStreams:
     """The random words of the numbers of a result; numbers of one parameter are neighbours.
 
-    Each number has blocks of words of its own. A block makes two uniform or two normal numbers, of which the second is
-    taken first.
+    Each number has blocks of words of its own. A block makes two uniform or two normal numbers; the second is taken
+    first.
     """
 
     def __init__(self, bits: Bits, parameter_count: int, shape: tuple[int, ...]) -> None:

@@ -2,11 +2,12 @@
 
 The code is converted where a graph leaves the process.
 
-PCG64, of NumPy's `default_rng`, has six words of 64 bits: high and low half of the state, high and low half of the
-increment, 1 or 0 for a half of a word that is not used yet, and that half. The Mersenne Twister, of `RandomState` and
-of Python's `random`, has 624 words of 32 bits and the position of the next one. Five words for normal numbers follow,
-which RandomState draws in pairs: 1 or 0 for a second number of a pair that is not used yet, and the bits, 27 and 26, of
-the two uniform numbers that the pair is made of.
+PCG64, of NumPy's `default_rng`, has six words of 64 bits. The first four are the high and low half of the state, and
+the high and low half of the increment. The fifth is 1 if the sixth has 32 drawn bits that are not used yet, else 0.
+
+The Mersenne Twister, of `RandomState` and of Python's `random`, has 624 words of 32 bits and the position of the next
+one. Five words for normal numbers follow, which RandomState draws in pairs. The first is 1 if the second number of a
+pair is not used yet, else 0. The others are the bits, 27 and 26, of the two uniform numbers behind the pair.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from autoconv.ops.values.list_value import Item, ListValue
 class PackedList(ListValue):
     """The rows of a read-only array as the elements of a list.
 
-    Native code reads the array. The first access from Python copies each element to an array of its own, so that a
-    write to one does not change the others, and a reference to one does not keep the others alive.
+    Native code reads the array. The first access from Python copies each element to an array of its own: a write to one
+    must not change the others, and a reference to one must not keep them alive.
     """
 
     __slots__ = ("_items", "_rows")
