@@ -175,7 +175,7 @@ def _map_specs(spec: Any, function: Callable[[Any], Any]) -> Any:
 
 def _map_parts(spec: Any, function: Callable[[Any], Any]) -> Any:
     """Return a field of a spec with the results of `function` in place of the specs and static values in it."""
-    if isinstance(spec, tuple) and not isinstance(spec, (TensorShape, TypeSpec)):
+    if isinstance(spec, tuple) and not isinstance(spec, TypeSpec):
         return tuple(_map_parts(item_spec, function) for item_spec in spec)
     if isinstance(spec, dict):
         return {key: _map_parts(item_spec, function) for key, item_spec in spec.items()}
@@ -193,7 +193,7 @@ def _components_in(spec: Any, value: Any) -> Iterator[Any]:
     """Yield the parts of a field's value that correspond to the specs in the field of its spec."""
     if isinstance(spec, TypeSpec):
         yield value
-    elif isinstance(spec, tuple) and not isinstance(spec, TensorShape):
+    elif isinstance(spec, tuple):
         for item_spec, part in zip(spec, value, strict=True):
             yield from _components_in(item_spec, part)
     elif isinstance(spec, dict):

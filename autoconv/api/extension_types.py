@@ -169,7 +169,7 @@ def _convert(value: Any, annotation: Any, location: str) -> Any:
         return _convert_to_field_tensor(value, annotation, location)
     if annotation is None or annotation is type(None):
         annotation = type(None)
-    if annotation is TensorShape and not isinstance(value, TensorShape):
+    if annotation is TensorShape:
         return TensorShape(value)
     if annotation is DType:
         return as_dtype(value)
@@ -225,7 +225,7 @@ def _spec_of(value: Any) -> Any:
         return value._type_spec
     if isinstance(value, Tensor):
         return TensorSpec.from_tensor(value)
-    if isinstance(value, tuple) and not isinstance(value, TensorShape):
+    if isinstance(value, tuple):
         return tuple(map(_spec_of, value))
     if isinstance(value, dict):
         return {key: _spec_of(item) for key, item in value.items()}

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
         @property
         def type(self) -> TensorType: ...
 
+    class HasSizes(Protocol):
+        """A TensorShape."""
+
+        def as_list(self) -> list[int | None]: ...
+
     class SupportsArray(Protocol):
         """An object that NumPy reads as an array."""
 
@@ -29,7 +34,9 @@ Scalar: TypeAlias = "bool | int | float | complex | str | bytes | np.generic"
 # Objects that NumPy reads as arrays.
 ArrayLike: TypeAlias = "Scalar | np.ndarray | SupportsArray | Sequence[ArrayLike]"
 # Objects that are converted to tensors.
-TensorLike: TypeAlias = "Scalar | np.ndarray | HasTensorType | SupportsTensor | SupportsArray | Sequence[object]"
+TensorLike: TypeAlias = (
+    "Scalar | np.ndarray | HasTensorType | HasSizes | SupportsTensor | SupportsArray | Sequence[object]"
+)
 IntLike: TypeAlias = "int | np.integer | HasTensorType | SupportsTensor"
 DTypeLike: TypeAlias = "DType | np.dtype | type | str"
 ShapeLike: TypeAlias = "int | Sequence[int | None] | TensorLike"

@@ -105,12 +105,6 @@ class StandsForPlain(Protocol):
     __autoconv_plain__: ClassVar[type]
 
 
-class IsLeaf(Protocol):
-    """A tuple that structure functions treat as a leaf."""
-
-    __autoconv_leaf__: ClassVar[bool]
-
-
 class HasHeap(Protocol):
     """An instance of the program whose attributes are in an object of the graph."""
 

@@ -44,7 +44,7 @@ class LoopChecks:
 
 def _declared_shapes(loop_vars: Sequence[Any], invariants: Any) -> list[Shape]:
     """Return the declared shape of each tensor; raises ValueError for another structure than that of `loop_vars`."""
-    shapes = invariants if is_nest(invariants) and not isinstance(invariants, TensorShape) else [invariants]
+    shapes = invariants if is_nest(invariants) else [invariants]
     check_same_structure(list(loop_vars), list(shapes))
     return [as_shape(leaf.shape if isinstance(leaf, TensorSpec) else leaf) for leaf in flatten(list(shapes))[0]]
 

@@ -140,7 +140,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     @property
     def shape(self) -> TensorShape:
-        return TensorShape(self._storage.shape)
+        return TensorShape.of(self._storage.shape)
 
     @property
     def type(self) -> TensorType:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -12,21 +14,26 @@ from autoconv.runtime.support.dimension import Dimension as SizeObject
 from autoconv.runtime.support.type_spec import TypeSpec
 
 
-class TensorShape(tuple):  # type: ignore[type-arg]
-    """A possibly partly unknown shape: a tuple of its sizes, None for an unknown one.
+class TensorShape:
+    """A possibly partly unknown shape: a sequence of sizes, None for an unknown one.
 
-    `TensorShape(None)` has an unknown rank; its sizes and its length raise ValueError.
+    It equals lists and tuples of the same sizes. `TensorShape(None)` has an unknown rank, and no length.
 
     >>> autoconv.TensorShape([None, 2]).rank, autoconv.TensorShape([3, 2]).as_list()
     (2, [3, 2])
     """
 
-    __autoconv_leaf__ = True  # a leaf for structure functions, although a tuple
-    dims_tuple: Shape
+    __slots__ = ("dims_tuple",)
 
-    def __new__(cls, dims: object = None) -> TensorShape:
-        shape = as_shape(dims)
-        result = super().__new__(cls, (d if isinstance(d, int) else None for d in shape or ()))
+    def __init__(self, dims: object) -> None:
+        self.dims_tuple: Shape = as_shape(dims)
+        if self.dims_tuple and any(type(size) is int and size < 0 for size in self.dims_tuple):
+            raise ValueError(f"Dimension {min(size for size in self.as_list() if size is not None)} must be >= 0")
+
+    @classmethod
+    def of(cls, shape: Shape) -> TensorShape:
+        """Return the TensorShape of a shape from a graph's type, unchecked."""
+        result = object.__new__(cls)
         result.dims_tuple = shape
         return result
 
@@ -48,12 +55,8 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         return [d if isinstance(d, int) else None for d in self.dims_tuple]
 
     def num_elements(self) -> int | None:
-        total = 1
-        for dimension in self.dims_tuple or ((None,) if self.dims_tuple is None else ()):
-            if not isinstance(dimension, int):
-                return None
-            total *= dimension
-        return total
+        """Return the product of the sizes; None if one is unknown."""
+        return math.prod(self.dims_tuple) if self.is_fully_defined() else None  # type: ignore[arg-type]
 
     def is_fully_defined(self) -> bool:
         return self.dims_tuple is not None and all(isinstance(d, int) for d in self.dims_tuple)
@@ -62,13 +65,18 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         return are_shapes_compatible(self.dims_tuple, as_shape(other))
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        return TensorShape(join_shapes(self.dims_tuple, as_shape(other)))
+        return TensorShape.of(join_shapes(self.dims_tuple, as_shape(other)))
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorShape | None:
+        """Return the most specific shape that describes this one and the others; None if one is no TensorShape."""
+        if not all(isinstance(other, TensorShape) for other in others):
+            return None
+        return functools.reduce(TensorShape.most_specific_compatible_shape, others, self)
 
     def with_rank(self, rank: int) -> TensorShape:
         """Return the shape if it may have the rank; raises ValueError otherwise."""
-        if self.rank not in (None, rank):
-            raise ValueError(f"Shape {self} must have rank {rank}")
-        return self.merge_with(TensorShape([None] * rank))
+        self.assert_has_rank(rank)
+        return self.merge_with([None] * rank)
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
         """Return the shape if its rank is unknown, or `rank` or more; raises ValueError otherwise."""
@@ -85,15 +93,17 @@ class TensorShape(tuple):  # type: ignore[type-arg]
     def merge_with(self, other: Any) -> TensorShape:
         """Return the shape with the sizes that either of the two has; raises ValueError if they are incompatible."""
         second = as_shape(other)
-        self.assert_is_compatible_with(second)
+        if not self.is_compatible_with(second):
+            raise ValueError(f"Shapes {self} and {TensorShape.of(second)} are not compatible")
         if self.dims_tuple is None or second is None:
-            return TensorShape(second if self.dims_tuple is None else self.dims_tuple)
-        return TensorShape([a if isinstance(a, int) else b for a, b in zip(self.dims_tuple, second, strict=True)])
+            return TensorShape.of(second if self.dims_tuple is None else self.dims_tuple)
+        pairs = zip(self.dims_tuple, second, strict=True)
+        return TensorShape.of(tuple(a if isinstance(a, int) else b for a, b in pairs))
 
     def assert_is_compatible_with(self, other: Any) -> None:
         """Raise ValueError if no tensor has both shapes."""
         if not self.is_compatible_with(other):
-            raise ValueError(f"Shapes {self} and {TensorShape(as_shape(other))} are incompatible")
+            raise ValueError(f"Shapes {self} and {other} are incompatible")
 
     def assert_has_rank(self, rank: int) -> None:
         """Raise ValueError if the shape has another rank."""
@@ -102,7 +112,7 @@ class TensorShape(tuple):  # type: ignore[type-arg]
 
     def assert_same_rank(self, other: Any) -> None:
         """Raise ValueError if the ranks are known and differ."""
-        second = TensorShape(as_shape(other))
+        second = TensorShape(other)
         if None not in (self.rank, second.rank) and self.rank != second.rank:
             raise ValueError(f"Shapes {self} and {second} must have the same rank")
 
@@ -112,14 +122,21 @@ class TensorShape(tuple):  # type: ignore[type-arg]
             raise ValueError(f"Shape {self} is not fully defined")
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Return whether every tensor of this shape has the other one, too."""
-        return TensorSpec(self).is_subtype_of(TensorSpec(other))
+        """Return whether the other one is a TensorShape that every tensor of this shape has, too."""
+        return isinstance(other, TensorShape) and TensorSpec(self).is_subtype_of(TensorSpec(other))
 
     def concatenate(self, other: Any) -> TensorShape:
         second = as_shape(other)
-        return TensorShape(None if self.dims_tuple is None or second is None else self.dims_tuple + second)
+        return TensorShape.of(None if self.dims_tuple is None or second is None else self.dims_tuple + second)
+
+    __concat__ = __add__ = concatenate
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return TensorShape(other).concatenate(self)
 
     def __iter__(self) -> Iterator[int | None]:
+        if self.dims_tuple is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
         present_size = _present_size()
         return iter(self.as_list()) if present_size is None else map(present_size, self.as_list())
 
@@ -132,27 +149,27 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         return self.dims_tuple is not None
 
     def __getitem__(self, index: Any) -> Any:
-        if self.dims_tuple is None:
-            size = None if isinstance(index, int) else TensorShape(None)
-        else:
-            size = TensorShape(self.dims_tuple[index]) if isinstance(index, slice) else self.as_list()[index]
+        if isinstance(index, slice):
+            return TensorShape.of(self._slice_of_unknown(index) if self.dims_tuple is None else self.dims_tuple[index])
+        size = None if self.dims_tuple is None else self.dims_tuple[index]
         present_size = _present_size()
-        return size if present_size is None or isinstance(size, TensorShape) else present_size(size)
+        if present_size is not None:
+            return present_size(size if isinstance(size, int) else None)
+        return size if isinstance(size, int) else None
 
-    def __add__(self, other: object) -> TensorShape:
-        return self.concatenate(other)
-
-    def __radd__(self, other: Any) -> TensorShape:
-        return TensorShape(other).concatenate(self)
+    @staticmethod
+    def _slice_of_unknown(part: slice) -> Shape:
+        """Return the shape of a slice of an unknown rank: its length is known if both ends count from the first."""
+        if part.step is not None:
+            raise ValueError("Steps are not yet handled")
+        start = part.start or 0
+        return None if part.stop is None or min(start, part.stop) < 0 else (None,) * (part.stop - start)
 
     def __eq__(self, other: object) -> bool:
         try:
             return self.dims_tuple == as_shape(other)
         except TypeError:
-            return False
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+            return NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.dims_tuple)
@@ -193,54 +210,6 @@ def show_sizes_by(present_size: Callable[[int | None], Any] | None) -> None:
     _SIZE_FORM.present_size = present_size
 
 
-class ShapeLeaf:
-    """A TensorShape that is no tuple, so that libraries of structures take it for one value.
-
-    It has the members of the shape, equals it, and is accepted wherever a shape is.
-    """
-
-    __slots__ = ("shape",)
-
-    def __init__(self, shape: TensorShape) -> None:
-        self.shape = shape
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.shape, name)
-
-    def __iter__(self) -> Iterator[int | None]:
-        return iter(self.shape)
-
-    def __len__(self) -> int:
-        return len(self.shape)
-
-    def __bool__(self) -> bool:
-        return bool(self.shape)
-
-    def __getitem__(self, index: int | slice) -> Any:
-        return self.shape[index]
-
-    def __add__(self, other: object) -> TensorShape:
-        return self.shape + other
-
-    def __radd__(self, other: object) -> TensorShape:
-        return self.shape.__radd__(other)
-
-    def __eq__(self, other: object) -> bool:
-        return self.shape == (other.shape if isinstance(other, ShapeLeaf) else other)
-
-    def __hash__(self) -> int:
-        return hash(self.shape)
-
-    def __str__(self) -> str:
-        return str(self.shape)
-
-    def __repr__(self) -> str:
-        return repr(self.shape)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ShapeLeaf, (self.shape,)
-
-
 class TensorSpec(TypeSpec):
     """The type of a tensor argument: a shape (None entries are unknown) and a dtype.
 
@@ -264,7 +233,7 @@ class TensorSpec(TypeSpec):
 
     @property
     def shape(self) -> TensorShape:
-        return TensorShape(self._type.shape)
+        return TensorShape.of(self._type.shape)
 
     @property
     def dtype(self) -> DType:
@@ -313,7 +282,7 @@ def as_shape(dims: object) -> Shape:
     """Convert None, an int, a TensorShape or a sequence of dimensions to a shape; raise TypeError for anything else."""
     if dims is None:
         return None
-    if isinstance(dims, TensorShape | ShapeLeaf):
+    if isinstance(dims, TensorShape):
         return dims.dims_tuple
     if isinstance(dims, int):
         return (dims,)

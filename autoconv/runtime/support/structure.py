@@ -90,7 +90,7 @@ def is_structure(value: object) -> bool:
     if plain_class(value) in _PLAIN_CLASSES:  # but a container in the graph is a leaf
         return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
     is_candidate = (
-        (isinstance(value, tuple) and not hasattr(class_, "__autoconv_leaf__"))
+        isinstance(value, tuple)
         or (isinstance(value, (list, dict)) and class_.__module__ != "builtins" and _is_rebuildable(class_))
         or _is_pytree_dataclass(class_)
     )

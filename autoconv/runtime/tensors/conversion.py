@@ -348,6 +348,8 @@ def _stack(values: Any, dtype: DType | None, inner_dtype: DType | None = None) -
 
 def _convert_items(value: object) -> Any:
     """Return a nested list with NumPy's values in place of tensors, variables and other arrays."""
+    if isinstance(value, TensorShape) and not value.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
     if isinstance(value, (list, tuple, TensorShape)):
         items = [_convert_items(v) for v in value]
         if items and all(isinstance(v, (np.ndarray, np.generic)) for v in items):

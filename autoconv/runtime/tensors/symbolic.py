@@ -70,7 +70,7 @@ class SymbolicTensor(Tensor):
             refuse_tensor_attribute(self.type, "shape", sys._getframe(1))
         elif dims is not None and is_read_as_array(sys._getframe(1)):
             return tuple(d if isinstance(d, int) else size_of(self, axis) for axis, d in enumerate(dims))  # type: ignore[return-value]
-        return TensorShape(dims)
+        return TensorShape.of(dims)
 
     @property
     def ndim(self) -> int | None:

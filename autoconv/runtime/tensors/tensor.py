@@ -66,7 +66,7 @@ class Tensor(TensorMethods):
 
     @property
     def shape(self) -> TensorShape:
-        return TensorShape(self.type.shape)
+        return TensorShape.of(self.type.shape)
 
     def get_shape(self) -> TensorShape:
         return self.shape

@@ -21,7 +21,6 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import present, present_errors
-from autoconv.runtime.support.shape import ShapeLeaf
 from autoconv.runtime.support.structure import map_structure
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.runtime.tensors.donation import donate
@@ -203,8 +202,8 @@ class ConcreteFunction(GraphMember):
 
     @property
     def output_shapes(self) -> Any:
-        """The shapes of the results, in their structure; other libraries see each shape as a leaf, not as a tuple."""
-        return map_structure(lambda x: ShapeLeaf(x.shape) if hasattr(x, "shape") else x, self.structured_outputs)
+        """The shapes of the results, in their structure."""
+        return map_structure(lambda leaf: getattr(leaf, "shape", leaf), self.structured_outputs)
 
     @property
     def output_dtypes(self) -> Any:
