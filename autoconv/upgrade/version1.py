@@ -20,6 +20,7 @@ MODULES = {
     "assign_sub": "effects", "colocate_with": "scopes", "cond": "maths", "constant_initializer": "initializers",
     "convert_to_tensor_or_sparse_tensor": "placeholders", "count_nonzero": "maths", "device": "scopes",
     "disable_eager_execution": "default_graph", "disable_resource_variables": "scopes",
+    "disable_tensor_equality": "default_graph", "enable_tensor_equality": "default_graph",
     "disable_v2_behavior": "default_graph", "disable_v2_tensorshape": "default_graph", "div": "maths",
     "eager_py_func": "maths", "enable_eager_execution": "default_graph", "enable_resource_variables": "scopes",
     "control_flow_v2_enabled": "scopes", "enable_control_flow_v2": "scopes",

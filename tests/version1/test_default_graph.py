@@ -74,6 +74,18 @@ def test_eager_variables():
     assert isinstance(v, tf.Variable) and v.numpy().tolist() == [0.0, 0.0]
 
 
+def test_tensors_compare_by_identity():
+    v, x = ac.Variable(1.0), ac.constant(1.0)
+    tf.disable_tensor_equality()
+    try:
+        assert (v == x) is False and (x != ac.constant(1.0)) is True and {v: 1, x: 2}[x] == 2
+    finally:
+        tf.enable_tensor_equality()
+    assert bool(v == x)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(v)
+
+
 def test_removed_names_have_a_remedy():
     with pytest.raises(AttributeError, match=r"autoconv\.keras"):
         tf.contrib  # noqa: B018

@@ -5,9 +5,14 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from autoconv.api.control.graphs import Graph, graph_being_built
+from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import current_region, recording
 from autoconv.runtime.support.dimension import Dimension
 from autoconv.runtime.support.shape import show_sizes_by
+from autoconv.runtime.tensors.tensor import Tensor
+
+_COMPARISONS = ("__eq__", "__ne__", "__hash__")
+_BY_ELEMENTS = {cls: [getattr(cls, name) for name in _COMPARISONS] for cls in (Tensor, Variable)}
 
 
 def get_default_graph() -> Graph:
@@ -94,6 +99,31 @@ def enable_v2_tensorshape() -> None:
     >>> autoconv.compat.v1.enable_v2_tensorshape()
     """
     show_sizes_by(None)
+
+
+def disable_tensor_equality() -> None:
+    """Compare tensors and variables by identity in the whole process: `==` is `is`, and they are keys.
+
+    >>> autoconv.compat.v1.disable_tensor_equality()
+    >>> autoconv.constant(1.0) == autoconv.constant(1.0)
+    False
+    >>> autoconv.compat.v1.enable_tensor_equality()
+    """
+    for cls in _BY_ELEMENTS:
+        for name in _COMPARISONS:
+            setattr(cls, name, getattr(object, name))
+
+
+def enable_tensor_equality() -> None:
+    """Compare the elements of tensors and variables, as at the start.
+
+    >>> autoconv.compat.v1.enable_tensor_equality()
+    >>> bool(autoconv.constant(1.0) == autoconv.constant(1.0))
+    True
+    """
+    for cls, methods in _BY_ELEMENTS.items():
+        for name, method in zip(_COMPARISONS, methods, strict=True):
+            setattr(cls, name, method)
 
 
 class _State:

@@ -340,6 +340,9 @@ class TensorReference:
     def __hash__(self) -> int:
         return id(self._tensor)
 
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._tensor!r}>"
+
 
 def standalone_dtype(type_: TensorType) -> DType:
     """Return the dtype of a weak value that meets no typed one: of 64 bits under `compile`, else int32 or float32."""
