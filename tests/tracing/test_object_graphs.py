@@ -307,8 +307,10 @@ def test_a_call_is_traced_a_bounded_number_of_times(monkeypatch):
 def test_restarts_of_a_call_take_a_bounded_time(monkeypatch):
     from autoconv.config import SETTINGS
     from autoconv.tracing.api import trace_maker
+    from autoconv.tracing.specialise import plain_presumption
 
     monkeypatch.setattr(SETTINGS, "tiers", "measured")
+    monkeypatch.setattr(plain_presumption, "SHORT_ESTIMATE", 0.0)
     monkeypatch.setattr(trace_maker, "_MAX_RESTART_SECONDS", 0.0)
     head = chain(4)
     compiled = ac.compile(cut)

@@ -14,14 +14,16 @@ import pytest
 import autoconv as ac
 from autoconv.config import SETTINGS
 from autoconv.tracing.api import call_paths
-from autoconv.tracing.specialise import tiers
+from autoconv.tracing.specialise import plain_presumption, tiers
 from autoconv.tracing.specialise.plain_presumption import PlainPresumption
 from autoconv.tracing.specialise.trace_cache import TraceCache
 
 
 @pytest.fixture(autouse=True)
 def measured(monkeypatch):
+    """Time calls; first calls do not wait for a trace (see `test_first_calls.py`)."""
     monkeypatch.setattr(SETTINGS, "tiers", "measured")
+    monkeypatch.setattr(plain_presumption, "SHORT_ESTIMATE", 0.0)
 
 
 def traces(function):

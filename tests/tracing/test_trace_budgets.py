@@ -9,12 +9,14 @@ import pytest
 import autoconv as ac
 from autoconv.config import SETTINGS
 from autoconv.tracing.guards import trace_restrictions
-from autoconv.tracing.specialise import tiers
+from autoconv.tracing.specialise import plain_presumption, tiers
 
 
 @pytest.fixture(autouse=True)
 def measured(monkeypatch):
+    """Time calls; first calls do not wait for a trace (see `test_first_calls.py`)."""
     monkeypatch.setattr(SETTINGS, "tiers", "measured")
+    monkeypatch.setattr(plain_presumption, "SHORT_ESTIMATE", 0.0)
 
 
 def traces(function):

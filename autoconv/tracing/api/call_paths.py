@@ -19,7 +19,7 @@ from autoconv.runtime.recording.tracebacks import present
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
-from autoconv.tracing.execute.native_dispatch import make_native_slot, native_entries
+from autoconv.tracing.execute.native_dispatch import is_installed, make_native_slot, native_entries
 from autoconv.tracing.execute.plain_rerun import is_for_python
 from autoconv.tracing.guards.numpy_error_state import VARIABLE, acts_on_floats
 from autoconv.tracing.key.call import Call
@@ -28,6 +28,7 @@ from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.tiers import (
     FOREVER,
     GRAPH,
+    MAX_INTERVAL,
     PLAIN,
     RERUNS,
     SHORT,
@@ -210,6 +211,9 @@ class CallDispatch(Generic[P, R]):
         may_be_presumed |= not timing.choice and presumption.is_deferred(kind)
         if may_be_presumed and presumption.presumes_plain(kind, budget.count, budget.seconds_a_trace):
             return self._run_presumed(kind, args, kwargs)
+        may_wait = timing.may_be_presumed(0.0) and not timing.choice
+        if may_wait and presumption.waits(kind, budget.seconds_a_trace, self.python_function, args, kwargs):
+            return self._run_presumed(kind, args, kwargs)
         form = timing.choose_form()
         if timing.choice:
             self._tiers.latest = form
@@ -235,8 +239,9 @@ class CallDispatch(Generic[P, R]):
     def _run_presumed(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call of a kind that is presumed to be faster as plain Python, and record its time."""
         unexamined_calls = self._examination_interval if self._gate.is_plain else 0  # since the last examination
-        self._examination_interval, self._tiers.latest = next_interval(max(unexamined_calls, 1), PLAIN), PLAIN
-        self._open_gate(FOREVER, PLAIN)  # for recursive calls of the function
+        self._examination_interval = min(self._tiers.presumption.unexamined_calls, MAX_INTERVAL[PLAIN])
+        self._tiers.latest = PLAIN
+        self._gate.open(FOREVER, PLAIN)  # for recursive calls of the function
         if self._tiers.presumption.is_new(kind):
             self._explanation.record_presumption(kind_text(kind))
         start = clock()
@@ -334,7 +339,8 @@ class CallDispatch(Generic[P, R]):
     def _open_gate(self, call_count: int, form: str) -> None:
         """Open the gate for that many calls in this form, without examination."""
         self._gate.open(call_count, form)
-        if form == PLAIN and not self._native_entries:
+        may_load = is_installed() or call_count >= MAX_INTERVAL[PLAIN]  # native code pays for many calls
+        if form == PLAIN and not self._native_entries and may_load:
             self._native_entries = self._make_native_entries(())
 
     # ---- the traces tried first

@@ -42,6 +42,11 @@ def make_native_slot(
     return (counter, gate, plain, names, *entries) if _INSTALLED[0] else ()
 
 
+def is_installed() -> bool:
+    """Return whether calls go through native code in this process, which takes some 20 ms to load."""
+    return bool(_INSTALLED)
+
+
 def as_native_entry(entry: Callable[..., Any] | None) -> Callable[..., Any] | None:
     """Return an entry that native dispatch can call: a Python function is wrapped, other entries and None are not."""
     return get_backend().entry_of_function(entry) if isinstance(entry, FunctionType) else entry

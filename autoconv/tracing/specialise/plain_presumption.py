@@ -4,8 +4,9 @@ A kind of call consists of the types of the arguments and the magnitudes of thei
 costs a trace, and some calls in which graph and plain Python, the two forms of a call, are timed. So calls of a new
 kind run plain at first in two cases: plain Python was faster for all timed kinds of the same types, or several traces
 ran so shortly that plain calls cannot take long. Kinds of other types do not count, because their traces do not serve
-these calls. Once calls of the kind have taken as long as a trace, they are examined: so the total time is at most twice
-that of the better choice. A call of a known kind that needs a further trace, for another text or another length of a
+these calls. In a third case, the first calls of a function wait: an estimate bounds their time (see `work_estimate`).
+Once calls of the kind have taken as long as a trace, they are examined: so the total time is at most twice that of the
+better choice. A call of a known kind that needs a further trace, for another text or another length of a
 list, is treated in the same way; it is called deferred.
 
 The presumption limits how long the plain calls may take. Containers of the new kind may be at most one magnitude
@@ -17,12 +18,16 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.tracing.key.bounded_dict import BoundedDict
+from autoconv.tracing.specialise.work_estimate import estimate_seconds
 
 _MAX_KINDS = 64  # kinds of calls that are presumed to be faster as plain Python
 _TRACE_TO_PLAIN_RATIO = 64  # least ratio of the seconds of a trace to those of a plain call, in the timed kinds
 _MIN_TRACES = 2  # traces after which new kinds run plain at first, although no form was chosen for any kind
 _SMALL_MAGNITUDE = 1  # largest magnitude that is allowed without a known kind
 _EXAMINATION_SECONDS = 50e-6  # seconds that it takes to find that a call has no trace
+FIRST_TRACE_SECONDS = 0.05  # seconds that the first trace of a function is presumed to take
+SHORT_ESTIMATE = 20e-3  # estimated seconds of a plain call, below which its function is not traced at once
+_CALLS_AN_EXAMINATION = 8  # plain calls of a presumed kind for each one that runs without examination in a row
 SHORT = 2e-3  # seconds of a graph's call, below which a plain call takes no longer than a trace
 
 
@@ -35,6 +40,9 @@ class PlainPresumption:
 
     def __init__(self) -> None:
         self._graph_types: set[Any] = set()  # the types of the arguments for which a graph was faster
+        self._traced_types: set[Any] = set()  # the types of the arguments of traces, which may serve other sizes
+        self._is_short: BoundedDict[Any, bool] = BoundedDict(_MAX_KINDS)  # kind -> whether the estimate is short
+        self._calls = 0  # plain calls of presumed kinds
         self._has_choice = False  # whether a form was chosen for some kind
         self.seconds = 0.0
         self._largest_magnitudes: dict[type, int] = {}  # the largest magnitudes in the known kinds
@@ -78,6 +86,23 @@ class PlainPresumption:
             for cls, magnitude in _magnitudes(kind)
         )
 
+    def waits(self, kind: Any, trace_seconds: float, function: Any, args: tuple[Any, ...], kwargs: Any) -> bool:
+        """Return whether a call of a kind without calls and traces so far is short, and runs as plain Python for now.
+
+        `trace_seconds` is the time of a trace of the function, 0 before the first one.
+        """
+        if self._plain_seconds.get(kind, 0.0) >= (trace_seconds or FIRST_TRACE_SECONDS):
+            return False
+        if kind not in self._is_short:
+            is_traced = _without_magnitudes(kind) in self._traced_types
+            self._is_short[kind] = not is_traced and estimate_seconds(function, args, kwargs) < SHORT_ESTIMATE
+        return self._is_short[kind]
+
+    @property
+    def unexamined_calls(self) -> int:
+        """The number of calls in a row that may run without examination after one of a presumed kind."""
+        return self._calls // _CALLS_AN_EXAMINATION
+
     def is_deferred(self, kind: Any) -> bool:
         """Return whether calls of the kind without a trace ran plain since the latest trace of the kind."""
         return self._plain_seconds.get(kind, 0.0) > self._plain_seconds_at_trace.get(kind, 0.0)
@@ -89,6 +114,7 @@ class PlainPresumption:
     def record_calls(self, kind: Any, seconds: float, call_count: int) -> None:
         """Record `call_count` plain calls of a presumed kind, and the time of the latest."""
         self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + call_count * seconds
+        self._calls += call_count
         if seconds < SHORT:
             self.record_short_kind(kind)
 
@@ -103,6 +129,7 @@ class PlainPresumption:
     def record_trace(self, kind: Any) -> None:
         """Record that a trace was made or tried for a call of the kind."""
         self._plain_seconds_at_trace[kind] = self._plain_seconds.get(kind, 0.0)
+        self._traced_types.add(_without_magnitudes(kind))
         self.deferred.clear()
 
 

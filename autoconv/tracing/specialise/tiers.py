@@ -36,7 +36,7 @@ _MIN_RERUNS = 8  # calls of one kind that ran again as plain Python, before thei
 _RERUN_SHARE = 4  # one rerun in this number of calls of the function is too many
 _COSTLY_SECONDS = 0.05  # seconds of a timed call that is not repeated if the two forms are far apart
 _MIN_RATIO, _NOISE_SECONDS = 1.1, 0.3e-6  # factor and seconds by which a graph has to be slower before it is abandoned
-_MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations
+MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations
 _SIZED_TYPES = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 clock = time.perf_counter
@@ -227,7 +227,7 @@ class Tiers:
 
 def next_interval(interval: int, form: str) -> int:
     """Return the number of calls until the next examination, after one that found the expected kind."""
-    return min(2 * interval, _MAX_INTERVAL[form])
+    return min(2 * interval, MAX_INTERVAL[form])
 
 
 def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
