@@ -8,8 +8,8 @@ the same version, in an environment with tensorflow. `--source` names a folder f
 
 Outcomes are kept test by test, by the versions of the library and of what it ran over, so that a run which was stopped
 continues; `--again` runs the tests over autoconv anew, `--only` limits them to those with PART in their names. A
-library has ten minutes, a test one. The last lines are failures by reason, and how many of the tests that pass over
-TensorFlow pass over autoconv, a library a row; without TensorFlow's outcomes, how many pass at all.
+library has ten minutes, or `--limit` seconds; a test one. The last lines are failures by reason, and how many of the
+tests that pass over TensorFlow pass over autoconv, a library a row; without TensorFlow's outcomes, how many pass.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import sys
 import tarfile
 import time
 import zipfile
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from libraries import LIBRARIES, Library
+
 HERE = Path(__file__).resolve().parent
-LIMIT = 600  # seconds for the tests of a library
 START = """
 import sys
 {setup}
@@ -37,64 +37,6 @@ sys.exit(pytest.main(sys.argv[1:]))
 """
 RENAME = "import autoconv.importing; autoconv.importing.rename('tensorflow', packages={packages!r})"
 TEST_TOOLS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
-
-
-@dataclass(frozen=True)
-class Library:
-    """A library with its tests.
-
-    `packages` import TensorFlow. `needs` are further packages that they import, without their own requirements.
-    `tests` are globs in the archive. `from_source`: only the source archive has the tests, not the wheel.
-    """
-
-    requirement: str
-    packages: tuple[str, ...]
-    tests: tuple[str, ...]
-    needs: tuple[str, ...] = ()
-    from_source: bool = False
-    old_numpy: tuple[str, ...] = ()  # names of Python's types that NumPy has dropped
-    variables: tuple[tuple[str, str], ...] = ()
-
-
-ABSL = ("absl-py", "six")
-LIBRARIES = {
-    "einops": Library(
-        "einops==0.8.2", ("einops",), ("einops/tests/test_*.py",), variables=(("EINOPS_TEST_BACKENDS", "tensorflow"),)
-    ),
-    "t3f": Library("t3f==1.2.0", ("t3f",), ("t3f/*_test.py",), (*ABSL, "opt_einsum"), True, ("int", "float")),
-    "sonnet": Library(
-        "dm-sonnet==2.0.2",
-        ("sonnet",),
-        ("sonnet/**/*_test.py",),
-        (*ABSL, "dm-tree", "wrapt", "tabulate", "attrs", "mock"),
-    ),
-    "larq": Library(
-        "larq==0.14.0", ("larq",), ("larq/**/*_test.py",), (*ABSL, "terminaltables", "pytest-mock"), from_source=True
-    ),
-    "tensorly": Library(
-        "tensorly==0.10.0",
-        ("tensorly",),
-        ("tensorly/**/test_*.py",),
-        ("scipy",),
-        variables=(("TENSORLY_BACKEND", "tensorflow"),),
-    ),
-    "tensornetwork": Library(  # its other tests need JAX and PyTorch, too
-        "tensornetwork==0.4.6",
-        ("tensornetwork",),
-        ("tensornetwork/backends/tensorflow/*_test.py",),
-        ("scipy", "graphviz", "opt_einsum", "h5py"),
-    ),
-    "tensorflow-graphics": Library(
-        "tensorflow-graphics==2021.12.3",
-        ("tensorflow_graphics",),
-        tuple(
-            f"tensorflow_graphics/{folder}/**/*_test.py"
-            for folder in ("geometry", "image", "math", "nn/loss", "nn/metric", "rendering")
-        ),
-        (*ABSL, "scipy", "psutil", "tqdm", "termcolor", "trimesh", "networkx", "matplotlib"),
-        old_numpy=("int", "complex"),
-    ),
-}
 
 
 def main() -> None:
@@ -121,6 +63,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--failed", action="store_true", help="run what failed over autoconv anew")
     parser.add_argument("--source", action="append", default=[], metavar="LIBRARY=DIR")
+    parser.add_argument("--limit", type=int, default=600, metavar="SECONDS", help="of a library over a framework")
     parser.add_argument("--folder", type=Path, default=Path("out/client-tests"))
     parser.add_argument("--reasons", type=int, default=25, metavar="N", help="print the N most frequent reasons")
     options = parser.parse_args()
@@ -188,16 +131,16 @@ def collect(
     command = [python, "-c", START.format(setup=setup), "-q", *plugins, "--tb=line"]
     # Without the mode, pytest takes that of the configuration file above the folder, which makes `sonnet.src` public.
     command += ["--rootdir", str(library_folder), "--import-mode=prepend", *files]
-    end = time.monotonic() + LIMIT
+    end = time.monotonic() + options.limit
     while True:
         before = len(_outcomes(outcomes_path))
         try:
             completed = subprocess.run(
                 command, env=environment, cwd=library_folder, capture_output=True, text=True,
-                timeout=end - time.monotonic(),
+                timeout=max(end - time.monotonic(), 1),
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            print(f"{name} over {framework}: stopped after {LIMIT} s; run it again for the other tests", flush=True)
+            print(f"{name} over {framework}: stopped after {options.limit} s; run it again for the others", flush=True)
             break
         if completed.returncode in (0, 1, 2, 5):  # pytest has ended by itself
             break

@@ -64,6 +64,7 @@ def convert_special_methods(
             iterate: Any = _iterate_by_position
             type.__setattr__(base, "__iter__", _convert_special_method("__iter__", iterate, convert))
         trace.patched_classes[base] = replaced_values
+        trace.replacements.update(((base, name), vars(base)[name]) for name in replaced_values)
 
 
 def _can_replace_methods(cls: type) -> bool:
@@ -188,14 +189,19 @@ def _refuse_getattribute(method: types.FunctionType) -> Any:
 
 
 def restore_special_methods(trace: Trace) -> None:
-    """Restore the class attributes that `convert_special_methods` and stand-ins for attributes replaced."""
+    """Restore the class attributes that `convert_special_methods` and stand-ins for attributes replaced.
+
+    A method that the program has assigned since then stays.
+    """
     for (cls, name), value in trace.stand_ins.items():
         _restore_attribute(cls, name, value)
     trace.stand_ins.clear()
     for base, replaced_values in trace.patched_classes.items():
         for name, value in replaced_values.items():
-            _restore_attribute(base, name, value)
+            if vars(base).get(name) is trace.replacements[base, name]:
+                _restore_attribute(base, name, value)
     trace.patched_classes.clear()
+    trace.replacements.clear()
 
 
 def _restore_attribute(cls: type, name: str, value: object) -> None:

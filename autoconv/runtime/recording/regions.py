@@ -69,6 +69,7 @@ class Trace:
     constant_sources: the arrays from which constants were made
     refusal: an error that the traced code may have swallowed
     patched_classes: classes whose special methods are replaced by converted ones for now, with the originals
+    replacements: (class, attribute) -> the converted method that is there for now
     stand_ins: (class, attribute) -> the original of a class attribute that is replaced for now
     created_classes: the user's classes whose instances were made in the graph
     classes_of_results: the classes known when a cond was recorded, and those among them that its result may have
@@ -131,6 +132,7 @@ class Trace:
     warns_of_constants: bool = False
     constant_sources: list[tuple[Node, Any]] | None = None
     patched_classes: dict[type, dict[str, Any]] = field(default_factory=dict)
+    replacements: dict[tuple[type, str], Any] = field(default_factory=dict)
     outer_classes: set[type] = field(default_factory=set)
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     created_classes: set[type] = field(default_factory=set)
