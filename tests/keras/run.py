@@ -6,7 +6,8 @@ PYTHON is an interpreter of an environment with keras, tensorflow-cpu and pytest
 tests import besides: jax, pandas, scikit-learn, tensorboard, torch. Outcomes are kept by file and by version, so
 that a run which was stopped continues; `--again` runs the files over autoconv anew. `--quick` takes one test of
 twenty, the same over both. Nothing of Keras is kept. The last lines give, by folder, how many of the tests that pass
-over TensorFlow pass over autoconv; without TensorFlow's outcomes, how many pass at all.
+over TensorFlow pass over autoconv; without TensorFlow's outcomes, how many pass at all. They also give that figure for
+the tests of sparse and ragged tensors and of export, by the names of tests and files, and for the others.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +27,9 @@ from sampling import UNFINISHED
 HERE = Path(__file__).resolve().parent
 LIMIT = 3600  # seconds for the tests of one process
 LEFT_OUT = ("applications_test.py", "file_utils_test.py")  # tests that need a network
+COMPOSITE = "sparse and ragged tensors, export"
+# Sparse labels of classes and activations named sparse are dense.
+_COMPOSITE = re.compile("export|ragged|sparse(?!_?(categorical|top_?k|plus|sigmoid|max))", re.IGNORECASE)
 START = """
 import sys
 {imports}
@@ -133,25 +138,31 @@ def main() -> None:
     tensorflow_outcomes = None
     if options.tensorflow:
         tensorflow_outcomes = collect(options.tensorflow, "tensorflow", options.files, options.folder, step, False)
+    print_figures(autoconv_outcomes, tensorflow_outcomes, options.reasons)
+
+
+def print_figures(
+    autoconv_outcomes: dict[str, dict[str, str]], tensorflow_outcomes: dict[str, dict[str, str]] | None, by_file: bool
+) -> None:
     counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
+    totals: dict[str, list[int]] = {"dense": [0, 0], COMPOSITE: [0, 0], "together": [0, 0]}
     reasons: collections.Counter[str] = collections.Counter()
     for key, tests in (tensorflow_outcomes if tensorflow_outcomes is not None else autoconv_outcomes).items():
-        part = key.split("/")[1]
         for test, outcome in tests.items():
             if outcome == "skipped" or (tensorflow_outcomes is not None and outcome != "passed"):
                 continue
             file_outcomes = autoconv_outcomes.get(key, {})
             outcome_here = file_outcomes.get(test, file_outcomes.get("(file)", "failed: not run"))
-            counts[part][0] += outcome_here == "passed"
-            counts[part][1] += 1
+            kind = COMPOSITE if _COMPOSITE.search(f"{key} {test}") else "dense"
+            for count in (counts[key.split("/")[1]], totals[kind], totals["together"]):
+                count[0] += outcome_here == "passed"
+                count[1] += 1
             if outcome_here != "passed":
-                reasons[f"{key}: {outcome_here}" if options.reasons else outcome_here] += 1
-    for part, (passed, total) in sorted(counts.items()):
-        print(f"{part:20} {passed:5} of {total:5}  {100 * passed / total:5.1f} %")
-    for reason, count in reasons.most_common(200 if options.reasons else 25):
+                reasons[f"{key}: {outcome_here}" if by_file else outcome_here] += 1
+    for part, (passed, total) in [*sorted(counts.items()), *totals.items()]:
+        print(f"{part:34} {passed:5} of {total:5}  {100 * passed / max(total, 1):6.2f} %")
+    for reason, count in reasons.most_common(200 if by_file else 25):
         print(f"{count:5} {reason}")
-    passed, total = (sum(column) for column in zip(*counts.values(), strict=True)) if counts else (0, 0)
-    print(f"{passed} of {total} tests pass, {100 * passed / max(total, 1):.2f} %")
 
 
 if __name__ == "__main__":
