@@ -26,13 +26,19 @@ from autoconv.tracing.specialise.trace import LOCK
 
 
 class _ElementFunctionContract(Contract):
-    """The contract of a function that is traced once and run for every element: it creates no variables."""
+    """The contract of a function that is run for every element: variables are created in its first trace only."""
+
+    def __init__(self, is_first_trace: bool) -> None:
+        self.is_first_trace = is_first_trace
+        self.created_variables: list[Any] = []
 
     def on_variable_created(self, variable: Any) -> None:
-        raise ValueError(
-            f"{variable!r} is created in the function of a dataset, which is traced once and run for every element. "
-            "Create the variable before, and use it inside."
-        )
+        if not self.is_first_trace:
+            raise ValueError(
+                f"{variable!r} is created in each trace of the function of a dataset, which is run for every element. "
+                "Create the variable before, and use it inside."
+            )
+        self.created_variables.append(variable)
 
 
 class ElementFunction:
@@ -50,14 +56,25 @@ class ElementFunction:
         if enclosing is not None and enclosing.contract.runs_plain:
             raise StagingError("a dataset is made, which `compile` leaves to Python", current_place())
         self.name = name
-        region = new_trace(name, _ElementFunctionContract()).root if enclosing is None else subregion(enclosing, name)
-        self.spec = trace_function(function, spec, region, name)
         if enclosing is None:
+            region = self._trace(function, spec)
             self.values = [obj for obj, _ in region.trace.captures.values()]
         else:
+            region = subregion(enclosing, name)
+            self.spec = trace_function(function, spec, region, name)
             self.values = list(unify_captures([region], len(spec_leaves(spec))))
         self._graph = optimise(region.graph)
         self._compiled_graph: Callable[[Sequence[Any]], list[Any]] | None = None
+
+    def _trace(self, function: Callable[..., Any], spec: Any) -> Region:
+        """Trace the function; trace it twice if the first trace creates variables, as the second then finds them."""
+        for is_first_trace in (True, False):
+            contract = _ElementFunctionContract(is_first_trace)
+            region = new_trace(self.name, contract).root
+            self.spec = trace_function(function, spec, region, self.name)
+            if not contract.created_variables:
+                break
+        return region
 
     def _compile_once(self) -> Callable[[Sequence[Any]], list[Any]]:
         """Compile at first use: many datasets are never iterated over."""

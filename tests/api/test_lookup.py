@@ -103,3 +103,18 @@ def test_refused_tables():
 def test_a_table_of_a_missing_file_is_not_found():
     with pytest.raises(ac.errors.NotFoundError, match="/no/such; No such file"):
         ac.lookup.StaticHashTable(ac.lookup.TextFileInitializer("/no/such", ac.string, 0, ac.int64, 1), -1)
+
+
+def test_a_table_that_no_initializer_has_filled_refuses_lookups():
+    class Deferred(L.KeyValueTensorInitializer):
+        def initialize(self, table):
+            self.table = table
+
+    deferred = Deferred(["a"], [1])
+    table = L.StaticHashTable(deferred, -1)
+    look_up = ac.function(lambda x: table.lookup(x))
+    for lookup in (table.lookup, look_up):
+        with pytest.raises(ac.errors.FailedPreconditionError, match="Table not initialized"):
+            lookup(ac.constant(["a"]))
+    L.KeyValueTensorInitializer(["a"], [1]).initialize(table)
+    assert table.lookup(ac.constant(["a", "b"])).numpy().tolist() == [1, -1]

@@ -54,6 +54,17 @@ def test_space_to_batch_blocks():
         assert_close(found, ac.nn.conv2d(IMAGE, np.ones((2, 2, 1, 1), np.float32), 1, padding, dilations=2))
 
 
+def test_paddings_for_blocks_of_sizes_that_are_known_at_run_time():
+    base = [[1, 1], [0, 2]]
+    for paddings in eager_and_staged(lambda sizes: ac.required_space_to_batch_paddings(sizes, [2, 3], base)):
+        found = paddings(ac.constant([5, 5]))
+        assert found.paddings.numpy().tolist() == [[1, 2], [0, 4]] and found.crops.numpy().tolist() == [[0, 1], [0, 2]]
+    with pytest.raises(ValueError, match="differ in size"):
+        ac.required_space_to_batch_paddings([5, 4], [2])
+    with pytest.raises(ValueError, match="must be a vector"):
+        ac.required_space_to_batch_paddings([5, 4], 2)
+
+
 def test_gradients_of_depthwise_convolutions_as_functions():
     kernel = np.arange(8.0).reshape(2, 2, 1, 2).astype(np.float32)
 

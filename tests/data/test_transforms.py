@@ -147,6 +147,18 @@ def test_reduce_reads_all_elements_and_converts_its_function():
     assert Dataset.from_tensor_slices(["ab", "abcd", "c"]).reduce("", longest).numpy() == b"abcd"
 
 
+def test_a_variable_that_the_first_trace_of_a_function_creates_is_kept():
+    kept = []
+
+    def scaled(x):
+        if not kept:
+            kept.append(tf.Variable(lambda: tf.constant(2, tf.int64)))
+        return x * kept[0].assign_add(1)
+
+    dataset = Dataset.range(1, 4).map(scaled)
+    assert [int(x) for x in dataset] == [1 * 3, 2 * 4, 3 * 5] and int(kept[0]) == 5
+
+
 def test_cache_computes_once():
     runs = tf.Variable(0)
 

@@ -109,3 +109,34 @@ def test_an_export_archive_has_several_endpoints_and_is_trained_further(tmp_path
     for variable, slope in zip(loaded.variables, tape.gradient(loss, loaded.variables), strict=True):
         variable.assign_sub(0.01 * slope)
     assert float(ac.reduce_sum(loaded.serve(x) ** 2)) < before
+
+
+def test_models_predict_and_fit_on_tensors_of_strings():
+    source = keras.layers.Input((1,), dtype="string")
+    lookup = keras.layers.StringLookup()
+    model = keras.Model(source, keras.layers.Dense(1, kernel_initializer="ones")(lookup(source)))
+    lookup.adapt(["a", "b", "b"])  # the most frequent word comes first, after that for unknown words
+    words = ac.constant([["a"], ["b"], ["z"]])
+    np.testing.assert_array_equal(model.predict(words, verbose=0), [[2], [1], [0]])
+    model.compile("sgd", "mse")
+    assert model.fit(words, np.zeros((3, 1)), batch_size=3, shuffle=False, verbose=0).history["loss"] == [
+        pytest.approx(5 / 3)
+    ]
+
+
+def test_a_layer_is_built_by_the_function_of_a_dataset():
+    layer = keras.layers.Dense(2, kernel_initializer="ones")
+    dataset = ac.data.Dataset.from_tensor_slices(np.ones((3, 4), np.float32)).batch(2).map(layer)
+    assert [batch.numpy().tolist() for batch in dataset] == [[[4, 4]] * 2, [[4, 4]]] and layer.built
+
+
+def test_jit_compile_is_accepted_without_a_warning(recwarn):
+    found = []
+    for jit_compile in (False, True):
+        keras.utils.set_random_seed(0)
+        model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4, "tanh"), keras.layers.Dense(1)])
+        model.compile("adam", "mse", jit_compile=jit_compile)
+        x = np.linspace(-1, 1, 30, dtype=np.float32).reshape(10, 3)
+        found.append(model.fit(x, x[:, :1], batch_size=4, epochs=2, verbose=0).history["loss"])
+        assert model.jit_compile == jit_compile
+    assert found[0] == found[1] and not recwarn.list

@@ -80,13 +80,16 @@ class LookupTable(TrackableResource):
 class StaticHashTable(LookupTable):
     """A table that an initializer fills on construction; an absent key has the `default_value`.
 
-    Raises FailedPreconditionError where the initializer has two values for a key.
+    Raises FailedPreconditionError where the initializer has two values for a key. Lookups raise it where the
+    initializer has not filled the table.
 
     >>> initializer = autoconv.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
     >>> table = autoconv.lookup.StaticHashTable(initializer, default_value=-1)
     >>> table.lookup(autoconv.constant(["b", "z"])).numpy(), int(table.size())
     (array([ 2, -1], dtype=int32), 2)
     """
+
+    _is_filled = False
 
     def __init__(
         self, initializer: TableInitializer, default_value: TensorLike, name: str | None = None,
@@ -111,6 +114,7 @@ class StaticHashTable(LookupTable):
     def fill(self, keys: np.ndarray, values: np.ndarray) -> None:
         """Set keys and values; an initializer calls this method once."""
         keys, values = np.ravel(keys), np.ravel(values)
+        self._is_filled = True
         if len(keys) != len(values):
             raise InvalidArgumentError(f"a table of {len(keys)} keys has {len(values)} values")
         value_by_key: dict[Any, Any] = {}
@@ -142,6 +146,8 @@ class StaticHashTable(LookupTable):
 
     def _look_up_tensor(self, keys: Tensor) -> Tensor:
         count = self.count
+        if not self._is_filled:
+            apply("assert_true", constant(False), message=("Table not initialized.",), failure="precondition")
         if not count:
             return fill(shape(keys), self._default_value)
         flat_keys = reshape(keys, [-1])

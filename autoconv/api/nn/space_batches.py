@@ -10,10 +10,11 @@ import numpy as np
 
 from autoconv.api.nn.windows import Windows
 from autoconv.api.tensors.arguments import known_sizes
-from autoconv.api.tensors.shaping import concat, pad, reshape, shape, transpose
+from autoconv.api.tensors.shaping import concat, pad, reshape, shape, stack, transpose
+from autoconv.graph.dtypes import int32
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
-from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
@@ -84,15 +85,24 @@ def required_space_to_batch_paddings(
     >>> found.paddings.numpy().tolist(), found.crops.numpy().tolist()
     ([[0, 1], [0, 0]], [[0, 1], [0, 0]])
     """
-    sides, blocks = np.array(known_sizes(input_shape)), np.array(_block_sides(block_shape))
-    static_paddings = static_value(
-        convert_to_tensor(base_paddings)
-    ) if base_paddings is not None else np.zeros((len(blocks), 2))
-    base = np.asarray(static_paddings, np.int32)
-    extra_padding = (-(sides + base.sum(1))) % blocks
-    paddings = np.stack([base[:, 0], base[:, 1] + extra_padding], 1).astype(np.int32)
-    crops = np.stack([np.zeros_like(extra_padding), extra_padding], 1).astype(np.int32)
-    return SpaceToBatchPaddings(constant(paddings), constant(crops))
+    sides, blocks = _known_or_tensor(input_shape), _known_or_tensor(block_shape)
+    if len(blocks.shape) != 1:
+        raise ValueError(f"`block_shape` must be a vector. Received the shape {tuple(blocks.shape)}")
+    if tuple(sides.shape) != tuple(blocks.shape):
+        raise ValueError(f"`input_shape` and `block_shape` differ in size: {tuple(sides.shape)}, {tuple(blocks.shape)}")
+    base = np.zeros((*blocks.shape, 2), np.int32) if base_paddings is None else _known_or_tensor(base_paddings)
+    before, after = base[:, 0], base[:, 1]
+    extra_padding = -(sides + before + after) % blocks
+    return SpaceToBatchPaddings(
+        stack([before, after + extra_padding], 1), stack([extra_padding - extra_padding, extra_padding], 1)
+    )
+
+
+def _known_or_tensor(numbers: Any) -> Any:
+    """Return int32 numbers as an array if they are known, else as a tensor."""
+    tensor = convert_to_tensor(numbers, int32)
+    value = static_value(tensor)
+    return tensor if value is None else np.asarray(value)
 
 
 def with_space_to_batch(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import AssertionFailedError, InvalidArgumentError, OtherKindError
+from autoconv.errors import AssertionFailedError, FailedPreconditionError, InvalidArgumentError, OtherKindError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.gradients import no_cotangents
@@ -14,7 +14,7 @@ from autoconv.ops.record import define, sample
 from autoconv.ops.text.printing import element_text, fill_template
 
 # The attribute `failure` tells what fails: "assert" (the program's assertion), "check" (of arguments), "assumption" (of
-# the trace), or the name of one of the errors that NumPy raises:
+# the trace), "precondition" (a resource without a value), or the name of one of the errors that NumPy raises:
 _NUMPY_ERRORS: dict[str, type[Exception]] = {error.__name__: error for error in (ValueError, ZeroDivisionError)}
 
 
@@ -31,6 +31,8 @@ def _assert_true(
         return ()
     if failure == "assumption":
         raise OtherKindError(_message(message, data, summarize))
+    if failure == "precondition":
+        raise FailedPreconditionError(*message)
     if failure == "check" or failure in _NUMPY_ERRORS:
         error = InvalidArgumentError(_message(message, data, summarize))
         raise error.with_plain_error(_NUMPY_ERRORS[failure](*message)) if failure in _NUMPY_ERRORS else error

@@ -33,6 +33,7 @@ class Tensor(TensorMethods):
     (TensorShape([2, 2]), autoconv.float32, array([ 7., 10.], dtype=float32))
     """
 
+    __module__ = "autoconv.tensorflow.python.framework.tensor"  # libraries recognise the class by it
     __slots__ = ("__dict__", "__weakref__", "_origin")
     _origin: Any
     __array_priority__ = 100.0
