@@ -186,3 +186,16 @@ def assert_program(found, count, written, expected, after, tolerance):
         assert match, value
     for position, value in zip(written, found[count:], strict=False):
         np.testing.assert_allclose(value, after[position], rtol=1e-9, atol=max(tolerance, 1e-12))
+
+
+def close_sizes(text, arrays):
+    """Return a StableHLO module of open sizes for the sizes of these arguments, as XLA takes it."""
+    lines = text.splitlines(keepends=True)
+    entries = []
+    for name, type_ in re.findall(r"(%arg\d+): (tensor<[^>]*>)", lines[1]):
+        sizes = [str(size) for size in np.shape(arrays[int(name[4:])])]
+        closed = f"tensor<{'x'.join([*sizes, type_[7:].rpartition('x')[2]])}"
+        lines[1] = lines[1].replace(f"{name}: {type_}", f"%given{name[4:]}: {closed}")
+        entries.append(f"    {name} = stablehlo.convert %given{name[4:]} : ({closed}) -> {type_}\n")
+    closed_text = "".join([*lines[:2], *entries, *lines[2:]])
+    return importlib.import_module("jaxlib._jax").mlir.refine_polymorphic_shapes(closed_text.encode())

@@ -116,16 +116,10 @@ class ShapeWriter(ElementWriter):
         return self._slice(x, axis, start_vector, start_vector + size, 1, size)
 
     def open_slice(self, x: Term, axis: int, start: Any, stop: Any, step: Any) -> Term | None:
-        if not (step is None or (isinstance(step, int) and step)):
+        if not (step is None or isinstance(step, int)):
             return None
-        is_backward = step is not None and step < 0
-        if is_backward and not (start is None or (isinstance(start, int) and start >= 0)):
-            return None  # a start before the first element is the first element in ONNX, but no element in Python
-        defaults = (_AFTER_LAST, _BEFORE_FIRST) if is_backward else (0, _AFTER_LAST)
-        start_vector, stop_vector = (
-            self.integers([default]) if bound is None else self.shape_vector([bound])
-            for bound, default in zip((start, stop), defaults, strict=True)
-        )
+        start_vector = self.shape_vector([0 if start is None else start])
+        stop_vector = self.shape_vector([_AFTER_LAST if stop is None else stop])
         return self._slice(x, axis, start_vector, stop_vector, 1 if step is None else step, None)
 
     def open_stack(self, list_term: ListTerm) -> Term:

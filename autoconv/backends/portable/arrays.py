@@ -22,7 +22,6 @@ class Arrays:
 
     runtime = "the other runtime"
     condition_dtype = bool_
-    has_open_sizes = True  # whether sizes may depend on values
     checks_positions = False  # whether the runtime raises for a position out of range
     capacity = 64  # the number of elements that a list of the graph may have
 
@@ -67,6 +66,10 @@ class Arrays:
     def size(self, x: Term, axis: int) -> Any:
         """Return the size: a number, or a term if it is open."""
         raise NotImplementedError
+
+    def can_be_sizes(self, *numbers: Term) -> bool:
+        """Return whether arrays may have sizes that are these numbers, or are computed from them."""
+        return True
 
     def as_size(self, number: Term) -> Term:
         """Convert a number to the dtype of open sizes."""
@@ -115,6 +118,10 @@ class Arrays:
     def open_slice(self, x: Term, axis: int, start: Any, stop: Any, step: Any) -> Term | None:
         """Take a slice, with Python's meaning of its bounds; None if the runtime has no arrays of open size."""
         return None
+
+    def open_scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool) -> Term:
+        """Fold, for each element along an axis of open size, all up to it, see `writing.Rules.scan`."""
+        raise NotImplementedError
 
     def open_stack(self, list_term: ListTerm) -> Term | None:
         """Return the rows of a list as one array; None if the runtime has no arrays of open size."""

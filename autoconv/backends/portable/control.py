@@ -11,7 +11,7 @@ from typing import Any
 from autoconv.backends.error_causes import ErrorClass
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
-from autoconv.graph.dtypes import float64, int32
+from autoconv.graph.dtypes import float64, int32, int64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements import Rule, Step
 
@@ -41,6 +41,30 @@ class Control(Rules):
         for error_class, has_cause in self.causes:
             self._set_error_word(self.bits("and", has_cause(), condition), error_class)
         self._set_error_word(condition, self.error_class)
+
+    def open_scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool) -> Term:
+        """Fold ever longer parts, as scans by doubling do, in a loop of the runtime."""
+        size = self.size_term(x, axis, int64)
+        positions = self.iota((None,), 0, int64, [self.size(x, axis)])
+        row_shape, row_sizes = ([n if a == axis else 1 for a, n in enumerate(s)] for s in (x.shape, self.sizes(x)))
+
+        def shift(x: Term, distance: Any) -> Term:
+            sources = positions - distance
+            is_inside = self.reshape(sources >= 0, row_shape, row_sizes)
+            return self.select(is_inside, self.take_at(x, axis, self.binary("maximum", sources, 0)), start)
+
+        def has_next(state: list[Term], word: Term) -> Term:
+            self.error_word = word
+            return state[0] < size
+
+        def double(state: list[Term], word: Term) -> list[Term]:
+            self.error_word = word
+            distance, folded = state
+            return [distance * 2, self.emit_binary(op, folded, shift(folded, distance))]
+
+        state = [self.constant(1, int64), shift(x, 1) if exclusive else x]
+        _, result, self.error_word = self.loop(has_next, double, state, self.error_word_or_zero(self.error_word))
+        return result
 
     def location_number(self, error_class: ErrorClass) -> int:
         """Return the error word for failures, of a class, of the node being written."""

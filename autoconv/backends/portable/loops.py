@@ -93,6 +93,8 @@ class LoopState:
             cell.is_frozen = any(outer_cell.is_frozen for outer_cell in cells)
             cell.possible_aliases = [alias for outer_cell in cells for alias in outer_cell.possible_aliases]
             return View(cell)
+        if body.outputs[position] is not body.parameters[position]:
+            (item,) = self._memory.without_ranges([item])
         if isinstance(item, Term) and isinstance(type_, TensorType):
             return self._memory.w.cast(item, type_.dtype)
         return item
@@ -143,7 +145,7 @@ class LoopState:
         self._written_arrays.update(i for i, contents in initial_contents.items() if items[i].cell.term is not contents)
         state_terms: list[Term] = []
         for i in self._value_positions:
-            item, type_ = outputs[i], body.parameters[i].type
+            (item,), type_ = self._memory.without_ranges([outputs[i]]), body.parameters[i].type
             if isinstance(item, Term) and isinstance(type_, TensorType):
                 item = self._memory.w.cast(item, type_.dtype)
             state_terms += item_terms(item)

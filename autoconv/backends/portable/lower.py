@@ -25,7 +25,7 @@ from autoconv.backends.portable.tries import RULES_OF_EXCEPTIONS, UNUSED_OPS, Ca
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import bfloat16, float32
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
-from autoconv.graph.types import ArrayType, ResourceType, TensorType
+from autoconv.graph.types import ArrayType, ResourceType, Symbol, TensorType
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.elementwise.complex_inverses import INVERSES
@@ -55,6 +55,7 @@ class Lowering(Memory):
         With `in_place`, results that share memory are described by `Lowered.views`, if possible.
         """
         graph = promote_cells(graph, is_exported=True)
+        self.w.argument_sizes = _symbols_of(graph, arguments)
         items: list[Item] = []
         for position, (parameter, term) in enumerate(zip(graph.parameters, arguments, strict=True)):
             if isinstance(parameter.type, (ResourceType, ArrayType)):
@@ -84,7 +85,7 @@ class Lowering(Memory):
         """Return the term of a result; with `in_place`, that of a choice is its tag."""
         if in_place and isinstance(item, View) and isinstance(item.cell, Choice):
             return item.cell.tag
-        result = self.load(item) if isinstance(item, View) else item
+        (result,) = self.without_ranges([self.load(item) if isinstance(item, View) else item])
         if isinstance(result, Term):
             return result
         raise GraphUnfit("return", "a list, a variable or a slice whose bounds are values cannot be a result")
@@ -125,11 +126,14 @@ class Lowering(Memory):
             return [None]
         if name in RULES_OF_EXCEPTIONS:
             return RULES_OF_EXCEPTIONS[name](self.w, node, *operands)
+        if name not in _CONTROL_METHODS and any(isinstance(x, Progression) for x in operands):
+            result = self._lower_on_progression(node, operands)
+            if result is not None:
+                return result
+            operands = self.without_ranges(operands)
         memory_rule = MEMORY_RULES.get(name)
         if memory_rule is not None and (name in _ALLOCATIONS or not operands or not isinstance(operands[0], Term)):
             return memory_rule(self, node, *operands)
-        if operands and isinstance(operands[0], Progression) and name not in _CONTROL_METHODS:
-            return self._lower_on_progression(node, operands)
         if any(isinstance(x, Window) for x in operands) and name not in _CONTROL_METHODS:
             return self._lower_on_windows(node, operands)
         if any(not isinstance(x, (Term, ListTerm)) for x in operands) and name not in _CONTROL_METHODS:
@@ -155,6 +159,8 @@ class Lowering(Memory):
     def _lower_on_progression(self, node: Node, operands: list[Item]) -> Term | None:
         """Write an op that takes an element of a range or its length; return None for other ops."""
         first, *rest = operands
+        if not isinstance(first, Progression):
+            return None
         match node.op.name, node.attributes.get("spec"):
             case ("size" | "dimension" | "array_size"), _:
                 return self.w.cast(first.length, node.results[0].dtype)
@@ -255,7 +261,9 @@ class Lowering(Memory):
         with self.w.block([]) as block:
             outputs = [
                 self.w.cast(x, value.type.dtype) if isinstance(x, Term) and isinstance(value.type, TensorType) else x
-                for x, value in zip(self.lower_region(region, captures), node.results, strict=True)
+                for x, value in zip(
+                    self.without_ranges(self.lower_region(region, captures)), node.results, strict=True
+                )
             ]
         terms = [item_terms(x) if isinstance(x, (Term, ListTerm)) else [] for x in outputs]
         new_contents = {cell: cell.term for cell in self.cells[count_before_arm:]}
@@ -312,6 +320,16 @@ class Lowering(Memory):
         is_caught = word_before.same(0) & is_catchable(w, word)
         arms = [(handler, [CaughtError(word), *operands], word_before), (normal_end, [*outputs, *operands], word)]
         return self._branch(node, is_caught, arms)
+
+
+def _symbols_of(graph: Graph, arguments: Sequence[Term]) -> dict[Symbol, tuple[Term, int]]:
+    """Return an argument and its axis for each open size of the graph's parameters."""
+    return {
+        size: (term, axis)
+        for parameter, term in zip(graph.parameters, arguments, strict=True)
+        for axis, size in enumerate(getattr(parameter.type, "shape", None) or ())
+        if isinstance(size, Symbol)
+    }
 
 
 @dataclass(frozen=True)

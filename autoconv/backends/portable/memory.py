@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from autoconv.backends.portable.cells import SIZE_DEPENDS_ON_VALUE, Cell, Choice, HandlerCell, Item, View, options_of
+from autoconv.backends.portable.cells import Cell, Choice, HandlerCell, Item, View, options_of
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.rules.subscripts import assign, check_positions, positions_of, subscript, write_at
 from autoconv.backends.portable.rules.windows import Window, cast, elementwise, fit_array
-from autoconv.backends.portable.terms import Term, static_shape
-from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.backends.portable.terms import Progression, Term, static_shape
+from autoconv.backends.portable.unfit import SIZE_DEPENDS_ON_VALUE, GraphUnfit
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
@@ -54,6 +54,10 @@ class Memory:
                 value = cell.term - value
         self.write(cell, self.w.expand(value, cell.term.shape, self.w.sizes(cell.term)))
         return cell.term
+
+    def without_ranges(self, items: Sequence[Item]) -> list[Item]:
+        """Return the items, with ranges as arrays where the runtime has arrays of their length."""
+        return [x.as_array(self.w) or x if isinstance(x, Progression) else x for x in items]
 
     def load(self, view: View) -> Any:
         """Return the current elements of an array, as a term or a window."""
@@ -183,10 +187,10 @@ class Memory:
             term = size if isinstance(size, int) else next(sizes_left)
             if isinstance(term, Term) and term.constant_value is not None:
                 term = max(term.constant_value, 0)
+            elif isinstance(term, Term) and not self.w.can_be_sizes(term):
+                raise GraphUnfit("array_new", SIZE_DEPENDS_ON_VALUE, node.span)
             shape.append(term if isinstance(term, int) else None)
             size_values.append(term if isinstance(term, int) else self.w.as_size(term))
-        if None in shape and not self.w.has_open_sizes:
-            raise GraphUnfit("array_new", SIZE_DEPENDS_ON_VALUE, node.span)
         dtype = node.attributes["dtype"]
         fill = node.attributes.get("fill")
         number = self.w.constant(0 if fill is None else fill, dtype)

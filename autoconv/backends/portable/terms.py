@@ -19,6 +19,10 @@ from autoconv.graph.types import Shape
 class Operators(Protocol):
     """The writer's operations that the methods of terms call."""
 
+    def as_size(self, number: Term) -> Any: ...
+    def can_be_sizes(self, *numbers: Term) -> bool: ...
+    def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term: ...
+
     def binary(self, name: str, x: Any, y: Any) -> Term: ...
     def bits(self, name: str, x: Any, y: Any) -> Term: ...
     def compare(self, test: str, x: Any, y: Any) -> Term: ...
@@ -31,10 +35,11 @@ class Operators(Protocol):
 class Term:
     """An array in the text of a runtime: its name, dtype and shape, which has None for each open size.
 
-    `constant_value` is the value of an integer or bool that is a constant, else None.
+    `constant_value` is the value of an integer or bool that is a constant, else None. `is_size_expression` is set by
+    runtimes without sizes that depend on values: the number follows from constants and the sizes of arguments.
     """
 
-    __slots__ = ("constant_value", "dtype", "name", "shape", "writer")
+    __slots__ = ("constant_value", "dtype", "is_size_expression", "name", "shape", "writer")
 
     def __init__(self, writer: Operators, name: str, dtype: DType, shape: tuple[Any, ...]) -> None:
         self.writer = writer
@@ -42,6 +47,7 @@ class Term:
         self.dtype = dtype
         self.shape = shape
         self.constant_value: int | None = None
+        self.is_size_expression = False
 
     @property
     def rank(self) -> int:
@@ -120,7 +126,7 @@ class ListTerm:
 
 @dataclass(frozen=True, slots=True)
 class Progression:
-    """A range of open length that is no array: loops compute its elements one by one."""
+    """A range of open length that is no array yet: loops compute its elements one by one."""
 
     start: Term
     step: Term
@@ -131,6 +137,12 @@ class Progression:
         position = w.cast(index, self.start.dtype)
         w.fail((position >= self.length) | (position < -self.length))
         return self.start + w.select(position < 0, position + self.length, position) * self.step
+
+    def as_array(self, w: Operators) -> Term | None:
+        """Return the numbers as an array; None if the runtime has no arrays of this length."""
+        if not w.can_be_sizes(self.length):
+            return None
+        return self.start + w.iota((None,), 0, self.start.dtype, [w.as_size(self.length)]) * self.step
 
 
 def static_shape(shape: Shape) -> tuple[int, ...] | None:

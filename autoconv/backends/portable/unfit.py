@@ -5,6 +5,8 @@ from __future__ import annotations
 from autoconv.errors import Place, UnimplementedError
 from autoconv.graph.graph import Span
 
+SIZE_DEPENDS_ON_VALUE = "a size depends on a value"  # reason of a refusal
+
 
 class GraphUnfit(UnimplementedError):
     """A graph has an op, a type or a size that the other runtime cannot represent.

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends.portable.elements import Elementwise
 from autoconv.backends.portable.terms import Term, static_shape
-from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.backends.portable.unfit import SIZE_DEPENDS_ON_VALUE, GraphUnfit
+from autoconv.graph.dimensions import Sum
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
+from autoconv.graph.types import Symbol
 from autoconv.ops.analysis.requested_sizes import has_requested_sizes
 
 _MAX_DOUBLING_SIZE = 8  # the largest size of an axis that is scanned by doubling
 
 
 class Rules(Elementwise):
-    """The operations of a writer, with the helpers that the rules of ops use."""
+    """The operations of a writer, with the helpers that the rules of ops use.
+
+    `argument_sizes` has, for symbols of the graph's types, an argument and the axis along which it has this size.
+    """
+
+    argument_sizes: Mapping[Symbol, tuple[Term, int]] = MappingProxyType({})
 
     def sizes(self, x: Term) -> list[Any]:
         """Return the sizes: numbers, and terms where they are open."""
@@ -49,13 +57,49 @@ class Rules(Elementwise):
             if vector is None:
                 raise GraphUnfit("shape", "a size is open")
             element = self.reshape(self.static_slice(vector, 0, i, i + 1), ())
+            if not self.can_be_sizes(element):
+                raise GraphUnfit("shape", SIZE_DEPENDS_ON_VALUE)
             shape.append(None)
             sizes.append(self.as_size(element))
         return tuple(shape), sizes
 
+    def dimension(self, dimension: int | Symbol) -> Any:
+        """Return a dimension of the graph's types: a number, or a term that is computed from sizes of arguments."""
+        match dimension:
+            case int():
+                return dimension
+            case Sum():
+                total: Any = 0
+                for symbols, coefficient in dimension.terms:
+                    product: Any = coefficient
+                    for symbol in symbols:
+                        product = product * self.dimension(symbol)
+                    total = total + product
+                return total
+        if dimension not in self.argument_sizes:
+            raise GraphUnfit("shape", "a size is open")
+        return self.size_term(*self.argument_sizes[dimension], int64)
+
+    def dimension_vector(self, dimensions: Sequence[int | Symbol]) -> Term:
+        """Return dimensions of the graph's types as a vector of int64."""
+        numbers = [self.dimension(dimension) for dimension in dimensions]
+        terms = [self.constant(number, int64) if isinstance(number, int) else number for number in numbers]
+        return self.concatenate([self.reshape(term, (1,)) for term in terms], 0)
+
+    def slice(self, x: Term, axis: int, start: int, stop: int | None) -> Term:
+        """Take a slice along one axis, with Python's meaning of its bounds."""
+        size = x.shape[axis]
+        if isinstance(size, int):
+            first, end, _ = slice(start, stop).indices(size)
+            return self.static_slice(x, axis, first, max(first, end))
+        result = self.open_slice(x, axis, start, stop, None)
+        if result is None:
+            raise GraphUnfit("slice", "a size is open")
+        return result
+
     def check_sizes(self, node: Node, vector: Term | None) -> Term | None:
         """Return a vector of sizes; if the program computes them, negative ones set the error word."""
-        if vector is None or not self.has_open_sizes or not has_requested_sizes(node):
+        if vector is None or not self.can_be_sizes(vector) or not has_requested_sizes(node):
             return vector
         is_negative = vector < 0
         self.fail(is_negative)
@@ -69,6 +113,13 @@ class Rules(Elementwise):
     def fill_like(self, x: Term, number: Any, dtype: DType) -> Term:
         """Return an array of the shape of `x` that holds one number."""
         return self.expand(self.constant(number, dtype), x.shape, self.sizes(x))
+
+    def diagonal_mask(self, x: Term, first: int, second: int, offset: int = 0) -> Term:
+        """Return where the position along the axis `second` is `offset` behind that along `first`; other sizes are 1.
+        """
+        shape, sizes = ([n if a in (first, second) else 1 for a, n in enumerate(s)] for s in (x.shape, self.sizes(x)))
+        rows, columns = (self.iota(shape, axis, int64, sizes) for axis in (first, second))
+        return self.compare("eq", columns, rows + offset if offset else rows)
 
     def keep_dimensions(self, result: Term, x: Term, axes: Sequence[int]) -> Term:
         """Insert dimensions of size 1 where a reduction dropped `axes`."""
@@ -121,10 +172,11 @@ class Rules(Elementwise):
     def scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool, backwards: bool) -> Term:
         """Return, for each element, the fold of all up to it by an operation; with `exclusive`, of those before it."""
         size = x.shape[axis]
-        if not isinstance(size, int):
-            raise GraphUnfit(op, "a scan along an axis of open size")
         if backwards:
             x = self.reverse(x, (axis,))
+        if not isinstance(size, int):
+            x = self.open_scan(x, axis, op, start, exclusive)
+            return self.reverse(x, (axis,)) if backwards else x
         if exclusive:
             x = self._shift(x, axis, min(1, size), start)
         x = self._prefixes(x, axis, size, op, start)

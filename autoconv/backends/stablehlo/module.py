@@ -87,6 +87,7 @@ def to_stablehlo(
         parameters.append(Term(writer, f"%arg{i}", type_.dtype, _shape(type_)))
         if numbers and i in numbers:
             parameters[-1].constant_value = numbers[i]
+    writer.has_open_sizes = any(None in term.shape for term in parameters)
     lowered = Lowering(writer).lower_graph(graph, parameters, in_place)
     values, operands, parts = _describe_parts(lowered) if lowered.views else (lowered.results, [], ())
     outputs = [*values, *(term for _, term in lowered.written), *operands]

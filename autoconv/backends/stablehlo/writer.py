@@ -9,29 +9,30 @@ import numpy as np
 
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
-from autoconv.backends.stablehlo.arrays import ArrayWriter, join_numbers, list_text
+from autoconv.backends.stablehlo.arrays import join_numbers, list_text
+from autoconv.backends.stablehlo.shapes import ShapeWriter
 from autoconv.backends.stablehlo.types import tensor_type
 from autoconv.graph.dtypes import bool_, complex64, complex128, int32
 
 
-class Writer(ArrayWriter):
+class Writer(ShapeWriter):
     """Write the body of a function. The error word n > 0 means that the node at `locations[n - 1]` failed first."""
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
         depth, batch_rank = indices.shape[-1], indices.rank - 1
         slice_sizes = x.shape[depth:]
-        if not all(isinstance(size, int) for size in slice_sizes):
-            raise GraphUnfit("gather", "other dimensions of the array are open")
         dimension_numbers = (
             f"offset_dims = [{join_numbers(range(batch_rank, batch_rank + len(slice_sizes)))}], "
             f"collapsed_slice_dims = [{join_numbers(range(depth))}], start_index_map = [{join_numbers(range(depth))}], "
             f"index_vector_dim = {batch_rank}"
         )
-        properties = (
-            f"dimension_numbers = #stablehlo.gather<{dimension_numbers}>, "
-            f"slice_sizes = array<i64{list_text([1] * depth + list(slice_sizes))}>, indices_are_sorted = false"
-        )
-        return self.emit("gather", [x, indices], x.dtype, (*indices.shape[:-1], *slice_sizes), properties)
+        properties = f"dimension_numbers = #stablehlo.gather<{dimension_numbers}>, indices_are_sorted = false"
+        shape = (*indices.shape[:-1], *slice_sizes)
+        if None in slice_sizes:
+            sizes = self.shape_vector([*[1] * depth, *self.sizes(x)[depth:]])
+            return self.emit("dynamic_gather", [x, indices, sizes], x.dtype, shape, properties)
+        properties += f", slice_sizes = array<i64{list_text([1] * depth + list(slice_sizes))}>"
+        return self.emit("gather", [x, indices], x.dtype, shape, properties)
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
         indexed_rank, batch_rank = indices.shape[-1], indices.rank - 1

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.call_form import CallForm
-from autoconv.backends.portable.cells import SIZE_DEPENDS_ON_VALUE
 from autoconv.backends.portable.types import array_type
-from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.backends.portable.unfit import SIZE_DEPENDS_ON_VALUE, GraphUnfit
 from autoconv.backends.protocol import Backend, CompiledGraph, Dispatch, OpenSizes, SymbolicCode
 from autoconv.backends.stablehlo import ChosenPart, Module, Part, to_stablehlo
 from autoconv.backends.xla.client import Place, is_installed, place

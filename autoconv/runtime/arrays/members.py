@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Value
-from autoconv.ops.index_spec import NewAxis, Slice
+from autoconv.ops.index_spec import At, NewAxis, Slice
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import record_strided_views
@@ -108,6 +108,11 @@ def windows_of(array: SymbolicArray, axes: tuple[int, ...], lengths: tuple[int, 
 
 def _permuted_view(array: SymbolicArray, make_view: Callable[[np.ndarray], Any]) -> Any:
     """Return a view that permutes, reverses or adds dimensions, for an array with unknown sizes or strides."""
+    ones = tuple(axis for axis, size in enumerate(array.known_shape) if size == 1)
+    if ones and make_view(np.empty([size or 2 for size in array.known_shape], np.bool_)).ndim < array.ndim:
+        dropping = tuple(At(0) if size == 1 else Slice(None, None) for size in array.known_shape)
+        node = symbolic_arrays.record_array_op("array_view", [array.value_in_graph], spec=dropping)
+        return _permuted_view(SymbolicArray(node.results[0]), lambda x: make_view(np.expand_dims(x, ones)))
     # Each axis of the sample has a size of its own, axis + 2, so that the shape of the view shows the permutation.
     sample = np.empty(tuple(range(2, 2 + array.ndim)), np.bool_)
     view = make_view(sample)

@@ -32,7 +32,7 @@ def eye(w: Rules, node: Node, *dimensions: Term) -> Term | None:
     rows, columns, dtype = (node.attributes[name] for name in ("num_rows", "num_columns", "dtype"))
     if not dimensions and isinstance(rows, int) and isinstance(columns, int):
         return w.array(np.eye(rows, columns, dtype=dtype.numpy), dtype)
-    if not dimensions or not w.has_open_sizes:
+    if not dimensions or not w.can_be_sizes(*dimensions):
         return None
     shape, sizes = w.requested_sizes((rows, columns), w.check_sizes(node, dimensions[0]))
     row_numbers = w.iota((shape[0], 1), 0, int64, [sizes[0], 1])
@@ -78,13 +78,13 @@ def broadcast_shape(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
 
 @lowers("range")
 def lower_range(w: Rules, node: Node, start: Term, limit: Term, delta: Term) -> Term | Progression | None:
-    """Return the numbers of a range as an array, or as a progression if the runtime has no arrays of open size."""
+    """Return the numbers of a range: an array, or a progression if the length is open."""
     (size,) = node.results[0].shape or (None,)
     if isinstance(size, int):
         return start + w.iota((size,), 0, start.dtype) * delta
     is_zero = delta.same(0)
     if not start.dtype.is_integer:
-        if not w.has_open_sizes:
+        if not w.can_be_sizes(start, limit, delta):
             return None
         w.fail(is_zero)
         float_length = w.intrinsic("ceil", (limit - start) / w.select(is_zero, 1.0, delta))
@@ -96,10 +96,7 @@ def lower_range(w: Rules, node: Node, start: Term, limit: Term, delta: Term) -> 
     distance = w.select(is_ascending, limit - start, start - limit)
     length = w.divide(distance + w.select(is_ascending, step, -step) - 1, w.select(is_ascending, step, -step))
     length = w.select(distance > 0, length, 0)
-    if not w.has_open_sizes:
-        return Progression(start, step, length)
-    count = w.as_size(length)
-    return start + w.iota((None,), 0, start.dtype, [count]) * step
+    return Progression(start, step, length)
 
 
 @lowers("linspace")
@@ -110,7 +107,7 @@ def linspace(w: Rules, node: Node, start: Term, stop: Term, *open_count: Term) -
     if not start.dtype.is_floating:
         return None
     start, stop = w.broadcast(start, stop)
-    if open_count and w.has_open_sizes:
+    if open_count and w.can_be_sizes(*open_count):
         return _open_linspace(w, start, stop, open_count[0])
     if not isinstance(count, int) or open_count or count == 0:
         return None

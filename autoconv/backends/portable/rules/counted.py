@@ -22,7 +22,7 @@ from autoconv.graph.graph import Node
 def repeat(w: Rules, node: Node, x: Term, *counts: Term) -> Term | None:
     axis = normalise_axis(node.attributes["axis"], x.rank)
     if counts:
-        return _repeat_by_counts(w, x, counts[0], axis) if w.has_open_sizes else None
+        return _repeat_by_counts(w, x, counts[0], axis) if w.can_be_sizes(*counts) else None
     count = node.attributes["repeats"]
     sizes, shape = w.sizes(x), list(x.shape)
     copies = w.expand(
@@ -53,7 +53,7 @@ def _repeat_by_counts(w: Rules, x: Term, counts: Term, axis: int) -> Term | None
 @lowers("tile")
 def tile(w: Rules, node: Node, x: Term, *multiples: Term) -> Term | None:
     if multiples:
-        return _tile_by_terms(w, node, x, multiples[0]) if w.has_open_sizes else None
+        return _tile_by_terms(w, node, x, multiples[0]) if w.can_be_sizes(*multiples) else None
     for axis, count in enumerate(node.attributes["multiples"]):
         if count == 0:
             x = w.static_slice(x, axis, 0, 0)
@@ -83,7 +83,7 @@ def one_hot(w: Rules, node: Node, indices: Term, on: Term, off: Term, *depth: Te
     static_size: Any = node.attributes["depth"]
     depth_size = static_size
     if depth:
-        if not w.has_open_sizes:
+        if not w.can_be_sizes(*depth):
             return None
         w.fail(depth[0] < 0)
         static_size, depth_size = None, w.as_size(depth[0])
@@ -99,7 +99,7 @@ def one_hot(w: Rules, node: Node, indices: Term, on: Term, off: Term, *depth: Te
 def top_k(w: Rules, node: Node, x: Term, *open_k: Term) -> list[Term] | None:
     k: Any = node.attributes.get("k")
     axis = x.rank - 1
-    if open_k and not w.has_open_sizes:
+    if open_k and not w.can_be_sizes(*open_k):
         return None
     values, positions = w.sort(x, axis, True)
     positions = w.cast(positions, int32)
@@ -124,7 +124,7 @@ def unique(w: Rules, node: Node, x: Term) -> list[Term] | None:
 
 @lowers("numpy_bincount")
 def bincount(w: Rules, node: Node, x: Term, min_length: Term, *weights: Term) -> Term | None:
-    if not w.has_open_sizes:
+    if not w.can_be_sizes(x):
         return None
     x, min_length = w.cast(x, int64), w.cast(min_length, int64)
     w.fail(min_length < 0)

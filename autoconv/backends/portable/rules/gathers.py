@@ -158,9 +158,10 @@ for _name, _combine in (("update", None), ("add", "add"), ("sub", "add"), ("max"
 def segment_sum(w: Rules, node: Node, x: Term, segments: Term, *count: Term) -> Term | None:
     segment_count: Any = node.attributes.get("num_segments")
     if not isinstance(segment_count, int):
-        if not w.has_open_sizes:
+        number = count[0] if count else _largest_position(w, segments) + 1
+        if not w.can_be_sizes(number):
             return None
-        segment_count = w.as_size(count[0] if count else _largest_position(w, segments) + 1)
+        segment_count = w.as_size(number)
     segments = check_index(w, segments, segment_count)
     sizes = [segment_count, *w.sizes(x)[segments.rank :]]
     shape = (segment_count if isinstance(segment_count, int) else None, *x.shape[segments.rank :])

@@ -91,13 +91,10 @@ def _diagonal(w: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
         if labels.count(c) < 2:
             continue
         first, second = labels.index(c), labels.rindex(c)
-        size = x.shape[first]
-        if labels.count(c) > 2 or not isinstance(size, int):
+        if labels.count(c) > 2:
             return None, labels
-        shape = [size if a in (first, second) else 1 for a in range(x.rank)]
-        mask = w.array(np.eye(size, dtype=bool).reshape(shape), w.condition_dtype)
-        masked_x = w.emit_select(*w.broadcast(mask, x, w.constant(0, x.dtype)))
-        return _diagonal(w, w.reduce(masked_x, (second,), "add", 0), labels[:second] + labels[second + 1 :])
+        result = w.reduce(w.select(w.diagonal_mask(x, first, second), x, 0), (second,), "add", 0)
+        return _diagonal(w, result, labels[:second] + labels[second + 1 :])
     return x, labels
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,18 +21,15 @@ def reshape(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Te
         return None
     if all(isinstance(size, int) for size in shape):
         return w.reshape(x, shape)
-    requested_shape = node.attributes["shape"]
-    if dimensions is not None:
-        _, sizes = w.requested_sizes(requested_shape, dimensions)
-        return w.reshape(x, shape, sizes)
-    if any(not isinstance(size, int) for size in requested_shape):
-        return None
-    static_product = math.prod(size for size in requested_shape if size >= 0)
-    total: Any = w.constant(1, int64)
+    _, requested = w.requested_sizes(node.attributes["shape"], dimensions)
+    numbers = [w.constant(size, int64) if isinstance(size, int) else w.cast(size, int64) for size in requested]
+    total = known_product = w.constant(1, int64)
     for axis in range(x.rank):
         total = total * w.size_term(x, axis, int64)
-    inferred_size = w.divide(total, static_product) if static_product else w.constant(0, int64)
-    return w.reshape(x, shape, [w.as_size(inferred_size) if size < 0 else size for size in requested_shape])
+    for number in numbers:
+        known_product = known_product * w.select(number < 0, 1, number)
+    inferred_size = w.divide(total, w.binary("maximum", known_product, 1))
+    return w.reshape(x, shape, [w.as_size(w.select(number < 0, inferred_size, number)) for number in numbers])
 
 
 @lowers("reshape_like")
@@ -109,7 +105,7 @@ def split(w: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
     for result in node.results:
         size = None if result.shape is None else result.shape[axis]
         if not isinstance(size, int):
-            return _open_split(w, node, x, axis, sizes[0]) if sizes and w.has_open_sizes else None
+            return _open_split(w, node, x, axis, sizes[0]) if sizes and w.can_be_sizes(*sizes) else None
         parts.append(w.static_slice(x, axis, start, start + size))
         start += size
     return parts
@@ -117,14 +113,16 @@ def split(w: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
 
 def _open_split(w: Rules, node: Node, x: Term, axis: int, sizes: Term) -> list[Term] | None:
     """Split into parts whose sizes are values; a size of -1 stands for the elements that the other parts leave."""
-    numbers = w.cast(sizes, int64)
-    total = w.size_term(x, axis, int64)
-    inferred_size = total - w.reduce(w.select(numbers.same(-1), 0, numbers), (0,), "add", 0)
-    counts = w.select(numbers.same(-1), inferred_size, numbers)
-    w.fail(counts < 0)
+    vector = w.cast(sizes, int64)
+    numbers = [w.reshape(w.static_slice(vector, 0, i, i + 1), ()) for i in range(len(node.results))]
+    total = inferred_size = w.size_term(x, axis, int64)
+    for number in numbers:
+        inferred_size = inferred_size - w.select(number.same(-1), 0, number)
     parts, start = [], w.constant(0, int64)
-    for i in range(len(node.results)):
-        stop = start + w.reshape(w.static_slice(counts, 0, i, i + 1), ())
+    for number in numbers:
+        count = w.select(number.same(-1), inferred_size, number)
+        w.fail(count < 0)
+        stop = start + count
         parts.append(w.open_slice(x, axis, start, stop, None))
         start = stop
     w.fail(start.differs(total))
@@ -166,7 +164,7 @@ def roll(w: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
         axis = normalise_axis(axis, x.rank)
         size = x.shape[axis]
         if not isinstance(size, int):
-            x = _roll_open_axis(w, x, w.constant(distance, int64), axis)
+            x = _roll_axis(w, x, w.constant(distance, int64), axis)
             continue
         distance = distance % size if size else 0
         if distance:
@@ -175,26 +173,20 @@ def roll(w: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
     return x
 
 
-def _roll_open_axis(w: Rules, x: Term, distance: Term, axis: int) -> Term:
-    """Roll along an axis of open size, where a size of 0 has no remainders."""
-    size = w.size_term(x, axis, int64)
-    positive_size = w.select(size < 1, 1, size)
-    position = w.remainder(w.iota((None,), 0, int64, [w.size(x, axis)]) - distance, positive_size)
-    return w.take_at(x, axis, position)
+def _roll_axis(w: Rules, x: Term, distance: Term, axis: int) -> Term:
+    """Roll by a distance that is a value, or along an axis of open size: each element comes from so many before it."""
+    size = w.binary("maximum", w.size_term(x, axis, int64), 1)  # a size of 0 has no remainders
+    position = w.iota((x.shape[axis],), 0, int64, [w.size(x, axis)]) - w.remainder(distance, size)
+    return w.take_at(x, axis, w.remainder(position + size, size))
 
 
 def _roll_by_terms(w: Rules, x: Term, shifts: Term, axes: Sequence[int]) -> Term | None:
-    """Roll by distances that are values: an element comes from the position this distance before its own."""
+    """Roll by distances that are values."""
     distances = w.cast(w.reshape(shifts, (len(axes),)), int64)
     for i, axis in enumerate(axes):
         axis = normalise_axis(axis, x.rank)
-        size = x.shape[axis]
-        distance = w.reshape(w.static_slice(distances, 0, i, i + 1), ())
-        if not isinstance(size, int):
-            x = _roll_open_axis(w, x, distance, axis)
-        elif size:
-            position = w.remainder(w.iota((size,), 0, int64) - w.remainder(distance, size) + size, size)
-            x = w.take_at(x, axis, position)
+        if x.shape[axis] != 0:
+            x = _roll_axis(w, x, w.reshape(w.static_slice(distances, 0, i, i + 1), ()), axis)
     return x
 
 
@@ -207,10 +199,9 @@ def sliding_windows(w: Rules, node: Node, x: Term) -> Term | None:
     rank = x.rank
     for axis, length in zip(node.attributes["axes"], node.attributes["lengths"], strict=True):
         axis = normalise_axis(axis, rank)
-        size = x.shape[axis]
-        if not isinstance(size, int) or not 0 < length <= _MAX_WINDOW_SIZE:
+        if not 0 < length <= _MAX_WINDOW_SIZE:
             return None
-        parts = [w.static_slice(x, axis, i, i + size - length + 1) for i in range(length)]
+        parts = [w.slice(x, axis, i, i - length + 1 or None) for i in range(length)]
         x = w.concatenate([w.reshape(part, [*part.shape, 1], [*w.sizes(part), 1]) for part in parts], x.rank)
     return x
 
@@ -219,16 +210,9 @@ def sliding_windows(w: Rules, node: Node, x: Term) -> Term | None:
 def shift(w: Rules, node: Node, x: Term) -> Term | None:
     """Shift by one along an axis, and fill the gap with zeros."""
     axis, backwards = normalise_axis(node.attributes["axis"], x.rank), node.attributes["reverse"]
-    size = x.shape[axis]
-    if not isinstance(size, int):
-        return None
-    if size == 0:
-        return x
-    shape = [1 if a == axis else s for a, s in enumerate(x.shape)]
-    edge_zeros = w.expand(w.constant(0, x.dtype), shape, [1 if a == axis else s for a, s in enumerate(w.sizes(x))])
-    if backwards:
-        return w.concatenate([w.static_slice(x, axis, 1, size), edge_zeros], axis)
-    return w.concatenate([edge_zeros, w.static_slice(x, axis, 0, size - 1)], axis)
+    edge, no_edge = [int(a == axis) for a in range(x.rank)], [0] * x.rank
+    padded_x = w.pad(x, w.constant(0, x.dtype), *((no_edge, edge) if backwards else (edge, no_edge)))
+    return w.slice(padded_x, axis, 1, None) if backwards else w.slice(padded_x, axis, 0, -1)
 
 
 @lowers("sum_tiles")
@@ -245,22 +229,32 @@ def sum_tiles(w: Rules, node: Node, x: Term, model: Term) -> Term | None:
 @lowers("pad")
 def pad(w: Rules, node: Node, x: Term, *paddings: Term) -> Term | None:
     amounts, mode = node.attributes["paddings"], node.attributes.get("mode", "CONSTANT").upper()
-    if paddings and mode == "CONSTANT":
-        value = w.constant(node.attributes.get("constant_values", 0), x.dtype)
-        return w.open_pad(x, value, w.cast(paddings[0], int64))
-    if paddings or amounts is None or not all(isinstance(n, int) for pair in amounts for n in pair):
-        return None
+    is_static = amounts is not None and all(isinstance(n, int) for pair in amounts for n in pair)
     if mode == "CONSTANT":
         value = w.constant(node.attributes.get("constant_values", 0), x.dtype)
-        return w.pad(x, value, [a for a, _ in amounts], [b for _, b in amounts])
+        if is_static and not paddings:
+            return w.pad(x, value, [a for a, _ in amounts], [b for _, b in amounts])
+        vector = w.cast(paddings[0], int64) if paddings else w.dimension_vector([n for pair in amounts for n in pair])
+        return w.open_pad(x, value, w.reshape(vector, (x.rank, 2)))
+    if paddings or not is_static:
+        return None
     for axis, (before, after) in enumerate(amounts):
         if not (before or after):
             continue
         size = x.shape[axis]
-        if not isinstance(size, int):
-            return None
-        x = w.take(x, axis, np.pad(np.arange(size), (before, after), mode.lower()))  # type: ignore[call-overload]
+        if isinstance(size, int):
+            x = w.take(x, axis, np.pad(np.arange(size), (before, after), mode.lower()))  # type: ignore[call-overload]
+        else:
+            x = _mirror_edges(w, x, axis, before, after, int(mode == "REFLECT"))
     return x
+
+
+def _mirror_edges(w: Rules, x: Term, axis: int, before: int, after: int, left_out: int) -> Term:
+    """Pad an axis of open size with its mirrored edges, without the `left_out` elements at the border."""
+    last = w.size_term(x, axis, int64) - 1
+    position = w.iota((None,), 0, int64, [w.as_size(last + (before + after + 1))]) - before
+    position = w.select(position < 0, left_out - 1 - position, position)
+    return w.take_at(x, axis, w.select(position > last, last * 2 + (1 - left_out) - position, position))
 
 
 @lowers("unpad")
@@ -268,13 +262,13 @@ def unpad(w: Rules, node: Node, x: Term) -> Term | None:
     """Add the elements of the border to those from which `pad` copied them: the gradient of `pad`."""
     amounts, mode = node.attributes["paddings"], node.attributes["mode"].upper()
     for axis, (before, after) in enumerate(amounts):
+        if mode == "CONSTANT":
+            x = w.slice(x, axis, before, -after or None)
+            continue
         size = x.shape[axis]
         if not isinstance(size, int):
             return None
         inner_size = size - before - after
-        if mode == "CONSTANT":
-            x = w.static_slice(x, axis, before, before + inner_size)
-            continue
         origin = np.pad(np.arange(inner_size), (before, after), mode.lower())
         x = multiply_along_axis(w, x, axis, (origin[:, None] == np.arange(inner_size)).astype(x.dtype.numpy))
     return x
@@ -291,28 +285,29 @@ def multiply_along_axis(w: Rules, x: Term, axis: int, matrix: np.ndarray) -> Ter
 def diag_part(w: Rules, node: Node, x: Term) -> Term | None:
     offset = node.attributes.get("offset", 0)
     rows, columns = x.shape[-2:]
-    if not isinstance(rows, int) or not isinstance(columns, int):
-        return None
     down, right = max(0, -offset), max(0, offset)
-    count = max(0, min(rows - down, columns - right))
-    x = w.static_slice(w.static_slice(x, x.rank - 2, down, down + count), x.rank - 1, right, right + count)
-    diagonal_mask = w.expand(w.array(np.eye(count, dtype=bool), bool_), x.shape, w.sizes(x))
-    masked_x = w.select(diagonal_mask, x, 0)
+    if isinstance(rows, int) and isinstance(columns, int):
+        count = max(0, min(rows - down, columns - right))
+        x = w.static_slice(w.static_slice(x, x.rank - 2, down, down + count), x.rank - 1, right, right + count)
+    else:
+        rows_left, columns_left = (w.size_term(x, a, int64) - n for a, n in ((x.rank - 2, down), (x.rank - 1, right)))
+        count_term = w.binary("maximum", w.binary("minimum", rows_left, columns_left), 0)
+        for axis, start in ((x.rank - 2, down), (x.rank - 1, right)):
+            part = w.open_slice(x, axis, start, count_term + start, None)
+            if part is None:
+                return None
+            x = part
+    masked_x = w.select(w.diagonal_mask(x, x.rank - 2, x.rank - 1), x, 0)
     return w.reduce(masked_x, (x.rank - 1,), "or" if x.dtype.is_bool else "add", 0)
 
 
 @lowers("diag")
 def diag(w: Rules, node: Node, x: Term) -> Term | None:
-    offset, size = node.attributes.get("offset", 0), x.shape[-1]
-    if not isinstance(size, int):
-        return None
-    matrix_size = size + abs(offset)
+    offset = node.attributes.get("offset", 0)
     x = w.pad(x, w.constant(0, x.dtype), [0] * (x.rank - 1) + [max(0, -offset)], [0] * (x.rank - 1) + [max(0, offset)])
-    column_x = insert_axis(w, x, x.rank)
-    shape = (*x.shape, matrix_size)
-    broadcast_x = w.expand(column_x, shape, [*w.sizes(x), matrix_size])
-    mask = w.expand(w.array(np.eye(matrix_size, k=offset, dtype=bool), bool_), shape, [*w.sizes(x), matrix_size])
-    return w.select(mask, broadcast_x, 0)
+    sizes = w.sizes(x)
+    matrix = w.expand(insert_axis(w, x, x.rank), (*x.shape, x.shape[-1]), [*sizes, sizes[-1]])
+    return w.select(w.diagonal_mask(matrix, x.rank - 1, x.rank, offset), matrix, 0)
 
 
 @lowers("set_diag")
@@ -332,12 +327,16 @@ def set_diag(w: Rules, node: Node, x: Term, diagonal: Term) -> Term | None:
 
 @lowers("matrix_band_part")
 def matrix_band_part(w: Rules, node: Node, x: Term, *bounds: Term) -> Term | None:
-    rows, columns = x.shape[-2:]
-    lower, upper = node.attributes.get("num_lower"), node.attributes.get("num_upper")
-    if bounds or not isinstance(lower, int) or not isinstance(upper, int):
+    limits = bounds or [node.attributes.get(name) for name in ("num_lower", "num_upper")]
+    if not all(isinstance(limit, (int, Term)) for limit in limits):
         return None
-    if not isinstance(rows, int) or not isinstance(columns, int):
-        return None
-    i, j = np.arange(rows)[:, None], np.arange(columns)
-    mask = ((lower < 0) | (i - j <= lower)) & ((upper < 0) | (j - i <= upper))
-    return w.select(w.expand(w.array(mask, bool_), x.shape, w.sizes(x)), x, 0)
+    sizes = w.sizes(x)[-2:]
+    shapes = (x.shape[-2], 1), (1, x.shape[-1])
+    rows, columns = (
+        w.iota(shape, axis, int64, [size if a == axis else 1 for a, size in enumerate(sizes)])
+        for axis, shape in enumerate(shapes)
+    )
+    for limit, distance in zip(limits, (rows - columns, columns - rows), strict=True):
+        number = w.cast(limit, int64) if isinstance(limit, Term) else w.constant(limit, int64)
+        x = w.select((number < 0) | (distance <= number), x, 0)
+    return x

@@ -146,8 +146,6 @@ def scan(w: Rules, node: Node, x: Term) -> Term | None:
     is_product = node.op.name.endswith("prod")
     axis: Any = node.attributes.get("axis")
     if axis is None:
-        if not all(isinstance(size, int) for size in x.shape):
-            return None
         x, axis = w.flatten(x), 0
     x = w.cast(x, node.results[0].dtype)
     if x.dtype.is_bool:

@@ -16,6 +16,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 from autoconv.ops.index_spec import At, Gather, Mask, NewAxis, Rest, Slice, Spec, align
 
+_PAST_LAST = 2**31 - 1
 _FULL_SLICE = Slice(None, None, None)
 
 
@@ -53,7 +54,7 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
             case Slice():
                 sliced_x = _slice_axis(w, x, axis, entry, entry_operands)
                 if sliced_x is None:
-                    if open_slice is not None or has_gathers or w.has_open_sizes:
+                    if open_slice is not None or has_gathers:
                         return None
                     open_slice, sliced_x = (axis, _slice_bounds(entry, entry_operands)), x
                 x = sliced_x
@@ -128,7 +129,18 @@ def _slice_axis(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[T
             return w.static_slice(x, axis, 0, 0)
         last_position = start + (count - 1) * step
         return w.reverse(w.static_slice(x, axis, last_position, start + 1, -step), [axis])
-    return w.open_slice(x, axis, *bounds)
+    start, stop, step = bounds
+    if not isinstance(step, int) or step > 0:
+        return w.open_slice(x, axis, *bounds)
+    part = w.open_slice(x, axis, _bound_after(w, stop), _bound_after(w, start), None) if step else None
+    return part if part is None else w.open_slice(w.reverse(part, [axis]), axis, None, None, -step)
+
+
+def _bound_after(w: Rules, bound: Any) -> Any:
+    """Return the bound of a slice that goes forwards for one of a slice that goes backwards."""
+    if not isinstance(bound, Term):
+        return bound if bound is None else _PAST_LAST if bound == -1 else bound + 1
+    return w.select(bound.same(-1), _PAST_LAST, bound + 1)
 
 
 def _take_window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], dropped_axes: Sequence[int]) -> Window | None:
