@@ -73,7 +73,7 @@ def test_a_repeated_value_gets_a_trace():
 
 def test_searches_for_a_trace_do_not_count_as_long_runs_of_its_loops(monkeypatch):
     """Calls with new objects run plain after a search for a trace, which is no measure of the graph's speed."""
-    monkeypatch.setattr(tiers, "SHORT", 0.0)  # any run of a graph with scalar loops counts as long
+    monkeypatch.setattr(tiers, "SHORT_CALL_SECONDS", 0.0)  # any run of a graph with scalar loops counts as long
 
     def filled(items, room):
         best = [0.0] * (room + 1)

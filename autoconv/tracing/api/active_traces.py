@@ -19,7 +19,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 
 
 class LeadsBack(AbandonTrace):
-    """Abandon the active traces up to `trace`: the call for which it is made is to be recorded inline."""
+    """Raised to abandon the active traces up to `trace`, so that the call for which it is made is recorded inline."""
 
     def __init__(self, trace: ActiveTrace) -> None:
         self.trace = trace
@@ -62,9 +62,9 @@ def tracing(function: Any) -> Iterator[None]:
 
 
 def leads_back(function: Any, region: Region) -> bool:
-    """Return whether a call of `function` in `region` leads to an active trace and is to be recorded inline.
+    """Return whether a call of `function` in `region` leads back to an active trace and has to be recorded inline.
 
-    Raises LeadsBack if an enclosing call is to be recorded inline instead.
+    Raises LeadsBack if an enclosing call has to be recorded inline instead.
     """
     active = _TRACES.active
     for position, trace in enumerate(active):
@@ -79,10 +79,10 @@ def leads_back(function: Any, region: Region) -> bool:
     return False
 
 
-def is_to_be_inlined(function: Any, error: InaccessibleTensorError | LeadsBack, region: Region) -> bool:
-    """Return whether a call of `function` in `region`, whose trace ended with `error`, is to be recorded inline.
+def has_to_be_inlined(function: Any, error: InaccessibleTensorError | LeadsBack, region: Region) -> bool:
+    """Return whether a call of `function` in `region`, whose trace ended with `error`, has to be recorded inline.
 
-    It is if the function's trace leads back to an enclosing trace, or uses a tensor of an enclosing trace.
+    It has to be if the function's trace leads back to an enclosing trace, or uses a tensor of an enclosing trace.
     """
     if isinstance(error, LeadsBack):
         return error.trace.function is function and error.trace.caller_region is region

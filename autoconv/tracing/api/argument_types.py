@@ -18,7 +18,10 @@ def parse_specs(text: str) -> list[Any]:
 
 
 def parse_types(text: str) -> list[Any]:
-    """Parse a text; return TensorTypes, whose sizes may be symbols, and Python values. Raises TargetError as above."""
+    """Parse a text; return TensorTypes, whose sizes may be symbols, and Python values.
+
+    Raises TargetError for a word that is neither.
+    """
     result: list[Any] = []
     for word in _split_words(text):
         try:
@@ -32,7 +35,7 @@ def parse_types(text: str) -> list[Any]:
 
 
 def _parse_type_or_value(word: str) -> Any:
-    """Return the tensor type, or the value of the Python literal, that a word of a signature writes."""
+    """Return the tensor type, or the value of the Python literal, that a word denotes."""
     if word.endswith("]") and not word.startswith("["):
         scanner = Scanner(word)
         type_ = parse_type(scanner)

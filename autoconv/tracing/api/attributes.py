@@ -11,8 +11,8 @@ _PACKAGE_NAMES = {"__wrapped__", "__func__", "__self__"}
 class FunctionAttributes(dict[str, Any]):
     """The `__dict__` of a decorated function, which takes only the attributes of the program from that of another.
 
-    `functools.wraps` updates the `__dict__` of a wrapper by that of the function. With the package's attributes, a
-    decorated wrapper of a decorated function would become that function.
+    `functools.wraps` updates the `__dict__` of a wrapper by that of the function. If it copied the package's attributes
+    too, a decorated wrapper of a decorated function would behave as that function.
     """
 
     __slots__ = ()
@@ -28,7 +28,7 @@ class FunctionAttributes(dict[str, Any]):
 
 
 def note_package_names(function: Any) -> None:
-    """Note the attributes of a decorated function that has just been made, apart from those of its Python function."""
+    """Add the attributes that the package has set in a new decorated function to `_PACKAGE_NAMES`."""
     _PACKAGE_NAMES.update(vars(function).keys() - getattr(function.python_function, "__dict__", {}).keys())
 
 

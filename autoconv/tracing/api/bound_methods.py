@@ -1,5 +1,4 @@
-"""Compiled methods of instances: an instance gets a compiled function of its own, unless its calls run as plain Python.
-"""
+"""Compiled methods: each instance gets a compiled function of its own, unless its calls run as plain Python."""
 
 from __future__ import annotations
 
@@ -14,7 +13,8 @@ from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.tiers import PLAIN, Tiers
 from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 
-# Python wraps functions of these names in a class body, and only those of its own type.
+# Python wraps functions with these names in a class body, but only those of its own type, so the others are wrapped
+# here.
 _IMPLICIT_WRAPPERS = {"__new__": staticmethod, "__init_subclass__": classmethod, "__class_getitem__": classmethod}
 
 
@@ -22,8 +22,8 @@ class MethodBinding:
     """The part of a Function that returns the methods of instances, each a Function with a cache of its own."""
 
     takes_instances: bool | None = False
-    """True if Python calls objects of the class with the instance, without `__get__`; None: not determined yet."""
-    method_class: type | None = None  # the class of methods of instances; None: that of the function itself
+    """Whether Python calls objects of the class with the instance, without `__get__`; None if not determined yet."""
+    method_class: type | None = None  # the class of methods of instances; if None, the class of the function itself
     _attribute_name = ""  # the name of the class attribute that holds this object
     python_function: Any
     _bailout: Bailout
@@ -49,8 +49,8 @@ class MethodBinding:
     def method_for_call(self, args: tuple[Any, ...]) -> Any:
         """Return the method for a call of this object with an instance as the first argument.
 
-        Return None if the object is not an attribute of the instance's class, or if the call runs as that of a
-        TransientMethod: by this Function itself. Native code calls existing methods without this function.
+        Return None if this object is to run the call itself: it is not an attribute of the instance's class, or the
+        method would be a TransientMethod. Native code calls existing methods without this function.
         """
         instance = args[0]
         if not any(vars(base).get(self._attribute_name) is self for base in type(instance).__mro__):
@@ -72,13 +72,13 @@ class MethodBinding:
 
     def _explain_methods(self) -> list[tuple[type, str]]:
         """Return the class and the explanation of each method of an instance that is alive."""
-        by_instance = [(reference(), method) for reference, method in list(self._method_by_instance.entries.values())]
-        by_instance += [(method.__self__, method) for method in list(self._method_by_id.values())]
-        return [(type(instance), method.explain()) for instance, method in by_instance if instance is not None]
+        pairs = [(reference(), method) for reference, method in list(self._method_by_instance.entries.values())]
+        pairs += [(method.__self__, method) for method in list(self._method_by_id.values())]
+        return [(type(instance), method.explain()) for instance, method in pairs if instance is not None]
 
     @property
     def prefers_plain(self) -> bool:
-        """True if the latest examined call of the methods ran as plain Python, and no trace or tape is recording."""
+        """True if the latest examined call of a method ran as plain Python, and no trace or tape is recording."""
         return self._tiers.latest == PLAIN and not BUSY.value
 
     def find_method(self, instance: Any) -> Any:
@@ -95,7 +95,7 @@ class MethodBinding:
             attributes = vars(method)
             for name, value in getattr(self.python_function, "__dict__", {}).items():
                 if not name.startswith("__") and attributes.get(name) is value:
-                    del attributes[name]  # `__getattr__` reads the current value from the function instead
+                    del attributes[name]  # `__getattr__` then reads the current value from the function
             attributes.update(__func__=self, __self__=instance)
             method.__class__ = self.method_class or function_class
             if not self._method_by_instance.put(instance, method):

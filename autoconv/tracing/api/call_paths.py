@@ -20,7 +20,7 @@ from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.native_dispatch import is_installed, make_native_slot, native_entries
-from autoconv.tracing.execute.plain_rerun import is_for_python
+from autoconv.tracing.execute.plain_rerun import reruns_plain
 from autoconv.tracing.guards.numpy_error_state import VARIABLE, acts_on_floats
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
@@ -31,7 +31,7 @@ from autoconv.tracing.specialise.tiers import (
     MAX_INTERVAL,
     PLAIN,
     RERUNS,
-    SHORT,
+    SHORT_CALL_SECONDS,
     Gate,
     Tiers,
     Timing,
@@ -51,7 +51,7 @@ _FLOAT_ACTIONS_REASON = (
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
-_MAX_DIRECT_TRACES = 4  # traces whose entries a call tries before its arguments are examined
+_MAX_DIRECT_TRACES = 4  # direct traces: those whose entries a call tries before its arguments are examined
 
 
 @skipped_by_warnings
@@ -69,15 +69,15 @@ class CallDispatch(Generic[P, R]):
 
     def _initialise_dispatch(self, call_counter: ctypes.c_int64, is_timed: bool, checks_float_state: bool) -> None:
         self._call_counter = call_counter
-        self._direct_traces: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
+        self._direct_traces: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()  # each with its entry
         self._native_entries = ()
-        self._first_entries: tuple[Callable[..., Any], ...] = ()  # the entries of the trace tried first
+        self._first_entries: tuple[Callable[..., Any], ...] = ()  # the entries of the first direct trace
         self._tiers = Tiers()
         self._is_timed = is_timed
         self._checks_float_state = checks_float_state
-        self._gate = Gate(0 if is_timed else FOREVER, self._signature.most_positions)
+        self._gate = Gate(0 if is_timed else FOREVER, self._signature.max_positional)
         self._examination_interval = 1  # calls from one examination to the next
-        self._attempt_count = 0  # number of attempts to trace
+        self._attempt_count = 0  # number of attempts to make a trace
         self._is_time_valid = True  # False after a timed call whose time is not typical of its kind
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -119,7 +119,7 @@ class CallDispatch(Generic[P, R]):
                 try:
                     result = entry(*positional)
                 except Exception as error:
-                    if not is_for_python(concrete, error):
+                    if not reruns_plain(concrete, error):
                         self._stop_direct_calls(concrete)
                         raise
                     failure = error
@@ -129,7 +129,7 @@ class CallDispatch(Generic[P, R]):
                     self._call_counter.value += 1
                     return self._check_float_flags(concrete, result, args, kwargs)
         deferred_kinds = self._tiers.presumption.deferred
-        if deferred_kinds and self._is_timed and not BUSY.value:  # calls for which an earlier search found no trace
+        if deferred_kinds and self._is_timed and not BUSY.value:  # an earlier search found no trace for such calls
             kind = deferred_kinds.get(exact_kind_of(args, kwargs))
             if kind is not None and self._is_deferred(kind):
                 return self._run_deferred(kind, args, kwargs)
@@ -145,20 +145,20 @@ class CallDispatch(Generic[P, R]):
         return self._handle_float_flags(flags, concrete, result, args, kwargs) if flags else result
 
     def _handle_float_flags(self, flags: int, concrete: ConcreteFunction, result: Any, args: Any, kwargs: Any) -> Any:
-        """Return `result` of a call that set floating-point flags, or the result of its rerun as plain Python."""
-        if BUSY.value or not concrete.float_errors.must_rerun(flags):  # if busy, a tape has recorded the results
+        """Return the result of a call that set floating-point flags: `result`, or that of its rerun as plain Python."""
+        if BUSY.value or not concrete.float_errors.must_rerun(flags):  # if BUSY is set, a tape has recorded the results
             self._stop_direct_calls(concrete)
             return result
         self._is_time_valid = False  # the time of the call is not that of its graph
         return self.python_function(*args, **kwargs)
 
     def _stop_direct_calls(self, concrete: ConcreteFunction) -> None:
-        """Remove a trace from those that are called directly, if its later calls can be undone."""
+        """Remove a trace from the direct ones if its later calls are to be undone where they set flags."""
         if concrete.float_errors.undoable_calls:
             self._set_direct_traces(*(pair for pair in self._direct_traces if pair[0] is not concrete))
 
     def _handle_raised_flags(self, entry: Callable[..., Any], result: Any, flags: int, *args: Any) -> Any:
-        """Do `_handle_float_flags` for a call that native dispatch passed to an entry."""
+        """Return what `_handle_float_flags` returns, for a call that native dispatch passed to an entry."""
         try:
             concrete = self._trace_of_entry(entry)
             call = self._signature.split_positions(args)
@@ -173,7 +173,7 @@ class CallDispatch(Generic[P, R]):
         try:
             concrete = self._trace_of_entry(entry)
             if concrete is not None:
-                if is_for_python(concrete, error):
+                if reruns_plain(concrete, error):
                     return self._rerun_plain(concrete, error, *self._signature.split_positions(args))
                 self._stop_direct_calls(concrete)
             raise error
@@ -184,8 +184,9 @@ class CallDispatch(Generic[P, R]):
             raise
 
     def _trace_of_entry(self, entry: Callable[..., Any]) -> ConcreteFunction | None:
+        """Return the direct trace that has the entry; None if it is no longer one."""
         pairs = self._direct_traces
-        return next((trace for trace, other in pairs if other is entry or entry in trace.entries), None)
+        return next((trace for trace, first_entry in pairs if first_entry is entry or entry in trace.entries), None)
 
     def _call_by_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError
@@ -207,7 +208,7 @@ class CallDispatch(Generic[P, R]):
         kind = kind_of(args, kwargs)
         timing = self._tiers.timing(kind)
         budget, presumption = self._bailout.trace_budget, self._tiers.presumption
-        may_be_presumed = timing.may_be_presumed(presumption.seconds)
+        may_be_presumed = timing.may_be_presumed(presumption.plain_call_seconds)
         may_be_presumed |= not timing.choice and presumption.is_deferred(kind)
         if may_be_presumed and presumption.presumes_plain(kind, budget.count, budget.seconds_a_trace):
             return self._run_presumed(kind, args, kwargs)
@@ -238,7 +239,8 @@ class CallDispatch(Generic[P, R]):
 
     def _run_presumed(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call of a kind that is presumed to be faster as plain Python, and record its time."""
-        unexamined_calls = self._examination_interval if self._gate.is_plain else 0  # since the last examination
+        # Calls since the last examination, which are taken to have been of the same kind.
+        unexamined_calls = self._examination_interval if self._gate.is_plain else 0
         self._examination_interval = min(self._tiers.presumption.unexamined_calls, MAX_INTERVAL[PLAIN])
         self._tiers.latest = PLAIN
         self._gate.open(FOREVER, PLAIN)  # for recursive calls of the function
@@ -252,12 +254,12 @@ class CallDispatch(Generic[P, R]):
             self._open_gate(self._examination_interval, PLAIN)
 
     def _deferred_kind(self, call: Call) -> Any:
-        """Return the kind of a call for which no trace fits if it is deferred (see `plain_presumption`); else None."""
+        """Return the kind of a call for which no trace fits, if the call is deferred; else None."""
         kind = kind_of(call.args, call.kwargs) if self._is_timed else None
         return kind if self._is_timed and self._is_deferred(kind) else None
 
     def _is_deferred(self, kind: Any) -> bool:
-        """Return whether calls of the kind without a trace run as plain Python for now."""
+        """Return whether calls of the kind that have no trace are deferred (see `plain_presumption`)."""
         budget = self._bailout.trace_budget
         return self._tiers.presumption.runs_without_trace(kind, budget.count, budget.seconds_a_trace)
 
@@ -287,11 +289,11 @@ class CallDispatch(Generic[P, R]):
     def _time_graph(self, timing: Timing, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as a graph, and record its time unless a trace was made for it.
 
-        Later calls go directly to an entry, so the other steps here are not timed.
+        Only the entry is timed, because later calls go to it directly, without the other steps here.
         """
         attempts_before, start, seconds = self._attempt_count, clock(), 0.0
         self._bailout.is_without_trace, self._is_time_valid = False, True
-        is_positional = not kwargs and len(args) <= self._signature.most_positions
+        is_positional = not kwargs and len(args) <= self._signature.max_positional
         entries = native_entries(self._native_entries) if is_positional else ()  # their guards need no Python code
         try:
             for entry in entries:
@@ -320,7 +322,7 @@ class CallDispatch(Generic[P, R]):
                 elif latest_trace is None or not timing.is_first_run(latest_trace.number):
                     timing.has_trace |= run_trace is not None
                     timing.record_time(GRAPH, seconds)
-                    if seconds < SHORT:
+                    if seconds < SHORT_CALL_SECONDS:
                         self._tiers.presumption.record_short_kind(kind)
 
     def _record_rerun(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -343,10 +345,10 @@ class CallDispatch(Generic[P, R]):
         if form == PLAIN and not self._native_entries and may_load:
             self._native_entries = self._make_native_entries(())
 
-    # ---- the traces tried first
+    # ---- direct traces
 
     def _try_first(self, concrete: ConcreteFunction) -> None:
-        """Try this trace before others on the next call, if it has an entry; narrow traces precede wide ones."""
+        """Make a trace the first direct one, if it has an entry; narrow traces precede wide ones."""
         if concrete.guards.check_numerics or concrete.key.replica or concrete.float_errors.undoable_calls:
             return
         first_trace = self._direct_traces[0][0] if self._direct_traces else None
@@ -357,6 +359,7 @@ class CallDispatch(Generic[P, R]):
             self._set_direct_traces(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
 
     def _set_direct_traces(self, *pairs: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
+        """Set the direct traces, and the entries that native dispatch calls."""
         self._direct_traces = pairs
         self._first_entries = pairs[0][0].entries if pairs else ()
         may_set_flags = any(concrete.float_errors.may_occur for concrete, _ in pairs)
@@ -368,6 +371,7 @@ class CallDispatch(Generic[P, R]):
             self._native_entries = self._make_native_entries(native_candidates)
 
     def _make_native_entries(self, entries: Any) -> tuple[Any, ...]:
+        """Return the contents of the slot `_native_entries`."""
         names = self._signature.native_names
         return make_native_slot(type(self), self._call_counter, self._gate.cell, self.python_function, names, entries)
 

@@ -12,7 +12,7 @@ from autoconv.tracing.api.function import Function
 
 
 class CompiledFunction(Function[P, R]):
-    """A Function under Python's contract. As an attribute of a class, it may be called with the instance directly."""
+    """A Function under Python's contract. As a method, it may be called with the instance, without `__get__`."""
 
     __slots__ = ()
     takes_instances: bool | None = None
@@ -34,7 +34,7 @@ class CompiledFunction(Function[P, R]):
 
 
 class CompiledMethod(MethodAttributes, CompiledFunction[P, R]):
-    """The method of an instance; as with `types.MethodType`, a call of the class takes a function and an instance."""
+    """The method of an instance. As with `types.MethodType`, the class is called with a function and an instance."""
 
     __slots__ = ()
     takes_instances = False
@@ -72,7 +72,7 @@ class CompiledCallable(CompiledFunction[P, R]):
 
 
 def compile_callable(inner: Any, contract: Any, options: Any) -> Any:
-    """Return the compiled form of a function or another callable, or a method of a class with its decorator kept."""
+    """Return the compiled form of a callable; for a staticmethod, classmethod or property, one of the same kind."""
     if isinstance(inner, (staticmethod, classmethod)):
         return type(inner)(compile_callable(inner.__func__, contract, options))
     if type(inner) is property:
@@ -85,7 +85,7 @@ def compile_callable(inner: Any, contract: Any, options: Any) -> Any:
 
 
 def _no_function() -> None:
-    """Take the place of `python_function` in an object that is not initialised yet."""
+    """Stand in for the `python_function` of an object that is not initialised yet."""
 
 
 CompiledFunction.method_class = CompiledMethod

@@ -37,7 +37,8 @@ from autoconv.tracing.specialise.function_contract import FunctionContract
 
 _CONTRACTS = {contract.name: contract for contract in (FunctionContract, CompileContract)}
 _NUMBER_TYPES = (bool, int, float, complex, np.generic)
-# Sizes in the examples of three calls, which make the function trace with open sizes: one for each symbol.
+# Sizes in the examples of three calls, which make the function trace with open sizes. In a call, each symbol gets one
+# of the four.
 _EXAMPLE_SIZES = ((5, 11, 23, 43), (7, 13, 29, 47), (6, 17, 31, 53))
 
 
@@ -55,12 +56,12 @@ class DeclaredTensor:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A trace, with the declared shapes of its arguments.
+    """A trace to be exported, with the declared shapes of its arguments.
 
-    `graph` is the recorded graph with constants in place of given numbers and defaults. Outputs that are alternatives
+    `graph` is the recorded graph with constants in place of declared numbers and defaults. Outputs that are variants
     are joined (see `join_variants`); `layout` is the layout of the outputs. `arguments` are DeclaredTensors and Python
-    values, `source` is the file and line of the function. `generator_states` maps the positions of parameters that are
-    random generators in Python to their states at the time of the trace.
+    values, `source` is the file and line of the function. `generator_states` has the states, at the time of the trace,
+    of random generators, by the positions of their parameters.
     """
 
     concrete: ConcreteFunction
@@ -73,7 +74,7 @@ class Trace:
 
     @contextmanager
     def located_refusals(self) -> Iterator[None]:
-        """Give each GraphUnfit of the block that has no span the span of the function's definition."""
+        """Give each GraphUnfit without a span that the block raises the span of the function's definition."""
         try:
             yield
         except GraphUnfit as error:
@@ -94,18 +95,17 @@ class Trace:
 
     @property
     def declared_shapes(self) -> dict[int, tuple[Dimension, ...]]:
-        """The declared shapes by position of the parameter; {} if the parameters are not exactly the declared tensors.
-        """
+        """The declared shapes by position of the parameter; {} if there are parameters besides the declared tensors."""
         declared_tensors = [argument for argument in self.arguments if isinstance(argument, DeclaredTensor)]
-        count = len(self.graph.parameters) - len(self.concrete.captures)
-        positions = [i for i in range(count) if i not in self.generator_states]
+        parameter_count = len(self.graph.parameters) - len(self.concrete.captures)
+        positions = [i for i in range(parameter_count) if i not in self.generator_states]
         if len(positions) != len(declared_tensors):
             return {}
         return {i: argument.shape for i, argument in zip(positions, declared_tensors, strict=True)}
 
 
 def parse_declared_arguments(specs: Sequence[Any]) -> list[Any]:
-    """Return the arguments, as DeclaredTensors and Python values; each size without a name gets a symbol."""
+    """Return the arguments as DeclaredTensors and Python values; each open size without a name gets a symbol."""
     new_symbols = (Symbol(f"n{i}") for i in itertools.count())
     result: list[Any] = []
     for spec in specs:
@@ -153,7 +153,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
     graph_and_layout = join_variants(make_sorts_stable(replace_generators(graph)), concrete.layout)
     pairs = zip(concrete.key.leaves, leaves, strict=True)
-    parameters = [leaf for key, leaf in pairs if not isinstance(key, (Literal, Reference))]
+    parameters = [leaf for leaf_key, leaf in pairs if _is_parameter(leaf_key)]
     remaining_parameters = [leaf for i, leaf in enumerate(parameters) if i not in numbers]
     generator_states = {
         i: state_of(leaf) for i, leaf in enumerate(remaining_parameters) if type(leaf) in GENERATOR_TYPES
@@ -194,17 +194,22 @@ def _declared_leaves(arguments: Sequence[Any], key: Key) -> list[DeclaredTensor 
         templates = [None if isinstance(argument, DeclaredTensor) else flatten(argument)[1] for argument in arguments]
     result: list[DeclaredTensor | None] = []
     for argument, template in zip(arguments, templates, strict=False):
-        count = 1 if template is None else template.leaf_count
-        result += [argument if isinstance(argument, DeclaredTensor) else None] * count
-    return result + [None] * (len(key.leaves) - len(result))  # of defaults, and of what objects hold
+        leaf_count = 1 if template is None else template.leaf_count
+        result += [argument if isinstance(argument, DeclaredTensor) else None] * leaf_count
+    return result + [None] * (len(key.leaves) - len(result))  # the further leaves are defaults and parts of objects
 
 
 def _collect_number_parameters(arguments: Sequence[Any], key: Key, leaves: Sequence[Any]) -> dict[int, Any]:
     """Return the numbers among a trace's parameters by position, except those of declared tensors."""
     triples = zip(key.leaves, leaves, _declared_leaves(arguments, key), strict=True)
-    parameters = [(leaf, declared) for key_, leaf, declared in triples if not isinstance(key_, (Literal, Reference))]
+    parameters = [(leaf, declared) for leaf_key, leaf, declared in triples if _is_parameter(leaf_key)]
     undeclared = {i: leaf for i, (leaf, declared) in enumerate(parameters) if declared is None}
     return {i: leaf for i, leaf in undeclared.items() if isinstance(leaf, _NUMBER_TYPES)}
+
+
+def _is_parameter(leaf_key: Any) -> bool:
+    """Return whether a leaf is a parameter of the graph, not a value of the key."""
+    return not isinstance(leaf_key, (Literal, Reference))
 
 
 def _source_place(function: Function) -> str:
@@ -224,7 +229,7 @@ def _symbols(arguments: Sequence[Any]) -> list[Symbol]:
 
 
 def _example(argument: Any, sizes: dict[Symbol, int]) -> Any:
-    """Return an example of an argument for Python's contract: an array, or a number."""
+    """Return an example of an argument, an array or a number, for Python's contract; `sizes` are those of symbols."""
     if not isinstance(argument, DeclaredTensor):
         return argument
     dtype = argument.dtype.numpy

@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class Options(TypedDict, total=False):
-    """The further arguments of `function`, by name."""
+    """The keyword arguments of `function` that its overloads do not list."""
 
     reduce_retracing: bool
     experimental_implements: Any

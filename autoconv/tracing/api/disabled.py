@@ -13,8 +13,8 @@ from autoconv.tracing.api.function import Function
 def disable(inner: Callable[..., Any], *options: Any) -> Any:
     """Return the function itself with the attributes of a Function, or a wrapper if it accepts no attributes.
 
-    `options` are further arguments of Function. Programs that call `f.explain()` or `f.get_concrete_function(…)` thus
-    run with AUTOCONV_DISABLE as well.
+    `options` are the further arguments of the class Function. Programs that call `f.explain()` or
+    `f.get_concrete_function(…)` thus run with AUTOCONV_DISABLE as well.
     """
     if isinstance(inner, (staticmethod, classmethod)):
         disable(inner.__func__, *options)

@@ -43,10 +43,11 @@ from autoconv.tracing.specialise.compile_contract import CompileContract
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """A method of generators.
+    """The code of a generator's method.
 
-    `function_name` is that of the function in `generator_draws` which draws one number, and `parameters` are those
-    after the state, with their defaults. `tables` is the distribution whose ziggurat tables it takes, too, or "".
+    `function_name` is the name of the function in `generator_draws` that draws one number. `parameters` are its
+    parameters after the state, with their defaults. `tables` is the distribution whose ziggurat tables the function
+    takes as well, or "" if it takes none.
     """
 
     function_name: str
@@ -90,18 +91,18 @@ _METHODS: dict[Type, dict[str, _Draw]] = {
     },
 }  # fmt: skip
 _BIT_SOURCES = {GENERATOR: "PCG64", RANDOM_STATE: "RANDOM_STATE", PYTHON_RANDOM: "PYTHON"}
-_POOL_SIZE = 4  # 32-bit words of the pool into which NumPy's SeedSequence hashes a seed
-# The words of `state_of`: for PCG64 its state, its increment and a kept half; for Mersenne twisters 624 words, a
-# position and 5 further words for draws.
+_POOL_SIZE = 4  # number of 32-bit words in the pool into which NumPy's SeedSequence hashes a seed
+# Arrays of states (see `state_of`). PCG64: two words of state, two of increment, whether half of a drawn word is kept,
+# and that half. Mersenne twister: 624 words, a position, and 5 further words that draws use.
 _PCG64_STATE = ArrayType(uint64, (6,), dense_strides((6,), uint64))
 _MERSENNE_STATE = ArrayType(uint32, (630,), dense_strides((630,), uint32))
 _STATES = {GENERATOR: _PCG64_STATE, RANDOM_STATE: _MERSENNE_STATE, PYTHON_RANDOM: _MERSENNE_STATE}
-_REQUIRED_ARGUMENTS = {"endpoint": ("value", False), "replace": ("value", True)}  # other values are refused
+_REQUIRED_ARGUMENTS = {"endpoint": ("value", False), "replace": ("value", True)}  # draws with other values are refused
 _SIZE_METHODS = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
 
 
 def replace_generators(graph: Graph) -> Graph:
-    """Return a graph whose random generators are arrays. Raises UnsupportedError for draws that have no such code."""
+    """Return a graph whose random generators are arrays. Raises UnsupportedError for draws not in `_METHODS`."""
     if not any(isinstance(value.type, ObjectType) and value.type in _STATES for value in _values(graph)):
         return graph
     return _Generators(fold_constants(graph, "compile"), None).run()
@@ -112,7 +113,7 @@ def _values(graph: Graph) -> list[Value]:
 
 
 def state_of(generator: Any) -> np.ndarray:
-    """Return the state of a generator as an array. Raises UnsupportedError for one without such a state."""
+    """Return the state of a generator as an array. Raises UnsupportedError for other bits and kept numbers."""
     type_ = GENERATOR_TYPES[type(generator)]
     if type_ == PYTHON_RANDOM:
         words, keeps_normal = generator.getstate()[1], generator.gauss_next is not None
@@ -136,7 +137,7 @@ class _Generators(Rewriter[None]):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._constants: dict[Value, Any] = {}
+        self._constants: dict[Value, Any] = {}  # value of a constant node of the original graph -> its array
 
     def type_of(self, value: Value) -> Type:
         return _STATES.get(value.type, value.type)  # type: ignore[arg-type]
@@ -175,16 +176,16 @@ class _Generators(Rewriter[None]):
         state_type = _STATES[type_]
         (state,) = self._add("array_new", shape=state_type.shape, dtype=state_type.dtype, fill=0)
         name = "seed_pcg64" if type_ == GENERATOR else "seed_mersenne"
-        counts = self._add("constant", value=np.array(_POOL_SIZE), weak=True) if type_ == GENERATOR else ()
-        self._append(node, _seed_code(name, seed_type.dtype), [state, seed, *counts])
+        pool_size = self._add("constant", value=np.array(_POOL_SIZE), weak=True) if type_ == GENERATOR else ()
+        self._append(node, _seed_code(name, seed_type.dtype), [state, seed, *pool_size])
         return state
 
     def _draw(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
         """Append the code of a draw from the state `inputs[0]`; return what it draws."""
-        kind: Any = node.inputs[0].type
+        generator_type: Any = node.inputs[0].type
         result_type = self._type_of_draw(node)
         method = node.attributes["method"]
-        draw = _METHODS.get(kind, {}).get(method)
+        draw = _METHODS.get(generator_type, {}).get(method)
         arguments = None if draw is None else _arguments(node, draw)
         if draw is None or arguments is None or result_type is None:
             _refuse(node, f"a draw by {method!r} of a generator with these arguments")
@@ -197,16 +198,16 @@ class _Generators(Rewriter[None]):
             _refuse(node, f"a draw by {method!r} of a number of values known only at run time")
         operand_types: list[Any] = [value.type for value in operands]
         types = tuple((type_.dtype, type_.shape) for type_ in operand_types)
-        code = _draw_code(kind, draw.function_name, types, draw.tables, result_type)
+        code = _draw_code(generator_type, draw.function_name, types, draw.tables, result_type)
         is_array = _draws_array(draw.function_name, result_type)
         tables = [self._add("array_of", [self._constant(table)])[0] for table in ziggurat(draw.tables)]
         arrays = [
             self._add("array_of", [value])[0] if type_.shape else value
             for value, type_ in zip(operands, operand_types, strict=True)
         ]
-        counts = self._add("constant", value=np.array(math.prod(shape)), weak=True) if is_array else ()
-        (number,) = self._append(node, code, [inputs[0], *counts, *arrays, *tables])
-        return self._add("array_load", [number]) if isinstance(number.type, ArrayType) else [number]
+        draw_count = self._add("constant", value=np.array(math.prod(shape)), weak=True) if is_array else ()
+        (drawn,) = self._append(node, code, [inputs[0], *draw_count, *arrays, *tables])
+        return self._add("array_load", [drawn]) if isinstance(drawn.type, ArrayType) else [drawn]
 
     def _type_of_draw(self, node: Node) -> TensorType | None:
         """Return the type of what a node draws; None if its rank is unknown.
@@ -225,12 +226,12 @@ class _Generators(Rewriter[None]):
             if array is None:
                 return type_
             arrays.append(array)
-        kind = next(kind for kind, of_kind in GENERATOR_TYPES.items() if of_kind == node.inputs[0].type)
-        generator: Any = np.random.default_rng(0) if kind is np.random.Generator else kind(0)
+        cls = next(cls for cls, generator_type in GENERATOR_TYPES.items() if generator_type == node.inputs[0].type)
+        generator: Any = np.random.default_rng(0) if cls is np.random.Generator else cls(0)
         assert node.op.kernel is not None
         try:
             return type_.with_shape(np.shape(node.op.kernel(generator, *arrays, **node.attributes)))
-        except (TypeError, ValueError):  # the program raises it
+        except (TypeError, ValueError):  # the program itself raises this error when it runs
             return type_
 
     def _append(self, node: Node, code: Graph, operands: Sequence[Value]) -> list[Value]:
@@ -255,9 +256,10 @@ def _refuse(node: Node, description: str) -> NoReturn:
 
 
 def _arguments(node: Node, draw: _Draw) -> list[Any] | None:
-    """Return an argument for each parameter of a draw; None if the method has arguments without a form.
+    """Return an argument for each parameter of a draw; None if the node has arguments that the code does not take.
 
-    Each is ("value", constant), ("input", i) or ("number", i): the operand of the node at i, after the generator.
+    Each argument is ("value", constant), or ("input", i) or ("number", i): the operand i of the node, from 0 after the
+    generator.
     """
     positional, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
     if node.attributes["method"] in _SIZE_METHODS:
@@ -282,7 +284,7 @@ def _arguments(node: Node, draw: _Draw) -> list[Any] | None:
 
 @functools.cache
 def _sources() -> types.ModuleType:
-    """Return the code of draws in a module that counts as the program's: code of this package is not converted."""
+    """Return the functions of draws in a new module that counts as the program's; the package's are not converted."""
     result = types.ModuleType("generator_draws")
     for module in (generator_draws, generator_bits):  # the second replaces the names that the first imports from it
         text, name = Path(str(module.__file__)).read_text(encoding="utf-8"), f"<{module.__name__}>"
@@ -309,16 +311,18 @@ def _seed_code(name: str, dtype: DType) -> Graph:
     """Return the graph that initialises a generator's state from a seed of the dtype."""
     is_pcg64 = name == "seed_pcg64"
     memory: Any = _PCG64_STATE if is_pcg64 else _MERSENNE_STATE
-    counts = [_POOL_SIZE] if is_pcg64 else []
-    examples = [np.zeros(memory.shape, memory.dtype.numpy), dtype.numpy.type(1), *counts]
+    pool_size = [_POOL_SIZE] if is_pcg64 else []
+    examples = [np.zeros(memory.shape, memory.dtype.numpy), dtype.numpy.type(1), *pool_size]
     return _trace(getattr(_sources(), name), examples)
 
 
 @functools.cache
-def _draw_code(kind: ObjectType, name: str, operands: tuple[Any, ...], tables: str, result: TensorType) -> Graph:
-    """Return the graph of a draw; `operands` are the dtypes and shapes of its parameters."""
-    sources, memory = _sources(), _STATES[kind]
-    bits, ranks = getattr(sources, _BIT_SOURCES[kind]), tuple(len(shape) for _, shape in operands)
+def _draw_code(
+    generator_type: ObjectType, name: str, operands: tuple[Any, ...], tables: str, result: TensorType
+) -> Graph:
+    """Return the graph of a draw; `operands` are the dtypes and shapes of its parameters, `tables` as in `_Draw`."""
+    sources, memory = _sources(), _STATES[generator_type]
+    bits, ranks = getattr(sources, _BIT_SOURCES[generator_type]), tuple(len(shape) for _, shape in operands)
     if name == "choice":
         code = sources.choice_code(bits, result.shape, ranks[0])
     elif not _draws_array(name, result):
@@ -328,21 +332,21 @@ def _draw_code(kind: ObjectType, name: str, operands: tuple[Any, ...], tables: s
     else:
         code = sources.array_code(getattr(sources, name), bits, result.shape, result.dtype.numpy, ranks)
     examples = [np.ones(shape, dtype.numpy)[()] for dtype, shape in operands]
-    counts = [1] if _draws_array(name, result) else []
-    return _trace(code, [np.zeros(memory.shape, memory.dtype.numpy), *counts, *examples, *ziggurat(tables)])
+    draw_count = [1] if _draws_array(name, result) else []
+    return _trace(code, [np.zeros(memory.shape, memory.dtype.numpy), *draw_count, *examples, *ziggurat(tables)])
 
 
 def _draws_array(name: str, result: TensorType) -> bool:
-    """Return whether the code of a draw takes the count of numbers."""
+    """Return whether a draw is of an array element by element, so that its code takes the number of elements."""
     return name == "choice" or (result.shape != () and name != "permutation")
 
 
 def _trace(code: Callable[..., Any], examples: Sequence[Any]) -> Graph:
-    """Return the graph of Python code for such arguments; constants of the code are part of it."""
+    """Return the graph of Python code for arguments like the examples; captures are constants of the graph."""
     concrete = Function(code, CompileContract).get_concrete_function(*examples)
     graph = concrete.recorded
-    first = len(graph.parameters) - len(concrete.captures)
-    return fix_parameters(graph, {first + i: np.asarray(value) for i, value in enumerate(concrete.captures)})
+    captures = enumerate(concrete.captures, len(graph.parameters) - len(concrete.captures))
+    return fix_parameters(graph, {position: np.asarray(value) for position, value in captures})
 
 
 __all__ = ["replace_generators", "state_of", "ziggurat"]

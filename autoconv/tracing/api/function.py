@@ -19,7 +19,7 @@ from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
-from autoconv.tracing.api.active_traces import LeadsBack, is_to_be_inlined, leads_back, tracing
+from autoconv.tracing.api.active_traces import LeadsBack, has_to_be_inlined, leads_back, tracing
 from autoconv.tracing.api.attributes import FunctionAttributes, note_package_names
 from autoconv.tracing.api.bound_methods import MethodBinding, TransientMethod
 from autoconv.tracing.api.call_paths import CallDispatch, P, R
@@ -31,7 +31,7 @@ from autoconv.tracing.execute.binding import bind_to_trace
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDifferentiable
 from autoconv.tracing.execute.donation import select_donated_names
 from autoconv.tracing.execute.internal_errors import count_fault, is_program_error
-from autoconv.tracing.execute.plain_rerun import UNDONE_ERRORS, is_for_python, public_error_text, rerun_plain
+from autoconv.tracing.execute.plain_rerun import UNDONE_ERRORS, public_error_text, rerun_plain, reruns_plain
 from autoconv.tracing.guards.hooked_objects import find_hook_reason
 from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_dict import BoundedDict
@@ -61,7 +61,7 @@ _NEW_OBJECTS_REASON = (
     "each call passes new objects, or new values that need a trace each: such calls run as plain Python until that has "
     "taken as long as a trace. Pass the numbers and arrays that the objects hold, or reuse the objects"
 )
-_MANY_TRACES = 16  # traces of a function after which calls with a key that has `TRACES_PER_KEY` traces run plain
+_MANY_TRACES = 16  # number of a function's traces, beyond which calls run plain if `TRACES_PER_KEY` have their key
 Q = ParamSpec("Q")  # the parameters of a method without `self`
 
 
@@ -71,7 +71,7 @@ class _SignatureDescriptor:
     def __get__(self, instance: Any, owner: Any = None) -> inspect.Signature | None:
         if instance is None:
             return None
-        wrapped = vars(instance).get("__wrapped__")  # another function where the program has wrapped this one
+        wrapped = vars(instance).get("__wrapped__")  # another function if the program has set the attribute
         return inspect.signature(instance.python_function if wrapped is None else wrapped)
 
 
@@ -81,7 +81,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
 
     __autoconv_function__ = True
     __signature__ = _SignatureDescriptor()
-    __slots__ = ("_methods", "_native_entries")  # read by native code; other attributes are in the instance dictionary
+    __slots__ = ("_methods", "_native_entries")  # native code reads these; other attributes are in `__dict__`
 
     python_function: Callable[P, R]
 
@@ -115,7 +115,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         self._explanation = Explanation(self._signature.name)
         self._feedback = TraceFeedback(self._signature, self._explanation)
         is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and self.backend is None
-        if is_timed:  # a new function of a known definition is like a new value: its trace has to amortise
+        if is_timed:  # functions of one definition share a budget: each is like a new value
             self._retracing.trace_budget = self._retracing.trace_budget or TraceBudget(FREE_VALUE_TRACES)
             self._bailout = Bailout(self._retracing.trace_budget)
         self._initialise_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
@@ -158,11 +158,11 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         except TypeError:
             if not self._contract.runs_plain:
                 raise
-            call = None  # plain Python raises for wrong arguments, or accepts those without a key
+            call = None  # plain Python raises for wrong arguments, or accepts arguments that no key can describe
         try:
             concrete = None if call is None else self._trace_cache.find(call.key) or self._find_or_make_trace(call)
         except (InaccessibleTensorError, LeadsBack) as error:
-            if region is None or not is_to_be_inlined(self, error, region):
+            if region is None or not has_to_be_inlined(self, error, region):
                 raise
             return self._inline_call(region, args, kwargs)
         if concrete is None or call is None:
@@ -245,7 +245,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         return result
 
     def _is_for_object(self, key: Key) -> bool:
-        """Return whether a trace serves particular objects only: that of a bound method, or arguments by identity."""
+        """Return whether a trace serves only one instance of a bound method, or arguments keyed by reference."""
         return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
 
     def _leads_back(self, region: Region) -> bool:
@@ -260,7 +260,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         except NotDifferentiable as error:
             self._explanation.plain.append(f"one call: a tape records it, and {error}")
         except Exception as error:
-            if not is_for_python(concrete, error):
+            if not reruns_plain(concrete, error):
                 raise
             failure = error
         else:
@@ -275,7 +275,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
     def _rerun_plain(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
         """Rerun a call as plain Python, whose graph met a value that it cannot represent or ended with an error."""
         self._record_rerun(error, args, kwargs)
-        if hasattr(error, "_autoconv_items"):  # a guess of list items was wrong: lists are keyed without guesses now
+        if hasattr(error, "_autoconv_items"):  # a guess of list items was wrong: key lists without guesses
             self._signature.guesses_list_items = False
             self._set_direct_traces()
         if isinstance(error, UNDONE_ERRORS):
@@ -284,22 +284,22 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
 
     def _store_trace(self, concrete: ConcreteFunction) -> None:
         """Add a trace to the cache, which may evict others."""
-        for direct_trace, _ in self._direct_traces:  # their calls bypass the cache
+        for direct_trace, _ in self._direct_traces:  # calls of these do not search the cache, which marks traces
             self._trace_cache.mark_used(direct_trace)
         is_full = self._trace_cache.add(concrete)
-        self._trace_cache.drop_oldest(self._drop_direct)
+        self._trace_cache.evict(self._remove_direct)
         if self._contract.runs_plain and is_full and self._trace_count > _MANY_TRACES:
             self._plain_reasons[concrete.key] = "the outside values that it reads change on every call", None
 
-    def _drop_direct(self, dropped: list[ConcreteFunction]) -> None:
-        """Do not call dropped traces directly any more."""
-        if any(concrete in dropped for concrete, _ in self._direct_traces):
-            self._set_direct_traces(*(pair for pair in self._direct_traces if pair[0] not in dropped))
+    def _remove_direct(self, evicted: list[ConcreteFunction]) -> None:
+        """Remove evicted traces from the direct ones."""
+        if any(concrete in evicted for concrete, _ in self._direct_traces):
+            self._set_direct_traces(*(pair for pair in self._direct_traces if pair[0] not in evicted))
 
     def _trace_call(self, call: Call) -> ConcreteFunction:
-        """Trace the function; trace it twice if the first trace creates variables, as the second then finds them."""
-        refuse = _refuse_variables if self._was_called else None
-        outcome = self._trace_once(call, refuse)
+        """Trace the function; if the trace creates variables, trace it again, now that the variables exist."""
+        on_create = _refuse_variables if self._was_called else None
+        outcome = self._trace_once(call, on_create)
         if outcome.created_variables:
             self._trace_count += 1
             outcome = self._trace_once(call, _refuse_variables)

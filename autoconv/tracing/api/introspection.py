@@ -15,7 +15,7 @@ from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.views.explain import Explanation
 
 T = TypeVar("T")
-_MAX_METHODS = 3  # methods of instances in an explanation
+_MAX_METHODS = 3  # number of instances whose methods an explanation includes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class _AttributeOfPythonFunction:
         delattr(instance.python_function, self._name)
 
 
-class _Described(Generic[T]):
-    """Descriptor of a property that the program may replace by an attribute of its own, as it may with functions."""
+class _OverridableProperty(Generic[T]):
+    """A property that the program may replace by an attribute of the object, as it may with attributes of functions."""
 
     def __init__(self, describe: Callable[[Any], T]) -> None:
         self._describe = describe
@@ -78,7 +78,7 @@ class FunctionIntrospection:
     _trace_cache: TraceCache
     _trace_count: int
 
-    @_Described
+    @_OverridableProperty
     def name(self) -> str:
         """The name of the Python function, and of its graphs."""
         return self._signature.name

@@ -1,4 +1,4 @@
-"""Pickling of functions: by reference where a module has them, else by source.
+"""Pickling of functions: by reference if a module has them under their name, otherwise by source.
 
 Lambdas and nested functions are pickled by source. The pickle holds the text of their file, their position in it, and
 the values of their cells and defaults. If their module cannot be imported, it also holds the globals that they use.
@@ -48,7 +48,7 @@ class Pickling:
 
     @present_errors
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Return what a pickle stores: a reference, the method of an instance, or the source; never the traces."""
+        """Return what a pickle stores: a reference, the instance and name of a method, or the source; never traces."""
         function: Any = self.python_function
         if isinstance(function, types.MethodType):
             return getattr, (function.__self__, function.__func__.__name__)
@@ -57,12 +57,12 @@ class Pickling:
             source = _source_of_script(function) if self.__module__ in _MAIN else None
             state = source, self.constructor_options
             return name if source is None else (_find_or_make_object, (type(self), name), state)
-        if isinstance(function, types.FunctionType) and not _is_reachable(function):
+        if isinstance(function, types.FunctionType) and not _is_function_importable(function):
             function = pack(function)
         return copyreg.__newobj__, (type(self),), (function, self.constructor_options)  # type: ignore[attr-defined]
 
     def __setstate__(self, state: Any) -> None:
-        if hasattr(self, "python_function"):  # the object exists in this process's main script
+        if hasattr(self, "python_function"):  # `_find_or_make_object` found it in the main script of this process
             return
         function, options = state
         _ = importlib.import_module("autoconv").function  # imports the modules that are loaded with the public names
@@ -77,10 +77,11 @@ def _find_or_make_object(cls: type[Pickling], name: str) -> Pickling:
     return value if isinstance(value, cls) else cls.__new__(cls)
 
 
-_MAIN = ("__main__", "__mp_main__")
-_ARRAY_BYTE_LIMIT = 1 << 20  # bytes of an array that is pickled with a function
-_MAX_ITEMS = 1000  # items of a container that is pickled with a function
-_MAX_DEPTH = 8  # functions, each of which refers to the next, that are pickled by source
+_MAIN = ("__main__", "__mp_main__")  # names of the main script; the second in a process that multiprocessing started
+# For functions of the main script, the largest values of globals and cells that are pickled with them:
+_ARRAY_BYTE_LIMIT = 1 << 20  # bytes of an array
+_MAX_ITEMS = 1000  # items of a container
+_MAX_DEPTH = 8  # functions of the script, each of which refers to the next
 
 
 def _source_of_script(function: Any) -> Source | None:
@@ -100,8 +101,8 @@ def _source_of_script(function: Any) -> Source | None:
 class Source:
     """A Python function as data: `pack` makes it, `unpack` turns it into a function again.
 
-    `text` is the text of the file; `name`, `line` and `column` find the function in it. `globals_used` is None if the
-    module can be imported.
+    `text` is the text of the file; the qualified `name`, `line` and `column` identify the function in it.
+    `globals_used` is None if the module can be imported.
     """
 
     file: str
@@ -137,7 +138,7 @@ def pack(function: types.FunctionType, replace: Callable[[Any], Any] | None = No
     result.attributes = dict(function.__dict__)
     result.defaults, result.keyword_defaults = function.__defaults__, function.__kwdefaults__
     result.cells = tuple(_cell_content(cell, replace) for cell in function.__closure__ or ())
-    if module in _MAIN or not _owns_globals_of(module, function):
+    if module in _MAIN or not _has_globals_of(module, function):
         used_names = sorted(set(iterate_names(code)) & function.__globals__.keys())
         result.globals_used = {name: replace(function.__globals__[name]) for name in used_names}
     return result
@@ -145,7 +146,7 @@ def pack(function: types.FunctionType, replace: Callable[[Any], Any] | None = No
 
 def unpack(source: Source) -> types.FunctionType:
     """Return the function, in a namespace of its own if its module cannot be imported."""
-    if not linecache.getlines(source.file):  # a notebook's cell, say: errors and conversion need the text
+    if not linecache.getlines(source.file):  # for example a notebook's cell; errors and conversion need the text
         linecache.cache[source.file] = (len(source.text), None, source.text.splitlines(True), source.file)
     module_code = compile(source.text, source.file, "exec", dont_inherit=True)
     position = source.name, source.line, source.column
@@ -164,12 +165,13 @@ def unpack(source: Source) -> types.FunctionType:
     return function
 
 
-def _is_reachable(function: types.FunctionType) -> bool:
+def _is_function_importable(function: types.FunctionType) -> bool:
+    """Return whether the function's module has it under its name."""
     return is_importable(function, function.__module__, function.__qualname__)
 
 
 def _column(code: types.CodeType) -> int | None:
-    """Return the column of the code, which distinguishes lambdas on one line."""
+    """Return the column at which the code begins, which distinguishes lambdas on one line; None if it is 0."""
     return next((column for line, _, column, _ in code.co_positions() if line is not None and column), None)
 
 
@@ -181,8 +183,8 @@ def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _nested_codes(constant)
 
 
-def _owns_globals_of(module_name: str, function: Callable[..., Any]) -> bool:
-    """Return whether the imported module of that name has the function's globals."""
+def _has_globals_of(module_name: str, function: Callable[..., Any]) -> bool:
+    """Return whether the imported module of that name has the function's globals as its own."""
     module = sys.modules.get(module_name)
     return module is not None and vars(module) is function.__globals__  # type: ignore[attr-defined]
 
@@ -198,7 +200,7 @@ def _replace_modules(value: Any) -> Any:
     """Replace modules by their names, and functions that no module has by their source."""
     if isinstance(value, types.ModuleType):
         return _Module(value.__name__)
-    if isinstance(value, types.FunctionType) and not _is_reachable(value):
+    if isinstance(value, types.FunctionType) and not _is_function_importable(value):
         return pack(value)
     return value
 

@@ -22,7 +22,7 @@ STAGES = (BEFORE, *(row.name for row in OPTIMISATIONS), NATIVE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One stage; `changed`: its text differs from the previous stage's."""
+    """One stage; `changed` is true if its text differs from that of the previous stage."""
 
     name: str
     text: str
@@ -32,9 +32,9 @@ class Stage:
 def stages(function: Function[..., Any], specs: str, spans: bool = False) -> list[Stage]:
     """Return the stages of one trace, in the order of STAGES.
 
-    `specs` are the arguments, separated by spaces: types as graphs print them (`float32[2,?]`) or Python's
-    literals. With `spans`, nodes have their source lines. Raises TargetError for invalid specs, AutoconvError if the
-    function has no graph for them.
+    `specs` are the arguments, separated by spaces: types as graphs print them (`float32[2,?]`) or Python's literals. If
+    `spans` is true, nodes are printed with their source lines. Raises TargetError for invalid specs, AutoconvError if
+    the function has no graph for them.
     """
     if function.contract == CompileContract.name:  # types in `specs` are those of NumPy's arrays
         concrete = trace_function(function, [specs] if specs.strip() else [], function.contract).concrete

@@ -1,4 +1,4 @@
-"""Creation of the trace for a call that has none: attempts to trace, each of which leads to a next step."""
+"""Creation of the trace for a call that has none: attempts to trace, each of which determines the next step."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ class NextStep(enum.Enum):
 
 
 class TraceMaker:
-    """Mixin of `Function` that makes its traces. `_plain_reasons` maps keys that run plain to (reason, place)."""
+    """Mixin of `Function` that makes its traces.
+
+    `_plain_reasons` maps the keys of calls that run plain to the reason, and the place in the program or None.
+    """
 
     python_function: Callable[..., Any]
     _contract: type[SessionContract]
@@ -158,8 +161,8 @@ class TraceMaker:
     def _choose_step_after_failure(self, call: Call, exact_key: Key, error: Exception | RunPlain) -> NextStep | None:
         """Return the next step after an error of the trace; None if the error is raised to the caller.
 
-        The next attempt has exact sizes, constants in place of promoted inputs, or objects in place of flattened
-        containers or arrays as memory, where this attempt had not.
+        The next attempt has exact sizes in place of open ones, constants in place of promoted inputs, or objects in
+        place of flattened containers or arrays as memory. If this attempt had none of these, the call runs plain.
         """
         if not isinstance(error, RunPlain) and note_fault(error):
             call.fault = error
@@ -168,9 +171,8 @@ class TraceMaker:
         if isinstance(error, RunPlain):
             reason, place = str(error), find_place(self.python_function, error)
         elif self._contract.runs_plain:
-            place = (
-                error.place if isinstance(error, AutoconvError) else None
-            ) or find_place(self.python_function, error)
+            own_place = error.place if isinstance(error, AutoconvError) else None
+            place = own_place or find_place(self.python_function, error)
             reason = f"{type(error).__name__}: {public_error_text(error)}"
         else:
             return None
@@ -182,7 +184,7 @@ class TraceMaker:
         return NextStep.RUN_PLAIN
 
     def _record_cost(self, call: Call, start: float) -> None:
-        """Record the time of a trace that was made or abandoned."""
+        """Record the time, since `start`, of a trace that was made or abandoned."""
         if not self._contract.runs_plain:
             return
         budget, seconds = self._bailout.trace_budget, time.perf_counter() - start
@@ -212,8 +214,7 @@ class TraceMaker:
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 
     def _record_memory_error(self, call: Call) -> None:
-        """Record that a trace ran out of memory: one further trace of the function is tried before its calls run plain.
-        """
+        """Record that a trace ran out of memory; calls with the key run plain if that happened before to any trace."""
         reason = "there was no memory for a trace"
         if reason in self._explanation.plain:
             self._record_plain(call, reason, None)

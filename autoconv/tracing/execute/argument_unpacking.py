@@ -29,16 +29,16 @@ from autoconv.tracing.key.cache_key import (
     has_extra_attributes,
 )
 
-_CONTAINER_LIMIT = 64  # lists, dicts and dataclasses, which must be distinct objects
-_PAIR_LIMIT = 6  # pairs that are compared one by one
-_NATIVE_LITERAL_CLASSES = (bool, int, float, str, type(None))  # of literals that native code compares
+_CONTAINER_LIMIT = 64  # lists, dicts and dataclasses of a call, each of which must be another object
+_PAIR_LIMIT = 6  # pairs of containers that are compared one by one; for more pairs a set of ids is made
+_NATIVE_LITERAL_CLASSES = (bool, int, float, str, type(None))  # classes of literals that native code compares
 
-Extract = Callable[..., tuple[Any, ...] | None]
+Extract = Callable[..., tuple[Any, ...] | None]  # from the arguments to their leaves; None if they do not fit
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Unpacking:
-    """The extraction of leaves from arguments.
+    """The generated function that extracts leaves from arguments, and the leaves that it returns.
 
     `extract` takes `argument_count` positional arguments, then the containers of outer names and attributes. It returns
     the leaves at `positions` of the trace's key, or None if the arguments do not fit. `key` is the key of a call with
@@ -75,7 +75,7 @@ class Unpacking:
 
 
 def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
-    """Return the extraction for a key; None if native code takes the arguments as they are, or it is too complicated.
+    """Return the unpacking for a key; None if native code takes the arguments as they are, or the key is not supported.
 
     The last `written_count` leaves of the key are the contents of written locations.
     """
@@ -87,11 +87,12 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
         return None
     positions = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED_KINDS))
     is_supported = all(isinstance(leaf, (*_EXTRACTED_KINDS, Literal)) or _is_by_identity(leaf) for leaf in leaves)
-    objects = key.leaves[argument_leaf_count:]
+    # Written lists and dicts must not be parts of the arguments; only the full binding checks that.
+    maybe_written = key.leaves[argument_leaf_count:]
     if any(isinstance(name, OuterName) for name, _ in key.templates):
-        objects += tuple(leaf for leaf in leaves if not (isinstance(leaf, ObjectKey) and leaf.item_kind))
-    if not is_supported or any(isinstance(leaf, ObjectKey) for leaf in objects):
-        return None  # written lists and dicts must not be parts of the arguments, which the full binding checks
+        maybe_written += tuple(leaf for leaf in leaves if not (isinstance(leaf, ObjectKey) and leaf.item_kind))
+    if not is_supported or any(isinstance(leaf, ObjectKey) for leaf in maybe_written):
+        return None
     extracted_leaves = tuple(leaves[i] for i in positions)
     extracted_leaves += tuple(leaf for leaf in key.leaves[templates_end:] if not isinstance(leaf, SharedKey))
     templates = tuple((f"leaf_{i}", None) for i in positions)
@@ -124,7 +125,7 @@ def _is_by_identity(leaf: LeafKey) -> bool:
 
 
 def _write_extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
-    """Write a function from the arguments of calls with this key to their leaves and written containers."""
+    """Generate the function from the arguments of calls with this key to their leaves and written containers."""
     names = [f"a{i}" for i in range(len(key.templates))]
     shared_leaves = {f"s{i}": leaf for i, leaf in enumerate(key.leaves) if isinstance(leaf, SharedKey)}
     extraction = _ExtractionWriter(FunctionWriter(", ".join((*names, *shared_leaves))), iter(leaves))
@@ -148,7 +149,7 @@ def _write_extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
 
 
 class _ExtractionWriter:
-    """Writer of the extraction.
+    """Writer of the code of an `Extract` function, structure by structure.
 
     `leaf_expressions` are the expressions of the extracted leaves, `containers` the variables of the mutable
     structures, and `written_containers` the variables of those structures that are leaves as well.

@@ -29,10 +29,10 @@ class _MismatchError(TypeError):
 
 
 def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, kwargs: Any) -> list[Any]:
-    """Return the leaves of the arguments in the order of the trace's.
+    """Return the leaves of the arguments, in the order of the trace's leaves.
 
-    `name` is the function's and `traced_name` the trace's, for errors. Raises TypeError for arguments that do not fit,
-    InvalidArgumentError for tensors of another dtype.
+    `name` is the function's and `traced_name` the trace's, for error texts. Raises TypeError for arguments that do not
+    fit, and InvalidArgumentError for tensors of another dtype.
     """
     leaves: list[Any] = []
     arguments: dict[str, Any] = {}
@@ -50,7 +50,7 @@ def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, k
     if flat_leaves is not None:
         return flat_leaves
     _check_dtypes(traced_name, type_, arguments)
-    signature_text = ", ".join(f"{p.name}: {p}" for p in type_.parameters)
+    signature_text = ", ".join(f"{parameter.name}: {parameter}" for parameter in type_.parameters)
     flat_error = _flat_signature_error(name, type_, args, kwargs)
     raise TypeError(
         f"Binding inputs to tf.function failed due to `{reason}`. Received args: {args} and kwargs: {kwargs} for "
@@ -83,7 +83,10 @@ def _fixed_value(parameter: Parameter) -> Any:
 
 
 def _fit(parameter: Parameter, value: Any, alias_numbers: dict[int, int]) -> list[Any]:
-    """Return the leaves of an argument. Raises _MismatchError if it is missing or does not fit."""
+    """Return the leaves of the argument `value`, converted as `_fit_leaf` does.
+
+    Raises _MismatchError if the argument is missing or does not fit the parameter.
+    """
     if value is _REQUIRED:
         raise _MismatchError(f"missing a required argument: '{parameter.name}'")
     if parameter.template is None:
@@ -97,7 +100,7 @@ def _fit(parameter: Parameter, value: Any, alias_numbers: dict[int, int]) -> lis
 def _fit_leaf(key: Any, value: Any, alias_numbers: dict[int, int]) -> Any:
     """Return the leaf, converted to a tensor if necessary. Raises _MismatchError if it does not fit the key.
 
-    `alias_numbers` numbers the variables by the id of their storage, as the keys do.
+    `alias_numbers` maps the ids of storages of variables to numbers by first occurrence, as in `VariableKey.alias`.
     """
     if isinstance(key, TensorKey):
         tensor = as_tensor(value)
@@ -137,7 +140,7 @@ def _convert_to_tensor(key: TensorKey, value: Any) -> Tensor | None:
 
 
 def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, Any]) -> None:
-    """Raise InvalidArgumentError if no argument is missing and a tensor has another dtype than in the trace."""
+    """Raise InvalidArgumentError if a tensor has another dtype than in the trace; return if an argument is missing."""
     if any(value is _REQUIRED for value in arguments.values()):
         return
     position = 0
@@ -159,12 +162,15 @@ def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, An
 
 
 def _bind_flat(type_: FunctionType, args: Any, kwargs: Any) -> list[Any] | None:
-    """Return the leaves of arguments that are the trace's tensors in order, without its plain values; None if not."""
+    """Return the leaves of a call that gives only the trace's tensors in order; None if the arguments do not fit.
+
+    The trace's other leaves, Python values, are taken from its key.
+    """
     names = _flat_names(type_)
     if args and all(parameter.kind == "KEYWORD_ONLY" for parameter in type_.parameters):
         return None  # a signature of a saved object takes its tensors by name
-    given = dict(zip(names, args, strict=False)) | kwargs
-    if len(args) + len(kwargs) != len(names) or set(given) != set(names):
+    arguments_by_name = dict(zip(names, args, strict=False)) | kwargs
+    if len(args) + len(kwargs) != len(names) or set(arguments_by_name) != set(names):
         return None
     leaves: list[Any] = []
     alias_numbers: dict[int, int] = {}
@@ -172,7 +178,7 @@ def _bind_flat(type_: FunctionType, args: Any, kwargs: Any) -> list[Any] | None:
         for parameter in type_.parameters:
             for leaf_name, key in zip(parameter.names, parameter.leaves, strict=True):
                 if isinstance(key, (TensorKey, VariableKey)):
-                    leaves.append(_fit_leaf(key, given[leaf_name], alias_numbers))
+                    leaves.append(_fit_leaf(key, arguments_by_name[leaf_name], alias_numbers))
                 elif isinstance(key, (Literal, Reference)):
                     leaves.append(key.value if isinstance(key, Literal) else key.get())
                 else:
@@ -184,8 +190,11 @@ def _bind_flat(type_: FunctionType, args: Any, kwargs: Any) -> list[Any] | None:
 
 def _flat_names(type_: FunctionType) -> list[str]:
     """Return the names of the trace's tensors and variables in order."""
-    return [leaf_name for p in type_.parameters for leaf_name, key in zip(p.names, p.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey))]  # fmt: skip
+    return [
+        leaf_name for parameter in type_.parameters
+        for leaf_name, key in zip(parameter.names, parameter.leaves, strict=True)
+        if isinstance(key, (TensorKey, VariableKey))
+    ]  # fmt: skip
 
 
 def _flat_signature_error(name: str, type_: FunctionType, args: Any, kwargs: Any) -> str:

@@ -61,23 +61,24 @@ _TYPES_GUARDED_BY_IDENTITY = (*_CONSTANT_TYPES, type(None), types.BuiltinFunctio
 class Arguments:
     """The leaves of the arguments.
 
-    `donated` are the positions of donated leaves; the last `location_count` leaves are written locations. `are_whole`:
-    the entry is called with the user's arguments, not with leaves that were extracted from them.
+    `donated` are the positions of donated leaves; the last `location_count` leaves are written locations.
+    `are_extracted`: the entry is not called with the user's arguments alone, but with leaves extracted from them, or
+    with written locations as well.
     """
 
     key: Key
     donated: Collection[int]
     location_count: int
-    are_whole: bool
+    are_extracted: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
     """The layout of the results and how they are returned.
 
-    `returns_arrays`: arrays are returned as NumPy's. `outputs_may_share_memory`: outputs need no copy, as none is a
-    captured array or a constant. `first_equal_positions`: for each output the position of the first output that is the
-    same value; empty if all differ.
+    If `returns_arrays` is true, results are NumPy arrays, otherwise tensors. If `outputs_may_share_memory` is true,
+    outputs need no copy, as none is a captured array or a constant. `first_equal_positions` has for each output the
+    position of the first output that is the same value; it is empty if all differ.
     """
 
     layout: Layout
@@ -92,8 +93,8 @@ def make_call_form(
     """Return the form of native calls with the user's own arguments, or None if they are not supported.
 
     Supported arguments are single tensors, arrays and numbers. Results may be tuples, lists and dicts of these and of
-    constants, and alternatives with a tag. The form includes only guards by identity; the caller checks the others.
-    `name` is the function's.
+    constants, and variants. The form includes only guards by identity; the caller checks the others. `name` is the name
+    of the function.
     """
     key, donated = arguments.key, arguments.donated
     first_location = len(key.leaves) - arguments.location_count
@@ -105,14 +106,14 @@ def make_call_form(
         return None
     if first_location != len(key.templates) or key.orders:
         return None
-    positions = iter(results.first_equal_positions) if results.first_equal_positions else itertools.count()
-    result = _result_form(results.layout, positions, contract, results.returns_arrays)
+    output_positions = iter(results.first_equal_positions) if results.first_equal_positions else itertools.count()
+    result = _result_form(results.layout, output_positions, contract, results.returns_arrays)
     values = [_captured_value(captured) for captured in captures]
     if result is None or not all(map(_is_native_capture, values)):
         return None
     identity_guards = [identity_guard(binding, read()) for _, read, _, binding in guards.checks]
     identity_guards += _definition_guards(guards.function)
-    parameter_positions = [i for i in range(len(key.leaves)) if i not in checked_literals]
+    positions_of_parameters = [i for i in range(len(key.leaves)) if i not in checked_literals]
     parameter_forms = [_parameter_form(leaf) for leaf in native_leaves]
     return CallForm(
         parameters=(*parameter_forms, *map(Captured, values)),
@@ -129,7 +130,7 @@ def make_call_form(
         busy=BUSY,
         donated=frozenset(
             i
-            for i, leaf_position in enumerate(parameter_positions)
+            for i, leaf_position in enumerate(positions_of_parameters)
             if leaf_position in donated and parameter_forms[i] == "tensor"
         ),
         donation=DonatedArray(name) if donated else None,
@@ -137,10 +138,7 @@ def make_call_form(
 
 
 def pass_locations(entry: Callable[..., Any], readers: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
-    """Return an entry that passes the values of written attributes or outer names as further arguments.
-
-    `readers` return these values.
-    """
+    """Return an entry that calls `entry` with further arguments: what `readers` return, such as written attributes."""
     if len(readers) == 1:
         (read,) = readers
         return lambda *arguments: entry(*arguments, read())
@@ -150,21 +148,22 @@ def pass_locations(entry: Callable[..., Any], readers: Sequence[Callable[[], Any
 def _is_native_parameter(leaf: Any, is_location: bool) -> bool:
     """Return whether a leaf is a parameter of a kind that native code accepts.
 
-    A list that is a direct argument has to be one of numbers.
+    `is_location` is true for written locations; in other places, only lists of numbers are accepted.
     """
     if isinstance(leaf, ObjectKey):
-        return bool(leaf.item_kind) or leaf.kind in _GENERATOR_KINDS or (is_location and leaf.kind in _OBJECT_KINDS)
+        return bool(leaf.item_kind) or leaf.kind in _GENERATOR_CLASSES or (is_location and leaf.kind in _OBJECT_CLASSES)
     return isinstance(leaf, (TensorKey, ArrayKey))
 
 
-_GENERATOR_KINDS = {type_.kind: kind for kind, type_ in GENERATOR_TYPES.items()}
-_OBJECT_KINDS = {kind.__name__: kind for kind in (list, dict, set, str, bytes)} | _GENERATOR_KINDS
+# `ObjectKey.kind` -> Python class.
+_GENERATOR_CLASSES = {type_.kind: cls for cls, type_ in GENERATOR_TYPES.items()}
+_OBJECT_CLASSES = {cls.__name__: cls for cls in (list, dict, set, str, bytes)} | _GENERATOR_CLASSES
 
 
 def _parameter_form(leaf: Any) -> str | ListParameter | InstanceParameter:
     """Return the form in which native calls take an argument with this leaf key."""
     if isinstance(leaf, ObjectKey) and not leaf.item_kind:
-        return InstanceParameter(_OBJECT_KINDS[leaf.kind])
+        return InstanceParameter(_OBJECT_CLASSES[leaf.kind])
     if isinstance(leaf, ObjectKey):
         return ListParameter({"int": int, "float": float, "bool": bool}[leaf.item_kind], leaf.depth, MIN_OPAQUE_ITEMS)
     return "memory" if isinstance(leaf, ArrayKey) or leaf.is_by_strides else str(leaf.origin)
@@ -178,7 +177,7 @@ def _is_comparable(value: Any) -> bool:
 
 
 def has_python_guards(guards: Guards) -> bool:
-    """Return whether there are guards that are not part of the form."""
+    """Return whether there are guards that native code does not check, because they are not by identity."""
     return any(identity_guard(binding, read()) is None for _, read, _, binding in guards.checks)
 
 
@@ -219,12 +218,12 @@ def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
 
 
 def _defaults(function: types.FunctionType | None, arguments: Arguments) -> tuple[Any, ...]:
-    """Return the defaults of the last arguments that have one.
+    """Return the defaults of the longest run of last arguments that have one.
 
     Return none if defaults are not guarded, or the arguments are not the function's last parameters: a call gives
     parameters behind `*` by keyword, and a bound method lacks the first parameter.
     """
-    if function is None or not function_offsets() or not arguments.are_whole:
+    if function is None or not function_offsets() or arguments.are_extracted:
         return ()
     code, defaults = function.__code__, function.__defaults__ or ()
     names = tuple(name for name, _ in arguments.key.templates)
@@ -260,7 +259,7 @@ def _result_form(
 ) -> ResultForm | None:
     """Return the form of a call's result, or None if native code cannot build it.
 
-    The next of `positions` are the positions of the outputs that the layout takes.
+    The layout takes as many of the next `positions`, of outputs, as it has leaves.
     """
     if isinstance(layout, Static):
         return _static_form(layout.value)
@@ -284,7 +283,7 @@ def _result_form(
 
 
 def _static_form(value: Any) -> ResultForm:
-    """Return the form of a value that is equal on every call; each call makes new containers of shared objects."""
+    """Return the form of a value that is equal on every call: containers are new on each call, their items shared."""
     kind: Any = PLAIN_OF.get(type(value), type(value))
     if kind not in (tuple, list, dict, set) or _is_immutable(value):
         return ConstantResult(value)
@@ -309,6 +308,7 @@ def _has_known_plain_keys(layout: Parts | Instance) -> bool:
 
 
 def _pack_level(template: Template, *parts: Any) -> Any:
+    """Return the structure of one level that has the given parts."""
     return pack(template, parts)
 
 

@@ -49,17 +49,19 @@ from autoconv.tracing.views.function_type import FunctionType
 
 
 def _is_tensor_key(key: Any) -> bool:
+    """Return whether the leaf is a tensor, a variable or a composite of tensors."""
     return isinstance(key, (VariableKey, SpecKey)) or (isinstance(key, TensorKey) and key.is_of_tensor)
 
 
 def _taped_leaf(leaf: Any, key: Any) -> Any:
-    if isinstance(key, (ObjectKey, ArrayKey)):  # tapes do not differentiate them
+    """Return a leaf as an input of a call that tapes record."""
+    if isinstance(key, (ObjectKey, ArrayKey)):  # tapes do not differentiate these
         return leaf
     return leaf.storage if isinstance(leaf, Variable) else to_taped_input(leaf)
 
 
 class NotDifferentiable(Exception):
-    """A tape cannot differentiate a call, which then runs as plain Python; `str()` is the reason."""
+    """Raised for a call that a tape cannot differentiate, which then runs as plain Python; its text is the reason."""
 
 
 class ConcreteFunction(GraphMember):
@@ -86,11 +88,11 @@ class ConcreteFunction(GraphMember):
         self.seconds = 0.0  # seconds that making the trace took
         self.last_use = 0  # a number that increases from use to use of any trace of the function
         # Operators have other rules for tensors than for NumPy's arrays.
-        self.uses_tensors = any(map(_is_tensor_key, key.leaves)) or any(isinstance(c, Storage) for c in self.captures)
+        self.uses_tensors = any(map(_is_tensor_key, key.leaves)) or any(isinstance(x, Storage) for x in self.captures)
         warns = recording.warns_of_constants
         self.float_errors = FloatErrors(self.recorded, self.optimised, contract, self.uses_tensors, warns)
         self.weight = graph_weight(self.recorded) + graph_weight(self.optimised)
-        self._donated = find_donated_leaves(key, owner.donate)
+        self._donated = find_donated_leaves(key, owner.donate)  # positions
         self.function_name = self.recorded.name
         self.output_specs: Any = None  # the structure of the outputs, as specs, of a function that was loaded
         self._compiled_executable: Executable | None = None
@@ -99,14 +101,13 @@ class ConcreteFunction(GraphMember):
         self.can_run_again = can_run_again(self.optimised)  # whether a failed run has no side effects
         self._requests_native = (owner.backend or SETTINGS.backend) != "reference"
         self._recording = recording
-        if current_region() is None:  # else a call in another trace needs it, which includes the graph
+        if current_region() is None:  # otherwise the call is part of another trace, which includes the graph
             self._compile()
 
     def _find_shared_outputs(self, uses_arrays: bool) -> None:
-        """Set `_first_equal_positions`, `_returns_captures`, `_returns_arrays` and `_returns_constants`."""
+        """Set the attributes about results that share memory with each other, with captures or with constants."""
         key, contract, optimised = self.key, self.contract, self.optimised
-        has_identities = contract.python_exceptions
-        self._first_equal_positions = first_equal_outputs(self.recorded, optimised) if has_identities else []
+        self._first_equal_positions = first_equal_outputs(self.recorded, optimised) if contract.keeps_identity else []
         captured_parameters = optimised.parameters[len(self.recorded.parameters) - len(self.captures) :]
         has_arrays = any(isinstance(capture, np.ndarray) for capture in self.captures)
         self._returns_captures = has_arrays and bool(aliased_outputs(optimised, captured_parameters))
@@ -226,7 +227,7 @@ class ConcreteFunction(GraphMember):
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables that the graph reads or writes."""
-        return tuple(Variable.of_storage(c) for c in self.captures if isinstance(c, Storage))
+        return tuple(Variable.of_storage(capture) for capture in self.captures if isinstance(capture, Storage))
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
@@ -247,7 +248,7 @@ class ConcreteFunction(GraphMember):
             has_arrays = self.key.memory and any(isinstance(key, ArrayKey) for key in self.key.leaves)
             return self._call_with_arrays_under_tape(leaves) if has_arrays else self._call_under_tape(leaves)
         executable = self.executable
-        must_copy = not executable.compiled.holds_no_arguments  # whether runs get copies of arrays
+        must_copy = not executable.compiled.holds_no_arguments  # a run that may keep arguments gets copies
         values = [
             leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(apply_key_layout(leaf, key), must_copy)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
@@ -255,7 +256,7 @@ class ConcreteFunction(GraphMember):
         ]
         values += [self._captured_value(capture) for capture in self.captures]
         donate([leaves[i] for i in self._donated], self.function_name)
-        self.float_errors.take_flags()  # discard those of the program, or of tracing
+        self.float_errors.take_flags()  # discard the flags that the program or tracing has set
         run = self._run_for_device(eager_device()) if other_device_request() else executable.run
         results = self.float_errors.run(run, values)
         if self._returns_constants:  # copies, as the program may write to results
@@ -267,6 +268,7 @@ class ConcreteFunction(GraphMember):
         return rebuild(self.layout, map(self._convert_result, results, self.layout.types()))
 
     def _run_for_device(self, device: str) -> Callable[[Sequence[Any]], list[Any]]:
+        """Return the run of the graph on the device of this full name; "" is the default device."""
         if not device:
             return self.executable.run
         if device not in self._graphs_by_device:
@@ -294,7 +296,7 @@ class ConcreteFunction(GraphMember):
         return rebuild(self.layout, map(self._convert_result, results, self.layout.types()))
 
     def _call_with_arrays_under_tape(self, leaves: Sequence[Any]) -> Any:
-        """Run a call that tapes record with arrays traced as memory: the graph returns the written arrays as well."""
+        """Run a call that tapes record, with arrays as memory; the graph also returns what written arrays contain."""
         arrays = [leaf for leaf, key in zip(leaves, self.key.leaves, strict=True) if isinstance(key, ArrayKey)]
         inputs = []
         for leaf, key in zip(leaves, self.key.leaves, strict=True):
@@ -321,12 +323,13 @@ class ConcreteFunction(GraphMember):
         return rebuild(self.layout, map(self._convert_result, results[:output_count], self.layout.types()))
 
     def _captured_value(self, capture: Any) -> Any:
+        """Return the value of a capture that runs are called with."""
         if isinstance(capture, np.ndarray) and self._returns_captures:
-            return capture.copy()  # a result that shares its memory must not change with it
+            return capture.copy()  # a result with its memory must not change when the captured array does
         return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _convert_result(self, value: Any, type_: Any) -> Any:
-        """Return an output of the graph's run as the program gets it: a number, an array, a tensor or an object."""
+        """Return an output of a run as the program gets it; `type_` is its type in the layout."""
         if isinstance(value, RemoteArray):
             must_fetch = self.contract.python_exceptions
             return self._convert_result(value.fetch(), type_) if must_fetch else RemoteTensor(value)

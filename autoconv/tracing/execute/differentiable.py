@@ -22,9 +22,10 @@ _LASTING_EFFECTS = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
 
 class DifferentiableGraph:
-    """An optimised graph with its derivatives, each made once on demand.
+    """An optimised graph with its derivatives, each of which is made once on demand.
 
-    The contract is the one for which the graph was optimised: the forward pass raises the same errors.
+    `contract` is the name of the one for which the graph was optimised: the forward pass raises the same errors. `run`
+    is the compiled graph if there is one already.
     """
 
     def __init__(
@@ -35,18 +36,20 @@ class DifferentiableGraph:
         self.contract = contract
         self.backend = backend
         self.run = compile_placed(graph, graph, contract, backend=backend) if run is None else run
+        # By the positions of the inputs, and the interval of recomputation or None.
         self._parts_by_request: dict[tuple[tuple[int, ...], int | None], ForwardAndBackward] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:
-        """Return the results for these inputs (tensors, storages, lists); tapes that follow an input record the call.
+        """Return the results for these inputs (tensors, storages, lists), and record the call in tapes that follow one.
 
-        The forward graph of the highest derivative that the active tapes may request runs, so that a graph with side
-        effects runs once.
+        The graph that runs is the forward graph of the highest derivative that active tapes may request. It saves the
+        values for all derivatives, so a graph with side effects runs once.
         """
         watched_positions = tuple(i for i, is_followed in enumerate(tape_recorders.follows(inputs)) if is_followed)
         if not watched_positions:
             return self._wrap_results(self.run([to_graph_input(value) for value in inputs]), inputs)
         try:
+            # The i-th item has the graphs of derivative i + 1; its forward graph saves values for all up to that one.
             chain = [self.parts(watched_positions)]
         except StagingError as error:
             return self._call_without_gradient(inputs, error)
@@ -59,7 +62,7 @@ class DifferentiableGraph:
         values_before = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
-            for parts in chain:  # take the first one without cotangents for the values that it saves
+            for parts in chain:  # take the lowest derivative for which no saved value has a cotangent
                 saved_values = results[parts.split.output_count : len(parts.forward.graph.outputs)]
                 if all(cotangent is None for cotangent in cotangents[parts.split.output_count :]):
                     return parts.pull(cotangents, saved_values, results, len(inputs))
@@ -88,9 +91,9 @@ class DifferentiableGraph:
         return results
 
     def _derivative_count(self) -> int:
-        """Return how many derivatives to prepare.
+        """Return how many derivatives a call prepares: as many as there are active tapes.
 
-        For a graph that cannot run again, a persistent tape counts by the number of its orders.
+        If the graph cannot run again, a persistent tape counts as the number of derivatives that it may compute.
         """
         recorders = tape_recorders.active_recorders()
         can_rerun = not self.graph.effects & (_LASTING_EFFECTS | Effects.READ)
@@ -110,7 +113,10 @@ class DifferentiableGraph:
         self, watched_positions: tuple[int, ...], inputs: Sequence[Any], values_before: Sequence[Any],
         cotangents: Sequence[Any], results: Sequence[Any],
     ) -> list[Any]:  # fmt: skip
-        """Compute an unprepared derivative by a rerun of the graph, if that has no visible effect."""
+        """Return the cotangents of the inputs for a derivative that the call did not prepare, by a rerun of the graph.
+
+        Raises StagingError if a rerun has visible effects or other inputs, `values_before` for storages.
+        """
         is_written = any(
             hasattr(value, "__autoconv_resource__") and value.value is not before
             for value, before in zip(inputs, values_before, strict=True)
@@ -128,7 +134,10 @@ class DifferentiableGraph:
         return parts.pull(cotangents, saved_values, results, len(inputs))
 
     def _wrap_results(self, arrays: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Wrap each result as a new object, which tapes identify; results of array tensors are array tensors."""
+        """Wrap each result as a new object, as tapes identify results by identity.
+
+        Results are array tensors if an input is one.
+        """
         has_arrays = self.contract == "compile" and any(type(value) is ArrayTensor for value in inputs)
         tensor_class = ArrayTensor if has_arrays else EagerTensor
         return [
@@ -139,7 +148,7 @@ class DifferentiableGraph:
 
 
 class ForwardAndBackward:
-    """The forward graph, whose further outputs are saved values, and the backward graph of a graph, compiled."""
+    """The two compiled graphs of a derivative: forward, with saved values as further outputs, and backward."""
 
     def __init__(self, split: Split, graph: DifferentiableGraph) -> None:
         name, contract, backend = graph.name, graph.contract, graph.backend

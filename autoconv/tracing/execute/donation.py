@@ -11,11 +11,15 @@ Donate = str | int | Sequence[str | int]
 
 
 def select_donated_names(donate: Donate, parameters: Mapping[str, inspect.Parameter], function: str) -> frozenset[str]:
-    """Return the parameters that `donate` selects by name or position; raises ValueError for an unknown one."""
-    requested_names = (donate,) if isinstance(donate, (str, int)) else donate
-    names = [p.name for p in parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    """Return the names of the parameters that `donate` selects; raises ValueError for an unknown name or position.
+
+    `function` is the name of the function, for the error.
+    """
+    selectors = (donate,) if isinstance(donate, (str, int)) else donate
+    variadic_kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    names = [parameter.name for parameter in parameters.values() if parameter.kind not in variadic_kinds]
     result = []
-    for selector in requested_names:
+    for selector in selectors:
         is_parameter = selector in names if isinstance(selector, str) else 0 <= selector < len(names)
         if not is_parameter:
             available_names = ", ".join(names) or "none"
@@ -25,7 +29,7 @@ def select_donated_names(donate: Donate, parameters: Mapping[str, inspect.Parame
 
 
 def find_donated_leaves(key: Key, names: Iterable[str]) -> list[int]:
-    """Return the positions of the leaves of the arguments `names`."""
+    """Return the positions, among the leaves of a key, of the leaves of the arguments `names`."""
     result: list[int] = []
     position = 0
     for name, template in key.templates:

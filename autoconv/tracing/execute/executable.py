@@ -17,7 +17,7 @@ from autoconv.tracing.execute.rollback import Rollback, make_rollback
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Executable:
-    """The compiled graph of a trace, with its readers of locations.
+    """The compiled graph of a trace, its entries, and functions that read the outer names and attributes it takes.
 
     `run` takes the values of the graph's parameters. `entry` takes the user's own arguments if these are only tensors,
     arrays and numbers; `checks_guards_in_python` is true if the caller of `entry` has to check guards first.
@@ -41,7 +41,7 @@ def compile_recording(
     """Compile the optimised graph of a recording.
 
     `donated` are the positions of the leaves whose memory runs take over. `are_disjoint` is called with the leaves of
-    arguments that contain others, and returns whether they share no memory with outside values. `can_run_again`: a
+    structured arguments, and returns whether they share no memory with outside values. `can_run_again` is true if a
     failed run has no side effects.
     """
     key, contract, optimised = recording.key, recording.contract, recording.optimised
@@ -51,8 +51,8 @@ def compile_recording(
         form_key = unpacking.key
         location_count = len(form_key.leaves) - len(form_key.templates)
         donated = [i for i, leaf_position in enumerate(unpacking.positions) if leaf_position in donated]
-    are_whole = unpacking is None and not (recording.locations or recording.containers)
-    arguments = Arguments(form_key, donated, location_count, are_whole)
+    are_extracted = unpacking is not None or bool(recording.locations or recording.containers)
+    arguments = Arguments(form_key, donated, location_count, are_extracted)
     form = make_call_form(arguments, recording.captures, results, recording.guards, contract, recording.graph.name)
     rollback = Rollback() if can_run_again or not contract.python_exceptions else make_rollback(optimised)
     form = rollback.add_saved_arrays(form)

@@ -36,12 +36,12 @@ from autoconv.tracing.execute.rollback import has_no_lasting_effects
 from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
 from autoconv.tracing.outputs.growing_arrays import read_values
 
-# How often Python shows the warnings of flagged calls: of each call, of none, or once for each line of the program.
+# Calls whose warnings Python shows: each call, none, or only the first for each line of the program.
 _EACH, _NEVER, _RARELY = "each", "never", "rarely"
 _RERUN_LIMIT = 4  # flagged calls that run once more if a warning is shown once for each line
 _UNDOABLE_CALLS = 6  # number of calls that can be undone, at first and after one with flags
 _COPY_LIMIT = 1 << 26  # bytes of arrays that are copied before a call that can be undone
-_CONSTANT_LIMIT = 1 << 12  # elements of constants that are examined
+_CONSTANT_LIMIT = 1 << 12  # elements of a node's constants, up to which they are examined for errors
 _ANY_FLAG = 16  # a bit beyond the processor's flags, for errors that set no flag
 
 
@@ -49,19 +49,19 @@ _ANY_FLAG = 16  # a bit beyond the processor's flags, for errors that set no fla
 class FloatErrors:
     """Floating-point errors of a trace, and the decisions which of its calls run once more.
 
-    `may_occur`: there may be errors, so NumPy's error state matters. `is_certain`: a computation on constants has an
-    error, for which no flag is set. `has_unused_errors`: results that nothing uses may have errors.
-    `undoable_calls`: the number of further calls that can be undone; the first `plain_calls` of these run as plain
-    Python.
+    `may_occur` is true if there may be errors, so NumPy's error state matters. `is_certain` is true if a computation on
+    constants has an error, for which no flag is set. `has_unused_errors` is true if results that nothing uses may have
+    errors. `undoable_calls` is the number of further calls that can be undone; the first `plain_calls` of these run as
+    plain Python.
     """
 
     __slots__ = (
         "_array_positions",
+        "_can_repeat",
         "_can_undo",
         "_filters",
         "_flagged_calls",
         "_frequency",
-        "_has_no_effects",
         "_next_rerun",
         "_save_states",
         "_seen_flags",
@@ -79,8 +79,8 @@ class FloatErrors:
         self.has_unused_errors = contract.runs_plain and _may_have_unused_error(recorded)
         self.may_occur |= self.has_unused_errors or warns_of_constants
         warns = self.may_occur and contract.runs_plain and not uses_tensors
-        self._has_no_effects = warns and has_no_lasting_effects(graph)
-        self._can_undo = warns and not self._has_no_effects and can_undo(graph)
+        self._can_repeat = warns and has_no_lasting_effects(graph)  # a complete run may run once more
+        self._can_undo = warns and not self._can_repeat and can_undo(graph)
         self._array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
         self._save_states = state_saver(graph) if self._can_undo else None
         self.plain_calls = _UNDOABLE_CALLS if warns and self.has_unused_errors else 0
@@ -90,8 +90,8 @@ class FloatErrors:
         self._frequency, self._flagged_calls, self._seen_flags, self._next_rerun = "", 0, 0, _RERUN_LIMIT
 
     def take_flags(self) -> int:
-        """Return the flags that are set in this thread, and clear them; 0 if a call would not run again for them."""
-        if not (self._has_no_effects or self._can_undo):
+        """Return and clear the flags that are set in this thread; return 0 if calls do not run again for flags."""
+        if not (self._can_repeat or self._can_undo):
             return 0
         return get_backend().take_float_errors() | (_ANY_FLAG if self.is_certain else 0)
 
@@ -100,7 +100,7 @@ class FloatErrors:
 
         A call with side effects does not run again, but later calls can be undone.
         """
-        if self._has_no_effects:
+        if self._can_repeat:
             return self._may_show_warning(flags)
         if self._can_undo and self._may_show_warning(flags):
             self.undoable_calls = _UNDOABLE_CALLS
@@ -144,9 +144,9 @@ class FloatErrors:
     def _may_show_warning(self, flags: int) -> bool:
         """Count a call with these flags; return whether its warnings may be shown.
 
-        If filters show a warning once per line, the result is true for the first calls and for calls with new flags. Of
-        the others it is true for the second, fourth, eighth and so on. If filters show or raise each warning, it is
-        true for all calls.
+        If filters show a warning once per line, the result is true for the first calls and for calls with new flags. It
+        is also true for calls whose number, among those with flags, is a power of two. If filters show or raise each
+        warning, it is true for all calls.
         """
         if self._filters != warnings.filters or not self._frequency:
             self._filters = list(warnings.filters)
@@ -155,7 +155,8 @@ class FloatErrors:
         if self._frequency != _RARELY:
             return self._frequency == _EACH
         self._flagged_calls += 1
-        if self._flagged_calls > _RERUN_LIMIT and not flags & ~self._seen_flags:
+        has_new_flags = bool(flags & ~self._seen_flags)
+        if self._flagged_calls > _RERUN_LIMIT and not has_new_flags:
             if self._flagged_calls < self._next_rerun:
                 return False
             self._next_rerun *= 2
@@ -173,10 +174,10 @@ def _may_have_unused_error(graph: Graph) -> bool:
 
 def _surely_read_inputs(node: Node) -> Sequence[Value]:
     """Return the inputs whose elements a node reads in every call; a store into an empty part reads none."""
-    target = node.op.traits.stores_into
-    if target is None or not _may_be_empty(node.inputs[target]):
+    target_position = node.op.traits.stores_into
+    if target_position is None or not _may_be_empty(node.inputs[target_position]):
         return read_inputs(node)
-    return [value for value in read_inputs(node) if value is node.inputs[target] or _may_be_empty(value)]
+    return [value for value in read_inputs(node) if value is node.inputs[target_position] or _may_be_empty(value)]
 
 
 def _may_be_empty(value: Value) -> bool:
@@ -200,9 +201,10 @@ def _may_have_error(node: Node) -> bool:
 
 
 def _moves_elements(node: Node) -> bool:
-    """Return whether the results consist of unchanged elements of the first input, or have no operand's elements."""
+    """Return whether each element of the results is one of the first input, unchanged, or comes from no operand."""
     traits = node.op.traits
-    if traits.view or traits.generates or traits.allocates or (traits.indexing is not None and traits.scatter is None):
+    reads_by_index = traits.indexing is not None and traits.scatter is None
+    if traits.view or traits.generates or traits.allocates or reads_by_index:
         return True
     dtypes = {value.dtype for value in (*node.inputs[:1], *node.results) if isinstance(value.type, TensorType)}
     return traits.same_order and len(dtypes) == 1
@@ -244,7 +246,7 @@ def _has_error_of_constants(node: Node) -> bool:
 
 
 def _known_value(value: Value) -> Any:
-    """Return an array with the elements that the value has in every call, or None if they differ."""
+    """Return the value as an array if its elements are the same in every call, otherwise None."""
     if value.node is not None and value.node.op.name == "constant":
         return np.asarray(value.node.attributes["value"])
     type_ = value.type

@@ -6,7 +6,7 @@ from typing import Any
 
 from autoconv.config import SETTINGS
 
-_COLLECTED: dict[int, Any] = {}
+_COLLECTED: dict[int, Any] = {}  # id of the trace -> the trace
 
 
 def collect(trace: Any) -> None:

@@ -70,12 +70,15 @@ def is_fault(error: BaseException) -> bool:
 
 
 def is_program_error(fault: BaseException, plain_error: BaseException | None) -> bool:
-    """Return whether `plain_error`, which plain Python raised, or None, is of the same kind as the trace's error."""
+    """Return whether plain Python raised an error of the same class as `fault`, or of a base class or subclass.
+
+    `plain_error` is None if it raised none.
+    """
     return plain_error is not None and (isinstance(plain_error, type(fault)) or isinstance(fault, type(plain_error)))
 
 
 def error_text(error: BaseException) -> str:
-    """Return the error in one line, with its place in this package."""
+    """Return the error in one line, with the file and line of this package where it was raised."""
     text = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {text}{getattr(error, '_autoconv_place', '') or _place_suffix(error)}"
 
@@ -104,9 +107,9 @@ def count_fault(explanation: Any, error: BaseException) -> None:
 
 
 def _raising_instruction(error: BaseException) -> tuple[Any, int] | None:
-    """Return the code of this package that raised the error, or called a library that did, and the call's offset.
+    """Return the code of this package that raised the error or called a library that did, and the instruction's offset.
 
-    Return None if a function of the program raised it.
+    Return None if a function of the program raised the error.
     """
     instructions, traceback = [], error.__traceback__
     while traceback is not None:

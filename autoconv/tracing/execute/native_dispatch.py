@@ -19,7 +19,7 @@ from autoconv.runtime.recording.activity import BUSY
 from autoconv.tracing.guards.numpy_error_state import DEFAULT, VARIABLE, has_actions
 
 _LOCK = new_lock()
-_INSTALLED: list[bool] = []  # empty before the first attempt to install native dispatch; then [whether it succeeded]
+_INSTALLED: list[bool] = []  # empty before the first attempt to install native dispatch; then one item, its success
 
 
 def make_native_slot(
@@ -28,9 +28,10 @@ def make_native_slot(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the contents of the slot `_native_entries` of an object: see backends/llvm/runtime/call_dispatch.py.
 
-    `names` are those of the parameters, None for a parameter that is only positional. Return () if an object does not
-    have the memory layout that native code expects. `class_` is the class of the called object; its attribute
-    `takes_instances` is determined here if it is None.
+    `counter` counts calls, and `gate` those that run without examination. `plain` is the Python function. `names` are
+    the names of its parameters, None for a parameter that is only positional. `class_` is the class of the called
+    object; its attribute `takes_instances` is determined here if it is None. Return () if an object does not have the
+    memory layout that native code expects.
     """
     if not get_backend().can_dispatch((counter, gate), entries):
         return ()
@@ -48,7 +49,7 @@ def is_installed() -> bool:
 
 
 def as_native_entry(entry: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """Return an entry that native dispatch can call: a Python function is wrapped, other entries and None are not."""
+    """Return an entry that native dispatch can call: a Python function wrapped, other entries and None unchanged."""
     return get_backend().entry_of_function(entry) if isinstance(entry, FunctionType) else entry
 
 

@@ -25,10 +25,10 @@ from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph, needs_shap
 def compile_placed(
     graph: Graph, recorded: Graph, contract: str, form: CallForm | None = None, backend: str | None = None
 ) -> CompiledGraph:
-    """Compile an optimised graph: as parts by device, as code by shape, or as it is.
+    """Compile an optimised graph: in parts by device, as code for several shapes, or as it is.
 
-    `backend` is the name of one, None for the configured one. Calls raise InvalidArgumentError if a node of the
-    recorded graph requests a device that does not exist, even if the optimised graph has no such node.
+    `contract` and `backend` are names; None is the configured backend. Calls raise InvalidArgumentError if a node of
+    the recorded graph requests a device that does not exist, even if the optimised graph has no such node.
     """
     requests = {node.device: node.span for node in recorded.walk() if not is_default(node.device)}
     if not all(map(is_default, requested_devices(graph))) or any(map(_is_missing, requests)):
@@ -51,9 +51,9 @@ class PlacedGraph:
     """A graph whose nodes run on several devices: parts that are independent run concurrently, one thread each.
 
     A loop or branch whose nodes request several devices is interpreted, and its regions are placed graphs themselves.
-    `device` is the full name of the device of nodes without a request. Devices are looked up at the first call. With
-    `must_fetch`, results of other processes are fetched as arrays, and errors of other processes are raised. `requests`
-    are further devices that have to exist, with the spans that request them.
+    `device` is the full name of the device of nodes without a request. Devices are looked up at the first call. If
+    `must_fetch` is true, results of other processes are fetched as arrays, and their errors raised. `requests` are
+    further devices that have to exist, with the spans that request them.
     """
 
     entry = None
@@ -72,7 +72,8 @@ class PlacedGraph:
         self._device = device
         self._backend = backend
         self._requests = requests or {}
-        # The places of the variables -> stages; the parts of a stage, each with its code, run concurrently.
+        # Tasks that hold the variables -> stages, which run in order. A stage lists parts, each with the function that
+        # runs it; these run concurrently.
         self._stages: dict[tuple[str, ...], list[list[tuple[Part, Callable[[Sequence[Any]], list[Any]]]]]] = {}
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -93,16 +94,16 @@ class PlacedGraph:
         return [_fetch(value) for value in results] if self._must_fetch else results
 
     def _device_of(self, node: Node, homes: Mapping[Value, str]) -> str:
-        """Return the device on which a node runs. Nodes that use variables or objects of this process run in it.
+        """Return the device on which a node runs; for nodes that use variables or objects of this process, a local one.
 
-        `homes` are the devices of variables that other processes hold.
+        `homes` maps variables that other processes hold to their devices.
         """
         device = self._device_for(node.device, node.span)
         runs_here = task_of(device) is not None and (not _can_be_sent(node, device, homes) or self._is_divided(node))
         return DEFAULT_DEVICE if runs_here else device
 
     def _is_divided(self, node: Node) -> bool:
-        """Return whether the regions of a node have nodes of several devices, or of another one than its own."""
+        """Return whether a node's regions have a node that requests another device than the node's own."""
         if not node.op.traits.control or any(map(has_recursion, node.regions)):
             return False
         inner_nodes = (inner for region in node.regions for inner in region.walk())
@@ -136,7 +137,7 @@ class PlacedGraph:
         return compile_graph(graph, None, pool_number, self._backend)
 
     def _interpret_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
-        """Return a function that runs a node with several devices region by region."""
+        """Return a function that runs a part, one node whose regions use several devices, region by region."""
         (node,) = (part_node for part_node in part.graph.nodes if part_node.regions)
         constant_nodes = [part_node for part_node in part.graph.nodes if part_node is not node]
         constants = {constant.results[0]: constant.attributes["value"] for constant in constant_nodes}
@@ -159,12 +160,15 @@ class PlacedGraph:
 
 
 def _is_number(value: Value) -> bool:
-    """Return whether a value has no dimensions, as conditions have none, which this process reads."""
+    """Return whether a value has no dimensions; conditions have none, and are read by this process."""
     return isinstance(value.type, TensorType) and value.type.shape == ()
 
 
 def _can_be_sent(node: Node, device: str, homes: Mapping[Value, str]) -> bool:
-    """Return whether the device can run a node: its operands are tensors, or variables that the device holds."""
+    """Return whether another process's device can run a node, as its operands and results can be sent.
+
+    They have to be tensors, or variables that the device holds.
+    """
     values = [value for value in node.inputs if homes.get(value) != device]
     return all(isinstance(value.type, TensorType) for value in (*values, *node.results)) and bool(node.results)
 

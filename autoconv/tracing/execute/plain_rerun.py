@@ -18,11 +18,11 @@ from autoconv.tracing.outputs.printed_output import drop_output
 RERUN_ERRORS = (*UNDONE_ERRORS, OpError)  # errors of runs that may rerun as plain Python
 
 
-def is_for_python(concrete: Any, error: BaseException) -> bool:
-    """Return whether a call that ended with the error reruns as plain Python.
+def reruns_plain(concrete: Any, error: BaseException) -> bool:
+    """Return whether a call of the trace `concrete` that ended with the error reruns as plain Python.
 
-    It does if plain Python may end otherwise, for example with an error that has a context, and the run had no side
-    effects.
+    It does if the run had no side effects and plain Python may end in another way, such as with an error that has a
+    context.
     """
     if isinstance(error, Revoked):
         return True
@@ -33,7 +33,7 @@ def is_for_python(concrete: Any, error: BaseException) -> bool:
 
 
 def _may_lack_context(concrete: Any) -> bool:
-    """Return whether an error of the graph may lack its context, or warnings that plain Python gives before it."""
+    """Return whether plain Python may give an error of the graph a context, or give warnings before it."""
     return bool(concrete.raises_in_handlers or concrete.float_errors.must_rerun_after_error())
 
 

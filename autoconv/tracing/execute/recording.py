@@ -19,9 +19,9 @@ from autoconv.tracing.key.cache_key import Key, ObjectKey, SharedKey, SpecKey, T
 class Recording:
     """A finished trace: its graph as recorded and optimised, and the facts with which calls use it.
 
-    `uses_arrays`: the program sees NumPy's arrays in place of tensors. `containers` are the written locations whose
-    lists and dicts are flattened, `locations` the other written locations. `warns_of_constants`: NumPy warned of a
-    computation on Python values during the trace.
+    `uses_arrays` is true if the program sees NumPy arrays in place of tensors. `containers` are the written locations
+    whose lists and dicts are flattened, `locations` the other written locations. `warns_of_constants` is true if NumPy
+    warned of a computation on Python values during the trace.
     """
 
     graph: Graph

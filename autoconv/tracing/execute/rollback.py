@@ -1,4 +1,4 @@
-"""Rollback of runs that met a value which a graph cannot represent; the call then reruns as plain Python."""
+"""Rollback of runs that failed on a value which a graph cannot represent; the call then reruns as plain Python."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def can_run_again(graph: Graph) -> bool:
     A complete run may have some: its writes to arrays may be deferred to its end.
     """
     lasting_effects = Effects.RANDOM if _is_self_contained(graph) else Effects.WRITE | Effects.RANDOM
-    if not any(
+    nodes = list(graph.walk())
+    prints = any(node.op.traits.prints for node in nodes)
+    if not prints and not any(
         (node.effects & lasting_effects and not node.regions and not node.op.name.startswith(LOCAL_WRITE_PREFIX))
-        or node.op.traits.prints
         or node.op.traits.irreversible
-        for node in graph.walk()
+        for node in nodes
     ):
         return True
     if not makes_all_generators(graph):
         return False
-    prints = any(node.op.traits.prints for node in graph.walk())
     return can_undo(graph) and not prints and not _has_objects(graph) and not written_parameters(graph)
 
 
@@ -81,9 +81,9 @@ def refuse_lasting_effects(graph: Graph) -> None:
 class Rollback:
     """The rollback of the writes of a graph's runs, for calls that have to rerun.
 
-    `saved_positions` are the positions of the array parameters that are copied before each run. With `logs_objects`,
-    changes of Python objects are logged, and with `may_abandon`, a run ends with an error before an irreversible
-    change. `save_states` saves the states of random generators (see `state_saver`).
+    `saved_positions` are the positions of the array parameters that are copied before each run. If `logs_objects` is
+    true, changes of Python objects are logged. If `may_abandon` is true, a run ends with an error before an
+    irreversible change. `save_states` saves the states of random generators (see `state_saver`).
     """
 
     saved_positions: tuple[int, ...] = ()
@@ -116,15 +116,15 @@ def make_rollback(graph: Graph) -> Rollback:
     `refuse_lasting_effects` has accepted the graph.
     """
     has_objects = _has_objects(graph)
-    arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+    array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
     nodes = list(graph.walk())
     may_abandon = may_exceed_int64(graph) or any(may_change_kind(node) or may_run_user_code(node) for node in nodes)
     prints = any(node.op.traits.prints for node in nodes)
-    if not may_abandon and (arrays or not has_objects or not can_undo(graph)):
+    if not may_abandon and (array_positions or not has_objects or not can_undo(graph)):
         return Rollback()
-    saved_positions = arrays if has_objects else written_parameters(graph)
+    saved_positions = array_positions if has_objects else written_parameters(graph)
     save_states = state_saver(graph)
-    logs_objects = has_objects or prints or not arrays or save_states is not None
+    logs_objects = has_objects or prints or not array_positions or save_states is not None
     return Rollback(tuple(saved_positions), logs_objects, may_abandon, save_states)
 
 

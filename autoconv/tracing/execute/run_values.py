@@ -17,12 +17,12 @@ from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
 from autoconv.tracing.key.cache_key import TensorKey
 
-# Largest ratio of the memory that an array spans to the bytes of its elements, for a copy with the same strides.
+# Arrays are copied with their strides if they span at most this number of times the bytes of their elements.
 _MAX_GAP_RATIO = 16
 
 
 def run_value(leaf: Any, copies: bool = True) -> Any:
-    """Return the run's input for a leaf; with `copies`, arrays are copied so that the program cannot change them."""
+    """Return the input of a run for a leaf; if `copies` is true, arrays are copied, as the program may change them."""
     if isinstance(leaf, EagerTensor):
         return leaf.remote if isinstance(leaf, RemoteTensor) and other_device_request() else leaf._array
     if isinstance(leaf, Variable):
@@ -45,12 +45,12 @@ def _to_integer_array(leaf: int) -> np.ndarray:
     try:
         return to_python_array(leaf)
     except IntegerLimitError as error:
-        error._autoconv_undone = True  # type: ignore[attr-defined]
+        error._autoconv_undone = True  # type: ignore[attr-defined]  # nothing has run, so the call can rerun as plain
         raise
 
 
 def to_taped_input(value: Any) -> Any:
-    """Return tensors unchanged, since tapes identify them; convert arrays and numbers to tensors."""
+    """Return an input of a call that tapes record: tensors unchanged, as tapes identify them; others as tensors."""
     if isinstance(value, EagerTensor) or hasattr(type(value), "__autoconv_run_value__"):
         return value if isinstance(value, EagerTensor) else run_value(value)
     tensor = tape_recorders.tensor_for(value)
@@ -63,10 +63,11 @@ def _copy(array: np.ndarray) -> np.ndarray:
     """Copy an array with its strides: NumPy sums in memory order, which affects rounding."""
     if array.flags.forc or array.dtype.hasobject:
         return np.array(array)
-    low, high = np.lib.array_utils.byte_bounds(array)
-    if high - low > _MAX_GAP_RATIO * array.nbytes:
+    first_byte, end_byte = np.lib.array_utils.byte_bounds(array)
+    byte_count = end_byte - first_byte
+    if byte_count > _MAX_GAP_RATIO * array.nbytes:
         return np.array(array)
-    start = array.__array_interface__["data"][0] - low
-    copy: np.ndarray = np.ndarray(array.shape, array.dtype, np.empty(high - low, np.uint8), start, array.strides)
+    offset = array.__array_interface__["data"][0] - first_byte  # above 0 for negative strides
+    copy: np.ndarray = np.ndarray(array.shape, array.dtype, np.empty(byte_count, np.uint8), offset, array.strides)
     copy[...] = array
     return copy

@@ -15,7 +15,7 @@ from autoconv.ops.record import Op
 from autoconv.runtime.tensors import native_eager
 
 _LENGTH = Symbol("n")
-_code_by_key: dict[Any, Callable[..., Any] | None] = {}
+_CODE_BY_KEY: dict[Any, Callable[..., Any] | None] = {}
 
 
 def single_op(
@@ -27,15 +27,15 @@ def single_op(
     """
     backend = get_backend()
     key = backend, op.name, tuple(attributes.items()), operands
-    if key not in _code_by_key:
-        _code_by_key[key] = _compile(op, attributes, operands) if backend.symbolic_code is not None else None
-    return _code_by_key[key]
+    if key not in _CODE_BY_KEY:
+        _CODE_BY_KEY[key] = _compile(op, attributes, operands) if backend.symbolic_code is not None else None
+    return _CODE_BY_KEY[key]
 
 
 def _compile(
     op: Op, attributes: Mapping[str, Any], operands: tuple[tuple[str, bool], ...]
 ) -> Callable[[Sequence[Any]], Any] | None:
-    """Compile one op on scalars and vectors of any length; return None if that takes a kernel of NumPy."""
+    """Compile one op on scalars and vectors of any length; return None if the code would call the op's kernel."""
     graph = Graph(op.name)
     inputs = [
         graph.add_parameter(TensorType(as_dtype(name), (_LENGTH,) if is_vector else ())) for name, is_vector in operands

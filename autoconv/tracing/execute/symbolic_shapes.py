@@ -1,6 +1,7 @@
 """Compilation of graphs whose arguments have several shapes.
 
-A pattern is the shapes of all arguments with symbols for open dimensions, one symbol for equal sizes. Code for a
+A pattern consists of the shapes of all arguments of open size, with symbols for open dimensions; equal sizes have the
+same symbol. Code for a
 pattern takes the sizes as run-time values: one compilation serves all sizes of 2 and more. Sizes 0 and 1 are part of a
 pattern, because they behave differently when arrays are broadcast. If an op has native code for known shapes only,
 each set of shapes that occurs gets code of its own, up to a limit.
@@ -30,10 +31,10 @@ from autoconv.optimise.symbolic.bounds import fold_symbolic_bounds
 _MAX_ENTRIES = 4  # native entries for single shapes that are tried before the arguments' shapes are read
 Shapes = tuple[tuple[int, ...], ...]
 Pattern = tuple[tuple[Dimension, ...], ...]
-IMMEDIATE_SHAPES = 3  # shapes that get code of their own at their first call
+IMMEDIATE_SHAPES = 3  # number of shapes that get code of their own at their first call, not when they recur
 MAX_SHAPES = 16  # shapes with code of their own; others run the graph as traced, op by op
 MAX_PATTERNS = 4  # patterns with code for any size, or known to have none
-MAX_TRIES = 4  # shapes of a pattern that ops refuse, before the pattern counts as one without code for any size
+MAX_TRIES = 4  # shapes of a pattern that ops may refuse before the pattern counts as one without code for any size
 MAX_SEEN_SHAPES = 256  # shapes that are remembered to notice when they recur
 
 
@@ -71,9 +72,9 @@ class OpenSizeCode:
 
 
 class MultiShapeGraph:
-    """A graph that is compiled for any size, or by shape. A call takes and returns a list.
+    """A graph that is compiled for any size, or by shape. A call takes and returns a list of values.
 
-    The choice of code only affects the order in which sums are added up. `compilations` counts the compilations.
+    The choice of code affects results only by the order in which sums are added up. `compilations` counts compilations.
     """
 
     holds_no_arguments = False
@@ -92,7 +93,7 @@ class MultiShapeGraph:
         self._open_positions = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
         self._runs: dict[Shapes, CompiledGraph] = {}
         self._code_by_pattern: dict[Pattern, OpenSizeCode | None] = {}
-        self._inconclusive_shapes: Counter[Pattern] = Counter()
+        self._refused_shapes: Counter[Pattern] = Counter()  # number of shapes that an op refused
         self._seen_shapes: set[Shapes] = set()
         self._fallback: CompiledGraph | None = None
         self._latest: CompiledGraph | None = None
@@ -122,7 +123,7 @@ class MultiShapeGraph:
         return False
 
     def entry(self, *arguments: Any) -> Any:
-        """Run a user's call by the code for any size, or for one of the last few shapes; else return NotImplemented."""
+        """Run a call by the code for any size, or for one of the last few shapes; else return NotImplemented."""
         for entry in self.entries:
             result = entry(*arguments)
             if result is not NotImplemented:
@@ -165,20 +166,20 @@ class MultiShapeGraph:
             if open_code is not None and open_code.accepts(shapes):
                 return open_code
         pattern = _generalise_shapes(shapes, [self._graph.parameters[i].type for i in self._open_positions])
-        # A pattern equal to the shapes has no open size: all are 0 or 1.
-        if pattern in self._code_by_pattern or len(self._code_by_pattern) >= MAX_PATTERNS or pattern == shapes:
+        has_no_symbols = pattern == shapes  # all open sizes are 0 or 1
+        if pattern in self._code_by_pattern or len(self._code_by_pattern) >= MAX_PATTERNS or has_no_symbols:
             return None
         try:
             open_code = self._code_by_pattern[pattern] = self._compile_open(pattern, shapes)
         except CannotSpecialise:  # an op refuses these shapes: it may take others
-            self._inconclusive_shapes[pattern] += 1
-            if self._inconclusive_shapes[pattern] == MAX_TRIES:
+            self._refused_shapes[pattern] += 1
+            if self._refused_shapes[pattern] == MAX_TRIES:
                 self._code_by_pattern[pattern] = None
             return None
         return open_code if open_code is not None and open_code.accepts(shapes) else None
 
     def _compile_open(self, pattern: Pattern, shapes: Shapes) -> OpenSizeCode | None:
-        """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""
+        """Return code for any size of the pattern, or None; raises CannotSpecialise if an op refuses these `shapes`."""
         symbolic_code = get_backend(self._backend).symbolic_code
         if symbolic_code is None:
             return None

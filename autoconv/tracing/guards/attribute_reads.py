@@ -31,7 +31,8 @@ from autoconv.runtime.support.structure import raw_items
 _MAX_VALUES = 2000  # values searched at most
 _MAX_FUNCTIONS = 300  # functions that are examined; with more, all attributes count
 
-# "Open" code may read attributes whose names are not in its text: by these builtins, or these attributes.
+# "Open" code may read attributes whose names are not in its text: by these builtins, or by these attributes. Code is
+# "closed" if it reads attributes by name only.
 _OPEN_BUILTINS = (getattr, hasattr, delattr, vars, dir, eval, exec, compile, locals, globals, __import__)
 _OPEN_NAMES = frozenset(
     {
@@ -86,24 +87,24 @@ _ATTRIBUTE_OPCODES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "LOAD
 
 
 def _collect_names(code: types.CodeType) -> CodeNames:
-    """Collect the names from the bytecode."""
+    """Collect the names from the bytecode of a code object and of its inner functions."""
     global_names: set[str] = set()
     attributes: set[str] = set()
     modules: set[str] = set()
     texts = {constant for constant in code.co_consts if isinstance(constant, str) and constant.isidentifier()}
     is_closed = True
     for instruction in dis.get_instructions(code):
-        name, value = instruction.opname, instruction.argval
-        if name in _GLOBAL_OPCODES:
-            global_names.add(value)
-            is_closed &= value != "__builtins__"
-        elif name in _ATTRIBUTE_OPCODES:
-            attributes.add(value)
-            is_closed &= value not in _OPEN_NAMES
-        elif name == "IMPORT_NAME":
-            modules.add(value)
-            is_closed &= _is_closed_module(value) and value != "builtins"
-        elif name == "MATCH_CLASS":
+        opcode, name = instruction.opname, instruction.argval
+        if opcode in _GLOBAL_OPCODES:
+            global_names.add(name)
+            is_closed &= name != "__builtins__"
+        elif opcode in _ATTRIBUTE_OPCODES:
+            attributes.add(name)
+            is_closed &= name not in _OPEN_NAMES
+        elif opcode == "IMPORT_NAME":
+            modules.add(name)
+            is_closed &= _is_closed_module(name) and name != "builtins"
+        elif opcode == "MATCH_CLASS":
             is_closed = False
     for inner in (names_in_code(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)):
         global_names |= inner.globals
@@ -124,8 +125,8 @@ class AttributeReads:
         self._is_closed = True
         self._functions: set[Any] = set()
         self._pending: list[types.FunctionType] = []
-        # class -> True if attributes of its objects are only read by `_names`
-        self._classes: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
+        # Class -> whether attributes of its objects are read by the names in `_names` only.
+        self._is_closed_by_class: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 
     def add(self, function: types.FunctionType) -> None:
         """Add a function that runs, and the user's functions that it names."""
@@ -158,7 +159,7 @@ class AttributeReads:
         other = copy.copy(self)
         other._names, other._functions, other._pending = set(self._names), set(self._functions), list(self._pending)
         other._texts = set(self._texts)
-        other._classes = self._classes.copy()
+        other._is_closed_by_class = self._is_closed_by_class.copy()
         return other
 
     def include(self, other: AttributeReads) -> AttributeReads:
@@ -179,9 +180,9 @@ class AttributeReads:
             self._visit(value)
         self._examine_pending()
         known_counts: Any = None
-        while known_counts != (len(self._names), len(self._classes)):
-            known_counts = len(self._names), len(self._classes)
-            for base in {base for cls in list(self._classes) for base in cls.__mro__ if is_user_code(base)}:
+        while known_counts != (len(self._names), len(self._is_closed_by_class)):
+            known_counts = len(self._names), len(self._is_closed_by_class)
+            for base in {base for cls in list(self._is_closed_by_class) for base in cls.__mro__ if is_user_code(base)}:
                 for name, value in list(vars(base).items()):
                     if name in self._names or (name.startswith("__") and name not in _CREATION_METHODS):
                         self._visit(value)
@@ -207,10 +208,10 @@ class AttributeReads:
 
     def names_for_class(self, cls: type) -> frozenset[str] | None:
         """Return the attributes that may be read of objects of a class that was added; None for all of them."""
-        return self._final_names if self._is_closed and self._classes.get(cls, False) else None
+        return self._final_names if self._is_closed and self._is_closed_by_class.get(cls, False) else None
 
     def _visit(self, value: Any) -> None:
-        """Add the functions and classes that a reachable value may run."""
+        """Add the functions and classes whose code may run if the value is used."""
         if hooks_attributes(type(value)):  # only the class is examined: the value would run code of the program
             self._visit_class(type(value))
         elif isinstance(value, types.FunctionType) and is_user_code(value):
@@ -234,7 +235,7 @@ class AttributeReads:
             self._is_closed &= is_known or not callable(value) or hasattr(type(value), "__autoconv_function__")
 
     def _visit_class(self, cls: type) -> None:
-        if cls in self._classes:
+        if cls in self._is_closed_by_class:
             return
         bases = [base for base in cls.__mro__ if base not in _BASES_WITHOUT_CODE]
         # A static lookup, because the metaclass may compute attributes.
@@ -242,7 +243,7 @@ class AttributeReads:
         for base in bases if is_protocol else ():  # isinstance reads a protocol's attributes
             self._names.update(vars(base), vars(base).get("__annotations__", ()))
         is_dataclass = any("__dataclass_fields__" in vars(base) for base in bases)
-        self._classes[cls] = bool(bases) and not is_dataclass and all(map(_is_closed_class, bases))
+        self._is_closed_by_class[cls] = bool(bases) and not is_dataclass and all(map(_is_closed_class, bases))
 
 
 def _is_closed_class(cls: type) -> bool:
@@ -269,8 +270,8 @@ def reachable_values(
 ) -> Iterator[Any]:
     """Iterate over the values and their parts, except numbers and text.
 
-    `input_keys` are items and attributes to leave out, as (id of the list or object, position or name). With `reads`,
-    attributes that are not read are left out as well.
+    Items and attributes in `input_keys` are left out, which are pairs of the id of a list or object and a position or
+    name. If `reads` is given, attributes that are not read are left out as well.
     """
     visited_ids: set[int] = set()
     pending = list(values)
@@ -281,11 +282,11 @@ def reachable_values(
         visited_ids.add(id(value))
         yield value
         if isinstance(value, dict):
-            pending += _parts_among((*dict.keys(value), *dict.values(value)))
+            pending += _values_with_parts((*dict.keys(value), *dict.values(value)))
         elif input_keys and isinstance(value, (list, tuple)):
             pending += [item for i, item in enumerate(raw_items(value)) if (id(value), i) not in input_keys]
         elif isinstance(value, (list, tuple, set, frozenset)):
-            pending += _parts_among(raw_items(value))
+            pending += _values_with_parts(raw_items(value))
         elif isinstance(value, functools.partial):
             pending += [value.func, *value.args, *value.keywords.values()]
         elif isinstance(value, types.MethodType):
@@ -294,7 +295,7 @@ def reachable_values(
             pending += attribute_values(value, input_keys, reads)
 
 
-def _parts_among(items: Iterable[Any]) -> list[Any]:
+def _values_with_parts(items: Iterable[Any]) -> list[Any]:
     return [item for item in items if type(item) not in _TYPES_WITHOUT_PARTS]
 
 

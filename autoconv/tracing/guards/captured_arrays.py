@@ -26,7 +26,7 @@ def lift_captured_arrays(
     arrays_by_node_id = {
         id(node): array for node, array in sources if _is_made_of_captured_array(node, array, arrays_by_id)
     }
-    lifted_arrays: dict[int, np.ndarray] = {}
+    lifted_arrays: dict[int, np.ndarray] = {}  # id -> array, in the order of the parameters
     if arrays_by_node_id:
         _lift_constants(graph, arrays_by_node_id, lifted_arrays)
     return list(lifted_arrays.values())
@@ -46,7 +46,7 @@ def _is_made_of_captured_array(node: Node, array: np.ndarray, arrays_by_id: Mapp
 
 
 def _lift_constants(graph: Graph, arrays_by_node_id: Mapping[int, np.ndarray], arrays: dict[int, np.ndarray]) -> None:
-    """Replace the constants in the graph and its regions by parameters; `arrays` receives the array of each."""
+    """Replace the constants in the graph and its regions by parameters; add their arrays, by id, to `arrays`."""
     parameters_by_id: dict[int, Value] = {}
 
     def get_parameter(array: np.ndarray, name: str) -> Value:

@@ -1,6 +1,6 @@
 """Mutable containers from outside that a graph holds as constants and may change.
 
-Traced code read them while tracing, so results of the graph would not depend on later changes. They have to be inputs.
+Traced code read their contents while tracing, so the graph would not see later changes. They have to be inputs.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def containers_in(value: Any) -> Iterator[Any]:
 def _may_change(graph: Graph, values: set[Value]) -> bool:
     """Return whether a node changes one of `values`, or a value that may come from one of them or from a constant.
 
-    `values` receives the values that may come from constants. A forward analysis, repeated until `values` stays the
-    same, because a recursive function is a region that is visited once in each round.
+    Values that may come from constants are added to `values`. The forward analysis is repeated until it adds none,
+    because a recursive function is a region that is visited once in each repetition.
     """
     while True:
         value_count = len(values)
@@ -62,7 +62,7 @@ def _visit_nodes(graph: Graph, values: set[Value], visited_graphs: set[Graph]) -
     """Add to `values` what comes from constant containers; return whether a node changes one of them."""
     for node in graph.nodes:
         if node.op.name == "object_constant":
-            values.update(node.results if any(True for _ in containers_in(node.attributes["value"])) else ())
+            values.update(node.results if _is_constant_container(node) else ())
             continue
         comes_from_constant = any(value in values for value in node.inputs)
         if comes_from_constant and node.inputs[0] in values and changes_first_input(node):
@@ -82,10 +82,12 @@ def _visit_nodes(graph: Graph, values: set[Value], visited_graphs: set[Graph]) -
 
 def _has_constant(region: Graph) -> bool:
     """Return whether the region has a constant with containers."""
-    return any(
-        node.op.name == "object_constant" and any(True for _ in containers_in(node.attributes["value"]))
-        for node in region.walk()
-    )
+    return any(map(_is_constant_container, region.walk()))
+
+
+def _is_constant_container(node: Node) -> bool:
+    """Return whether a node is a constant that is, or contains, a list, dict or set."""
+    return node.op.name == "object_constant" and any(True for _ in containers_in(node.attributes["value"]))
 
 
 def changes_first_input(node: Node) -> bool:

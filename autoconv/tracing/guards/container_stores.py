@@ -16,14 +16,16 @@ _Pairs = tuple[tuple[Any, Any], ...]  # (key, value) or (index, item)
 
 
 class ContainerStores:
-    """The contents of the trace's `argument_containers`: compared with those last stored, and stored where they differ.
+    """The contents of the trace's `argument_containers`; those that changed since the last store are stored.
 
-    Contents are tuples: (key, value) pairs of a dict, items of a list. They are interned, so equal ones are one tuple.
+    Contents are tuples: (key, value) pairs of a dict, items of a list. They are interned: contents of a container with
+    the same parts, by identity, are one tuple.
     """
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._tuple_by_value: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        # The id of a container, followed by the ids of its parts -> contents.
+        self._contents_by_ids: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def locations(self) -> Iterator[Location]:
         """Iterate over the contents of the containers, as locations."""
@@ -39,7 +41,7 @@ class ContainerStores:
         contents = location.read()
         assert has_static_contents(location.owner)
         parts = [part for pair in contents for part in pair] if isinstance(location.owner, dict) else contents
-        return self._tuple_by_value.setdefault((id(location.owner), *map(id, parts)), contents)
+        return self._contents_by_ids.setdefault((id(location.owner), *map(id, parts)), contents)
 
     def record_store(self, location: Location, contents: tuple[Any, ...], before: Any) -> None:
         """Record operations that turn the contents of a container from `before`, or `UNKNOWN`, into `contents`."""
@@ -59,12 +61,12 @@ class ContainerStores:
         unchanged_keys = {key for key, _ in contents[:unchanged_count]}
         for key in [key for key in old_items if key not in unchanged_keys]:
             apply_object("delitem", target, key)
-        changed_parts = [
+        changed_items = [
             (key, self._stored_item(value))
             for position, (key, value) in enumerate(contents)
             if position >= unchanged_count or old_items.get(key, UNKNOWN) is not value
         ]
-        for key, value in changed_parts:
+        for key, value in changed_items:
             apply_object("setitem", target, key, value)
 
     def _check_no_handler(self, container: Any) -> None:
@@ -80,17 +82,17 @@ class ContainerStores:
 
     def _check_length(self, container: Any, length: int) -> None:
         """Restart the trace with the list as an object of the graph if it had another length before."""
-        if any(len(key) - 1 != length for key in self._tuple_by_value if key[0] == id(container)):
+        if any(len(ids) - 1 != length for ids in self._contents_by_ids if ids[0] == id(container)):
             region = current_region()
             assert region is not None
             region.contract.before_write(container, "an argument is changed")
 
     def _key_orders(self, container: Any) -> set[tuple[int, ...]]:
-        """Return the keys, by identity, that a dict had at the points where its contents were compared."""
-        return {key[1::2] for key in self._tuple_by_value if key[0] == id(container)}
+        """Return the ids of the keys, in order, that a dict had whenever its contents were compared."""
+        return {ids[1::2] for ids in self._contents_by_ids if ids[0] == id(container)}
 
     def _stored_item(self, item: Any) -> Any:
-        """Return the caller's own container for one of the arguments; any other item itself."""
+        """Return the item to store: the caller's own container for a rebuilt one, otherwise the item itself."""
         return self._trace.argument_containers.get(id(item), (None, item))[1]
 
 

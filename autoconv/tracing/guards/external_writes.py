@@ -34,7 +34,7 @@ from autoconv.tracing.key.call import Call
 
 
 class RestartTrace(AbandonTrace):
-    """Restart the trace with more inputs or facts:
+    """Raised to restart the trace with more inputs or facts:
 
     - `locations`: outer names, attributes and items to add to the inputs;
     - `arguments`: names of arguments to pass as objects of the graph;
@@ -67,12 +67,12 @@ class RestartTrace(AbandonTrace):
     def is_of_new_class(self, locations: Sequence[Location]) -> bool:
         """Return whether a location belongs to a class that each trace creates anew.
 
-        Then `locations`, of the last trace, include one of another class with the same name.
+        Then `locations`, the inputs of the latest trace, include one of another class with the same name.
         """
         known_owners = [location.owner for location in locations if isinstance(location.owner, type)]
-        classes = {(owner.__module__, owner.__qualname__) for owner in known_owners}
+        known_class_names = {(owner.__module__, owner.__qualname__) for owner in known_owners}
         owners = [location.owner for location in self.locations if isinstance(location.owner, type)]
-        return any((owner.__module__, owner.__qualname__) in classes for owner in owners) and not any(
+        return any((owner.__module__, owner.__qualname__) in known_class_names for owner in owners) and not any(
             location.owner is owner for location in locations for owner in owners
         )
 
@@ -80,8 +80,8 @@ class RestartTrace(AbandonTrace):
 class WriteMonitor:
     """Monitor of the writes of one trace to objects and names that existed before it.
 
-    `flattened_arguments` are the rebuilt copies of flattened arguments, by name. The `deferred_locations` that
-    the trace has written are compared with their last stored values before each node that may raise.
+    `flattened_arguments` are the rebuilt copies of flattened arguments, by name. Before each node that may raise, those
+    `deferred_locations` are stored that the trace has written and whose values changed since their last store.
     """
 
     def __init__(self, trace: Trace, call: Call, guards: Guards) -> None:
@@ -101,7 +101,7 @@ class WriteMonitor:
         self.stores = DeferredStores(lambda _: self._written_locations(), self._record_store, includes_overflows=True)
 
     def _written_locations(self) -> list[Location]:
-        """Return the deferred locations that the trace has written: others may be changed by another name."""
+        """Return the deferred locations that the trace has written; other names may have changed those of others."""
         locations = self.deferred_locations
         return [location for location in locations if location.kind == "contents" or location.key in self.written_keys]
 
@@ -136,12 +136,12 @@ class WriteMonitor:
         if id(owner) in self.trace.rebuilt_arguments and dataclasses.is_dataclass(owner):
             raise RestartTrace(objects=True)
         if not self.trace.memory and self.may_be_memory and _may_be_array(owner):
-            raise RestartTrace(memory=True)  # results computed from arrays change in place as arrays do
+            raise RestartTrace(memory=True)  # results computed from arrays are arrays, and change in place
         if self.trace.memory and isinstance(owner, SymbolicTensor):
             other_locations = [location for location in self.guards.locations() if location.key not in self.input_keys]
-            arrays = [location for location in other_locations if isinstance(location.read(), np.ndarray)]
-            if arrays:  # the tensor may be chosen from these arrays
-                raise RestartTrace(arrays)
+            array_locations = [location for location in other_locations if isinstance(location.read(), np.ndarray)]
+            if array_locations:  # the tensor may be one of these arrays
+                raise RestartTrace(array_locations)
         if not isinstance(owner, (*_MUTABLE_TYPES, *COLLECTIONS, np.ndarray, SymbolicTensor)):
             self._run_plain(action)  # the effects of a user class's methods cannot be undone
         for name, rebuilt_argument in self.flattened_arguments.items():
@@ -181,7 +181,7 @@ class WriteMonitor:
         raise RestartTrace(locations)
 
     def handle_escaping_tuples(self, values: Sequence[Value]) -> None:
-        """Restart the trace if `values` are tuples inside of arguments: the arguments are then passed as objects."""
+        """Restart the trace if tuples in arguments, `values`, escape: then the arguments are passed as objects."""
         names = [self.trace.tuples_in_graph[value] for value in values]
         outer_keys = [self.call.containers[name].key for name in names if isinstance(name, OuterName)]
         if outer_keys:
@@ -190,7 +190,7 @@ class WriteMonitor:
             raise RestartTrace(arguments=names)
 
     def handle_changed_containers(self, containers: Sequence[Any]) -> None:
-        """Handle lists, dicts and sets that are constants of the graph and may be changed by it."""
+        """Restart the trace with outer containers as inputs that are constants of the graph and that it may change."""
         holding_locations = self._find_locations_of(containers)
         if holding_locations:
             raise RestartTrace(holding_locations)
@@ -209,7 +209,7 @@ class WriteMonitor:
         return any(np.may_share_memory(array, other) for other in self.guards.reachable_arrays())
 
     def check_dimensions(self, call: Call) -> None:
-        """Require that arrays without dimensions are traced as memory; tensors without dimensions are NumPy scalars."""
+        """Raise if an array without dimensions is not traced as memory: its tensor would behave as a NumPy scalar."""
         for leaf, key in zip(call.leaves, call.key.leaves, strict=True):
             if isinstance(leaf, np.ndarray) and not leaf.ndim and isinstance(key, TensorKey):
                 if self.may_be_memory:
@@ -236,14 +236,14 @@ class WriteMonitor:
         return [location for key, location in locations_by_key.items() if key not in excluded_keys]
 
     def _refuse_new_objects(self, new_inputs: Sequence[Location]) -> None:
-        """Raise RunPlain if several inputs are one attribute of objects that this trace did not write.
+        """Raise RunPlain if each call seems to create the object whose attribute it writes.
 
-        Then each call seems to create the object whose attribute it writes.
+        Then several inputs are the same attribute of other objects of the class, which this trace did not write.
         """
         for location in new_inputs:
             unwritten = [other for other in self.locations if other.key not in self.written_keys]
             others_with_attribute = [other for other in unwritten if _is_same_attribute(location, other)]
-            if len(others_with_attribute) >= _MAX_UNWRITTEN:
+            if len(others_with_attribute) >= _MIN_UNWRITTEN:
                 self._run_plain(f"{location.name} is written, whose object the call itself seems to create")
 
     def _record_store(self, location: Location, value: Any, before: Any) -> None:
@@ -267,7 +267,7 @@ class WriteMonitor:
 
 
 _MUTABLE_TYPES = (list, dict, set)
-_MAX_UNWRITTEN = 3  # objects of a class, with an attribute that one trace wrote and the next did not
+_MIN_UNWRITTEN = 3  # objects of a class, with an attribute that an earlier trace wrote and this one did not
 
 
 def _is_same_attribute(first: Location, second: Location) -> bool:

@@ -1,8 +1,10 @@
 """Fingerprints of values from outside a trace: equal as long as a value is equivalent for the trace.
 
-Most are tuples of a class and a value, or parts: (class, parts). A container, number or text of a user's class adds
-"and", and its attributes with those of its class. Objects and modules have (id, pairs of names and parts, class
-values). What is compared by identity has (id, reference).
+A fingerprint is one of these tuples:
+- (class, value) for a number or text, and (class, fingerprints of the items) for a container;
+- such a pair followed by "and" and a pair of own attributes and class attributes, if the class is the user's;
+- (id, pairs of a name and a fingerprint, class attributes) for an object or a module;
+- (id, reference) for a value that is compared by identity.
 """
 
 from __future__ import annotations
@@ -31,9 +33,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.guards.attribute_reads import AttributeReads
 from autoconv.tracing.key.array_keys import needs_numpy
 
-MAX_DEPTH = 20  # nesting of values
-_MAX_COMPARED_BYTES = 1 << 20  # of an array, which is compared on every call
-_MAX_ITEMS = 100_000  # items of a container that is compared on every call, at about a microsecond each
+MAX_DEPTH = 20  # nesting of values that are compared
+_MAX_COMPARED_BYTES = 1 << 20  # bytes of an array that is compared on every call
+_MAX_ITEMS = 100_000  # items of a container that is compared on every call, which takes about a microsecond per item
 IDENTITY_TYPES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, type(np.sum), np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType,
@@ -60,7 +62,7 @@ _IDENTITY_HOOKS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv
 
 
 class Unguardable(Exception):
-    """A value whose changes cannot be detected; its arguments are the value's name and the reason."""
+    """Raised for a value whose changes cannot be detected; the arguments are the value's name and the reason."""
 
     def __str__(self) -> str:
         return "{} ({})".format(*self.args)
@@ -70,11 +72,12 @@ class Unguardable(Exception):
 class Fingerprints:
     """Computes fingerprints of values, which are equal as long as the values are equivalent.
 
-    `input_keys` are ignored attributes and items, which are inputs of the trace: (id of the owner, name or position).
-    With `strict`, Unguardable is raised for values that cannot be guarded; otherwise they are compared by identity, and
-    their names are added to `unguarded`. `arrays` receives the visited arrays by id, `compared_classes` the classes
-    whose attributes are compared, `object_classes` the classes of visited objects. If `reads` is given, only the
-    attributes that it names count; otherwise `module_attributes` are the attributes read of modules.
+    Attributes and items in `input_keys`, pairs of the owner's id and a name or position, are inputs of the trace and
+    not compared. If `strict` is true, Unguardable is raised for values that cannot be guarded; otherwise they are
+    compared by identity, and their names are added to `unguarded`. Visited arrays are added to `arrays` by id, the
+    classes whose attributes are compared to `compared_classes`, and the classes of visited objects to
+    `object_classes`. If `reads` is given, only attributes that it names count; otherwise `module_attributes` are the
+    attributes read of modules.
     """
 
     input_keys: frozenset[Any] = frozenset()
@@ -85,11 +88,11 @@ class Fingerprints:
     module_attributes: frozenset[str] = frozenset()
     compared_classes: set[type] = field(default_factory=set)
     object_classes: set[type] = field(default_factory=set)
-    _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
+    _attributes_by_class: dict[type, tuple[Any, ...]] = field(default_factory=dict)  # class -> their fingerprints
     _visited: dict[int, Any] = field(default_factory=dict)  # id of a visited value -> its fingerprint if it recurs
 
     def of(self, value: Any, name: str = "", depth: int = MAX_DEPTH) -> Any:
-        """Return the fingerprint of a value and its parts, to a nesting of `depth`; `name` is for messages."""
+        """Return the fingerprint of a value with its parts, nested `depth` deep at most; `name` is for messages."""
         if isinstance(value, _SCALAR_TYPES) and not isinstance(value, np.number):
             return self._scalar(value, name, depth)
         if value is MISSING or value is None:
@@ -118,7 +121,7 @@ class Fingerprints:
         # parts are compared once, and not along every path.
         self._visited[id(value)] = "visited", len(self._visited)
         result = self._parts(value, name, depth - 1)
-        if isinstance(value, (tuple, frozenset, range)):  # whether equal ones are one object makes no difference
+        if isinstance(value, (tuple, frozenset, range)):  # a program cannot tell two equal ones from one
             self._visited[id(value)] = result
         return result
 
@@ -144,7 +147,9 @@ class Fingerprints:
             return self._sequence(value, cls, name, depth)
         if isinstance(value, dict):
             pairs = list(iterate_as_builtin(value))  # at once, as other threads may change it meanwhile
-            items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{_key_text(k)}]", depth)) for k, v in pairs)
+            items = tuple(
+                (self.of(key, name, depth), self.of(item, f"{name}[{_key_text(key)}]", depth)) for key, item in pairs
+            )
             if cls is dict:
                 return cls, items
             return cls, items, "and", self._attributes_and_class(value, name, depth)
@@ -158,7 +163,7 @@ class Fingerprints:
         if isinstance(value, functools.partial):
             parts = (value.func, value.args, value.keywords)
             return id(value), tuple(self.of(part, name, depth) for part in parts)
-        is_of_framework = cls.__module__.partition(".")[0] in FRAMEWORKS  # their state is in variables
+        is_of_framework = cls.__module__.partition(".")[0] in FRAMEWORKS  # such objects keep their state in variables
         if (is_of_framework and not self.strict) or getattr(cls, "__autoconv_identity__", False):
             return id(value), _live_reference(value)
         is_opaque = is_generator(value) or (cls.__module__ in ("numpy", "builtins") and cls is not np.vectorize)
@@ -173,7 +178,7 @@ class Fingerprints:
             for i, item in enumerate(iterate_as_builtin(value))
         )
         if self.input_keys and any((id(value), i) in self.input_keys for i in range(len(parts))):
-            parts += id(value), _live_reference(value)  # inputs of the trace are read from this very object
+            parts += id(value), _live_reference(value)  # not an equal one, as inputs are read from it
         if cls in (list, tuple):
             return cls, parts
         return cls, parts, "and", self._attributes_and_class(value, name, depth)
@@ -216,26 +221,23 @@ class Fingerprints:
         return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
 
     def _class_values(self, cls: type, name: str) -> tuple[Any, ...]:
-        """Return the fingerprints of the attributes of a class and its user-defined bases.
-
-        Attributes in `input_keys`, as (id of the class, name), are left out.
-        """
-        if cls not in self._classes:
+        """Return the ids of the bases of a class, and the fingerprints of its and their user-defined attributes."""
+        if cls not in self._attributes_by_class:
             names_read = self.reads.names_for_class(cls) if self.reads is not None else None
-            self._classes[cls] = ("itself",)  # where its own attributes refer to it
+            self._attributes_by_class[cls] = ("itself",)  # where its own attributes refer to it
             self.compared_classes.add(cls)
-            self._classes[cls] = tuple(map(id, cls.__mro__)), *(
+            self._attributes_by_class[cls] = tuple(map(id, cls.__mro__)), *(
                 (key, self.class_value(value, f"{name}.{key}", self.reads is None or key in self.reads.names))
                 for base in cls.__mro__
                 for key, value in guarded_class_attributes(base, names_read)
                 if (id(base), key) not in self.input_keys
             )
-        return self._classes[cls]
+        return self._attributes_by_class[cls]
 
     def class_value(self, value: Any, name: str = "", is_read: bool = False) -> Any:
         """Return the fingerprint of a class attribute; one that cannot be guarded is compared by identity.
 
-        With `is_read` (traced code reads the attribute), raise Unguardable for mutable data instead.
+        If traced code reads the attribute (`is_read`), raise Unguardable for mutable data instead.
         """
         if isinstance(value, (staticmethod, classmethod)):
             return id(value), self.class_value(value.__func__, name)
@@ -246,7 +248,7 @@ class Fingerprints:
         try:
             return self.of(value, name, _DEPTH_IN_CLASSES)
         except Unguardable:
-            if is_read and _is_data(value):
+            if is_read and _is_mutable_data(value):
                 raise
         return id(value)
 
@@ -271,7 +273,7 @@ class Fingerprints:
         )
 
 
-def _is_data(value: Any) -> bool:
+def _is_mutable_data(value: Any) -> bool:
     """Return whether a value is data that a program may change: no descriptor, callable, lock or large array."""
     cls = type(value)
     may_change = cls.__hash__ is None or isinstance(value, (tuple, memoryview)) or is_user_code(cls)
@@ -313,6 +315,7 @@ def guarded_module_attributes(module: types.ModuleType, names: frozenset[str]) -
 
 
 def _may_change(name: str, value: Any) -> bool:
+    """Return whether a module attribute is public and mutable: of an unhashable class, and not equal only to itself."""
     return type(value).__hash__ is None and not (name.startswith("_") or is_by_identity(value))
 
 
@@ -344,9 +347,9 @@ def _key_text(key: Any) -> str:
 
 
 def describe_difference(old: Any, new: Any) -> str:
-    """Return where two fingerprints differ, as a suffix of the value's name such as ".x[3]"; "" for the whole value."""
+    """Return where two fingerprints differ, as a suffix of the value's name such as ".x[3]"; "" if no part is found."""
     if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and len(old) in (2, 3)):
-        return ""
+        return ""  # no pair or triple, as the module describes them
     kind, old_parts, new_parts = old[0], old[1], new[1]
     is_dict = isinstance(kind, type) and issubclass(kind, dict)
     if kind != new[0] or not (isinstance(old_parts, tuple) and isinstance(new_parts, tuple)):
@@ -386,4 +389,4 @@ class _LiveReference:
         return isinstance(other, _LiveReference) and self.get() is other.get() and self.get() is not None
 
     def __hash__(self) -> int:
-        return 0
+        return 0  # equality depends on the object being alive, so all references have one hash

@@ -13,7 +13,6 @@ import functools
 import operator
 import types
 from collections.abc import Callable, Iterable
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -70,17 +69,17 @@ class _CheckWriter:
     def __init__(self, fingerprints: Callable[[], Fingerprints]) -> None:
         self.writer = FunctionWriter(fallback="False")
         self._fingerprints = fingerprints
-        # `_input_keys`, (id of an owner, key), are values that are not compared; `_reads` are attributes that count.
+        # Values in `_input_keys` (pairs of an owner's id and a key) are not compared; only attributes in `_reads` are.
         self._input_keys, self._reads = fingerprints().input_keys, fingerprints().reads
         self._visited: dict[int, tuple[str, Any]] = {}  # id of a container -> (its variable, the container)
-        self._classes: set[type] = set()
+        self._compared_classes: set[type] = set()
 
     def release_containers(self) -> None:
-        """Release the visited containers: the comparisons of classes refer to this writer."""
+        """Release the visited containers, because the generated comparisons of classes keep this writer alive."""
         self._visited.clear()
 
     def read_expression(self, read: Callable[[], Any], binding: Binding | None) -> str:
-        """Return the expression that reads a value again."""
+        """Return the expression by which the generated code reads a value."""
         if binding is None:
             return f"{self.writer.constant(read)}()"
         container, key = binding
@@ -90,7 +89,7 @@ class _CheckWriter:
         return f"{constant}.cell_contents" if key is None else f"{constant}[{key!r}]"
 
     def compare(self, value: Any, expression: str) -> None:
-        """Write the comparison of the value with the current one, which `expression` reads."""
+        """Write the comparison of `value` with what `expression` reads when the checker runs."""
         if value is None or value is True or value is False:
             self.writer.require(f"{expression} is {value}")
             return
@@ -148,7 +147,7 @@ class _CheckWriter:
                 self.compare(part, f"{attributes}[{name!r}]")
 
     def _require_names(self, attributes: str, names: frozenset[str], present: frozenset[str]) -> None:
-        """Require that of these names the same ones are present in the dict `attributes`."""
+        """Require that the dict in the variable `attributes` has, of `names`, only those that are `present` now."""
         self.writer.require(f"{attributes}.keys() & {self.writer.constant(names)} == {self.writer.constant(present)}")
 
     def _compare_parts(self, value: Any, variable: str) -> None:
@@ -164,7 +163,7 @@ class _CheckWriter:
         keys = list(base.keys(value) if base is dict else range(base.__len__(value)))
         is_exact_builtin = type(value) is base
         if len(keys) > _MAX_ITEMS or not all(type(key) in (str, int, bytes) for key in keys):
-            self._compare_many_items(value, variable)
+            self._compare_as_a_whole(value, variable)
             return
         if base is dict:
             keys_expression = variable if is_exact_builtin else f"{self.writer.constant(dict.keys)}({variable})"
@@ -174,7 +173,7 @@ class _CheckWriter:
             self.writer.require(f"{get_length}({variable}) == {len(keys)}")
         get_item = "" if is_exact_builtin else self.writer.constant(base.__getitem__)
         if base is not dict and any((id(value), key) in self._input_keys for key in keys):
-            self.writer.require_same(value, variable)  # inputs of the trace are read from this very object
+            self.writer.require_same(value, variable)  # not an equal one, as inputs of the trace are read from it
         for key in keys:
             if base is dict or (id(value), key) not in self._input_keys:
                 item_expression = f"{variable}[{key!r}]" if is_exact_builtin else f"{get_item}({variable}, {key!r})"
@@ -182,23 +181,23 @@ class _CheckWriter:
         if not is_exact_builtin:
             self._compare_attributes(value, variable)
 
-    def _compare_many_items(self, value: Any, variable: str) -> None:
+    def _compare_as_a_whole(self, value: Any, variable: str) -> None:
         """Compare the items of a large container by identity if they are immutable; otherwise compare fingerprints.
 
         If an item was replaced by an equal object, the comparison fails, and fingerprints decide (see the module).
         """
         cls = type(value)
         is_partly_compared = any(owner == id(value) for owner, _ in self._input_keys)
-        views: list[Any] = [dict.keys(value), dict.values(value)] if cls is dict else [value]
-        items_by_view = [list(view) for view in views]
-        has_only_atoms = {type(item) for item in chain(*items_by_view)} <= _ATOM_TYPES
+        # The items, of a dict its keys and its values, each with the suffix that reads them from the variable.
+        item_lists = [("", list(value))] + ([(".values()", list(dict.values(value)))] if cls is dict else [])
+        has_only_atoms = {type(item) for _, items in item_lists for item in items} <= _ATOM_TYPES
         if cls not in (list, tuple, dict) or is_partly_compared or not has_only_atoms:
             self._compare_fingerprint(value, variable)
             return
         self.writer.require(f"len({variable}) == {len(value)}")
-        for method, expected in zip(("", ".values()"), items_by_view, strict=False):
+        for suffix, items in item_lists:
             is_same = self.writer.constant(operator.is_)
-            comparisons = f"map({is_same}, {variable}{method}, {self.writer.constant(expected)})"
+            comparisons = f"map({is_same}, {variable}{suffix}, {self.writer.constant(items)})"
             self.writer.require(f"all({comparisons})")
 
     def _compare_array(self, value: np.ndarray, variable: str) -> None:
@@ -243,9 +242,9 @@ class _CheckWriter:
 
     def _compare_class(self, cls: type) -> None:
         """Compare the bases and attributes of a class: by identity, and mutable attributes by fingerprint as well."""
-        if cls in self._classes:
+        if cls in self._compared_classes:
             return
-        self._classes.add(cls)
+        self._compared_classes.add(cls)
         self.writer.require(f"{self.writer.constant(cls)}.__mro__ is {self.writer.constant(cls.__mro__)}")
         read_names = self._reads.names_for_class(cls) if self._reads is not None else None
         for base in filter(is_user_code, cls.__mro__):
@@ -258,7 +257,7 @@ class _CheckWriter:
             ids = self.writer.constant([id(part) for part in parts.values()])
             self.writer.require(f"[*map(id, map({namespace}.get, {self.writer.constant(list(parts))}))] == {ids}")
             functions = [function for part in parts.values() for function in _functions_of(part)]
-            self._compare_functions([f for f in functions if is_user_code(f) and _is_compared_by_parts(f)])
+            self._compare_functions(list(filter(_is_users_compared_by_parts, functions)))
             for name, part in parts.items():
                 if type(part) is dict and not part:
                     self.writer.require(f"not {namespace}[{name!r}]")
@@ -270,6 +269,7 @@ class _CheckWriter:
                     self.writer.require(f"{expression} == {self.writer.constant(fingerprint(part))}")
 
     def _compare_functions(self, functions: list[types.FunctionType]) -> None:
+        """Compare the code, defaults and attributes of functions, all at once."""
         if functions:
             expression = f"[*map({self.writer.constant(_GET_FUNCTION_PARTS)}, {self.writer.constant(functions)})]"
             parts_of_functions = map(_GET_FUNCTION_PARTS, functions)
@@ -314,8 +314,15 @@ def _has_only_compared_functions(value: Any) -> bool:
     return bool(functions) and all(map(_is_compared_by_parts, functions))
 
 
+def _is_users_compared_by_parts(function: Any) -> bool:
+    return is_user_code(function) and _is_compared_by_parts(function)
+
+
 def _is_compared_by_parts(value: Any) -> bool:
-    """Return whether a function is not the user's, or has only code, immutable defaults and special attributes."""
+    """Return whether `value` is a function for which the comparison in `_compare_functions` suffices.
+
+    That holds for functions that are not the user's, or have immutable defaults and only special attributes.
+    """
     if not isinstance(value, types.FunctionType) or (value.__kwdefaults__ and is_user_code(value)):
         return False
     if not is_user_code(value):

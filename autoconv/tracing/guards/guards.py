@@ -36,7 +36,7 @@ from autoconv.tracing.guards.trace_restrictions import RunPlain
 
 _SEARCH_DEPTH = 6  # depth to which objects and lists are searched for possible inputs
 _MAX_SEARCHED_ITEMS = 256  # items of a list that is searched
-_CHECKER_ATTEMPTS = (2, 4, 8)  # comparisons of fingerprints in a row at which a checker is written
+_CHECKER_ATTEMPTS = (2, 4, 8)  # a checker is generated at these numbers of consecutive comparisons of fingerprints
 _INPUT_TYPES = (np.ndarray, int, float)  # classes of values that become inputs if they change from call to call
 # Values in which no attributes are searched.
 _TYPES_WITHOUT_LOCATIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
@@ -46,8 +46,8 @@ _TYPES_WITHOUT_LOCATIONS = (types.FunctionType, types.BuiltinFunctionType, types
 class Guards:
     """The names that traced functions read, with fingerprints of their values.
 
-    `unguarded` describes values that cannot be guarded; `arrays` are the reachable arrays, by id. With `runs_plain`, a
-    call runs plain where tracing itself would change a value, such as an iterator. `input_keys` are the keys of
+    `unguarded` describes values that cannot be guarded; `arrays` are the reachable arrays, by id. If `runs_plain` is
+    true, a call runs plain where tracing itself would change a value, such as an iterator. `input_keys` are the keys of
     locations that are inputs of the trace and are not guarded; `restart_with_inputs` restarts the trace with further
     inputs. `on_class_read` is called with the class of an object before its methods run; its second argument is true
     if instances may exist outside the trace.
@@ -57,7 +57,7 @@ class Guards:
     function: Any = None  # the traced function, if it is one of Python's
     input_keys: frozenset[Any] = frozenset()
     restart_with_inputs: Callable[[list[journal.Location]], Any] = lambda locations: None
-    on_class_read: Callable[[type, bool], Any] = lambda kind, is_outside: None
+    on_class_read: Callable[[type, bool], Any] = lambda cls, has_outside_instances: None
     compared_classes: set[type] = field(default_factory=set)  # classes of the values that are read
     object_classes: set[type] = field(default_factory=set)  # classes with instances outside the trace
     # (name, function that reads its value, fingerprint of the value, binding)
@@ -71,11 +71,11 @@ class Guards:
     _unexamined: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
     _locations: list[journal.Location] = field(default_factory=list)
     _included_guards: list[Any] = field(default_factory=list)
-    _one_element_arrays: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)  # arrays with copies
+    _one_element_arrays: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)  # pairs of array and copy
     # True if a frozenset is read, and a traced function's file lacks "frozenset": see `passes/in_place_operators.py`.
     unnamed_frozensets: bool = False
-    reached_values: list[Any] = field(default_factory=list)  # the values reachable from the names at the trace's end
-    _files: set[str] = field(default_factory=set)  # of the traced functions
+    reached_values: list[Any] = field(default_factory=list)  # values reachable from the names at the trace's end
+    _files: set[str] = field(default_factory=set)  # file names of the traced functions
     _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # names whose values are modules
     _searched_module_attributes: frozenset[str] = frozenset()  # names of attributes at the last search of `_modules`
     reads: AttributeReads | None = None  # the attributes that count; None: all
@@ -117,7 +117,7 @@ class Guards:
                 self._watch(name, functools.partial(_cell_content, cell), (id(cell),), (cell, None))
 
     def _has_write_only_methods(self, value: Any) -> bool:
-        """Return whether methods such as `append` of the value act in the same way whatever it contains."""
+        """Return whether methods such as `append` do not depend on what the value contains, so it needs no guard."""
         return not self.runs_plain and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
 
     def include(self, other: Guards) -> None:
@@ -194,13 +194,13 @@ class Guards:
                 fingerprints.of(read())
             self.compared_classes |= fingerprints.compared_classes
             self.object_classes |= fingerprints.object_classes
-            one_element_arrays = [a for a in fingerprints.arrays.values() if a.size == 1 and a.flags.writeable]
-            self._one_element_arrays += [(a, a.copy()) for a in one_element_arrays]
+            arrays = [array for array in fingerprints.arrays.values() if array.size == 1 and array.flags.writeable]
+            self._one_element_arrays += [(array, array.copy()) for array in arrays]
         self._unexamined.clear()
         if not self.compared_classes <= self.object_classes:  # objects may be nested deeper than the search goes
             self.object_classes |= reachable_classes(self.values())
-        for kind in self.compared_classes:
-            self.on_class_read(kind, kind in self.object_classes)
+        for cls in self.compared_classes:
+            self.on_class_read(cls, cls in self.object_classes)
 
     def current_reads(self) -> AttributeReads | None:
         """Return the reads of the functions found so far, from the current values; None if they are unknown."""
@@ -221,7 +221,7 @@ class Guards:
         return False
 
     def is_watched(self, key: Any) -> bool:
-        """Return whether the name with that key is watched; such a name existed before the trace."""
+        """Return whether the name with that key is guarded or an input; such a name existed before the trace."""
         return key in self._keys
 
     def locations(self) -> Iterator[journal.Location]:
@@ -269,11 +269,11 @@ class Guards:
         The analysis takes a name that decides a branch for a number. It therefore does not see that `x += 1` changes
         an array of one element in place (see `analysis.numbers.possibly_aliased_names`).
         """
-        changed_arrays = [(a, before) for a, before in self._one_element_arrays if a.tobytes() != before.tobytes()]
-        for array, before in changed_arrays:
-            array[...] = before
+        pairs = [(array, copy) for array, copy in self._one_element_arrays if array.tobytes() != copy.tobytes()]
+        for array, copy in pairs:
+            array[...] = copy
         self._one_element_arrays.clear()
-        return bool(changed_arrays)
+        return bool(pairs)
 
     def changed_inputs(self) -> Iterator[tuple[journal.Location, Any]]:
         """Iterate over the arrays and numbers that changed, as (location of the name or attribute, new value)."""
@@ -290,7 +290,7 @@ class Guards:
 
         `expected` is the former fingerprint of the object or list.
         """
-        # A fingerprint is the class, the parts' fingerprints and, for an object, a third item.
+        # The forms of fingerprints are those that the module `fingerprints` describes.
         parts = [*raw_items(value)] if isinstance(value, (list, tuple)) else []
         if parts and expected[0] is type(value) and len(expected[1]) == len(parts):
             for position, (part, before) in enumerate(zip(parts, expected[1], strict=True)):
@@ -311,7 +311,7 @@ class Guards:
                 yield from self._changed_parts(part, before, depth - 1)
 
     def _differs(self, value: Any, expected: Any) -> bool:
-        """Return whether the value, of the same class, may have changed; a large array always may."""
+        """Return whether a value may have changed and is still of the same class; a large array always may."""
         if isinstance(value, np.ndarray):
             return expected[0] is np.ndarray and (is_large(value) or self._fingerprints().of(value) != expected)
         return expected[0] is type(value) and self._fingerprints().of(value) != expected
@@ -333,8 +333,8 @@ class Guards:
         if self._checker is not None and self._checker():
             return ""
         self._fingerprint_checks += 1
-        writes_checker = self._fingerprint_checks in _CHECKER_ATTEMPTS
-        new_checker = generate_checker(self.checks, self._fingerprints) if writes_checker else None
+        makes_checker = self._fingerprint_checks in _CHECKER_ATTEMPTS
+        new_checker = generate_checker(self.checks, self._fingerprints) if makes_checker else None
         for name, read, expected, _ in self.checks:
             try:
                 fingerprint = self._fingerprints().of(read())

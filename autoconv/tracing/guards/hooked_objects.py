@@ -1,6 +1,7 @@
-"""Refusal of objects that run code of the program whenever they are examined (see `support/attribute_hooks.py`).
+"""Refusal of hooked objects: those that run code of the program whenever they are examined.
 
-A guard would call that code. So a call that involves such an object runs plain, without any access to the object.
+Their classes define `__getattribute__` (see `support/attribute_hooks.py`), which a guard would call.
+So a call that involves such an object runs plain, without any access to the object.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ _ARGUMENT_LIMIT = 64  # objects that are examined on each call without a trace
 
 
 def refuse_hooked_names(function: types.FunctionType) -> None:
-    """Raise RunPlain if an object that runs code when it is read is reachable from a name, cell or default."""
+    """Raise RunPlain if a hooked object is reachable from a name, cell or default of the function."""
     refuse_hooked_objects(_named_values(function))
 
 
 def refuse_hooked_objects(values: Iterable[Any], limit: int = MAX_EXAMINED) -> None:
-    """Raise RunPlain if such an object is among the first `limit` objects that are reachable from the values."""
+    """Raise RunPlain if a hooked object is among the first `limit` objects that are reachable from the values."""
     cls = hooked_class(values, limit)
     if cls is not None:
         raise RunPlain(f"{cls.__name__} defines __getattribute__, which Python calls whenever its objects are examined")
 
 
 def find_hook_reason(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """Return the reason for running a call plain; "" if no such object is reachable from arguments and defaults."""
+    """Return why a call has to run plain; "" if no hooked object is reachable from its arguments and defaults."""
     defaults = getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)
     try:
         refuse_hooked_objects((*args, *kwargs.values(), *defaults), _ARGUMENT_LIMIT)

@@ -9,7 +9,7 @@ from autoconv.optimise.unboxing.argument_lists import mark_number_lists
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, VariableKey
 
-_ITEM_TYPES = {
+_ITEM_TYPES = {  # `ObjectKey.item_kind` -> type of a Python number of that class
     kind: TensorType(dtype, (), True) for kind, dtype in (("int", int64), ("float", float64), ("bool", bool_))
 }
 
@@ -22,6 +22,6 @@ def list_item_type(key: object) -> tuple[TensorType, int] | None:
 def mark_list_facts(graph: Graph, key: Key) -> Graph:
     """Return the graph with marks on the parameters that are lists of numbers, by the key of its trace."""
     inputs = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))]
-    facts = {position: list_item_type(leaf) for position, leaf in enumerate(inputs)}
-    known_facts = {position: item_type for position, item_type in facts.items() if item_type is not None}
-    return mark_number_lists(graph, known_facts) if known_facts else graph
+    facts = ((position, list_item_type(leaf)) for position, leaf in enumerate(inputs))
+    list_facts = {position: fact for position, fact in facts if fact is not None}
+    return mark_number_lists(graph, list_facts) if list_facts else graph

@@ -1,7 +1,7 @@
 """NumPy's floating-point error state (np.errstate, np.seterr), which only plain Python can honour.
 
-NumPy 2 keeps it in a context variable. While the variable has its default, nothing was requested, and the test is
-cheap.
+NumPy 2 keeps it in a context variable. While the variable has its default, the program has requested no other state;
+this is quick to test.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NUMPY = str(Path(np.__file__).parent)
 def report_constant_errors(report: Callable[[], None]) -> Iterator[None]:
     """Call `report` if NumPy would warn of a floating-point error in a computation of the program on plain values.
 
-    A trace computes the results once; they are constants of its graph, which raises no flag for them.
+    Such results are computed once, while tracing. They are constants of the graph, so its runs set no flags for them.
     """
 
     def note_error(error: str, flag: int) -> None:
@@ -42,7 +42,8 @@ def report_constant_errors(report: Callable[[], None]) -> Iterator[None]:
         if frame is None or not frame.f_code.co_filename.startswith(_PACKAGE):
             report()
 
-    # Errors that are ignored now are reported as well: later calls of the trace may not ignore them.
+    # Errors that are ignored now are reported as well, because they may not be ignored in later calls. Underflow is the
+    # exception, as it is ignored by default.
     call_actions: Any = {error: "call" for error, action in np.geterr().items() if action == "warn" or error != "under"}
     with np.errstate(**call_actions, call=note_error):
         yield
@@ -56,7 +57,10 @@ def acts_on_floats() -> bool:
 
 
 def has_actions() -> bool:
-    """Return whether NumPy's error state is a capsule that holds an action of three bits for each kind of error."""
+    """Return whether NumPy's error state has the memory layout that native code expects.
+
+    It has to be a capsule whose pointer is to an int, with an action of three bits for each kind of error.
+    """
     if VARIABLE is None:
         return False
     states: list[tuple[dict[str, Any], int]] = [

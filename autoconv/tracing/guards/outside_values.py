@@ -26,7 +26,7 @@ _ATOMS = frozenset(ATOMS)
 
 
 class OutsideValues:
-    """The outside values that a trace read, and the arrays that its arguments must not overlap."""
+    """The outside arrays and containers that a trace read, and that arguments must not overlap."""
 
     def __init__(
         self, arrays: Sequence[weakref.ref[np.ndarray]] = (), containers: OutsideContainers | None = None
@@ -52,15 +52,14 @@ class OutsideContainers:
     """The containers that are reachable from the guarded names at the time of a call.
 
     They are searched for on each call, because a name may be bound to another, equal container between calls. Guards
-    check their classes, lengths and keys. `written_containers` are all containers that the graph may change, or None
-    if these are unknown. If they are known, only containers with the class, and the length or keys, of one of them
-    count.
+    check that their forms (class, length and keys) stay the same. `written_containers` are all containers that the
+    graph may change, or None if these are unknown. If they are known, only containers of the form of one of them count.
     """
 
     def __init__(self, guards: Guards, written_containers: Sequence[Any] | None = None) -> None:
         self._attribute_names = None if guards.reads is None else guards.reads.attribute_names_if_all_known
         self._reads_of_objects = guards.reads
-        self._forms = None if written_containers is None else set(map(_form_of, written_containers))
+        self._written_forms = None if written_containers is None else set(map(_form_of, written_containers))
         self._input_keys = guards.input_keys
         readers = [read for _, read, _, _ in guards.checks]
         self._readers: list[Callable[[], Any]] = [
@@ -84,7 +83,7 @@ class OutsideContainers:
         return values_reached_by_names(values, self._attribute_names, self._input_keys, self._reads_of_objects)
 
     def _is_relevant(self, value: Any) -> bool:
-        return _is_container(value) and (self._forms is None or _form_of(value) in self._forms)
+        return _is_container(value) and (self._written_forms is None or _form_of(value) in self._written_forms)
 
 
 def values_reached_by_names(
@@ -95,8 +94,8 @@ def values_reached_by_names(
 ) -> Iterator[Any]:
     """Iterate over the values and their parts; also over the attributes of classes and modules, by these names.
 
-    None stands for all names. Defaults and attributes of functions are among the parts. `input_keys` and
-    `reads` are as in `reachable_values`.
+    If `names` is None, all attributes of classes and modules count. Defaults and attributes of functions are among the
+    parts. `input_keys` and `reads` are as in `reachable_values`.
     """
     visited_ids: set[int] = set()
     pending = list(values)
@@ -114,7 +113,7 @@ def _parts(
     value: Any, names: frozenset[str] | None, input_keys: frozenset[Any], reads: AttributeReads | None,
     visited_ids: set[int],
 ) -> Iterator[Any]:
-    """Yield the parts of an outside value through which a call may reach further values."""
+    """Yield those parts of a value that `reachable_values` leaves out; parameters as in `values_reached_by_names`."""
     if isinstance(value, types.ModuleType):
         if value.__name__ not in sys.stdlib_module_names:  # `sys.modules` would lead to all objects
             yield from guarded_module_attributes(value, frozenset(vars(value)) if names is None else names).values()
@@ -127,10 +126,11 @@ def _parts(
         function = getattr(value, "python_function", None) if hasattr(type(value), "__autoconv_function__") else None
         yield from () if function is None else (function,)
     else:
-        kind = value if issubclass(type(value), type) else type(value)  # `__class__` may run code
-        if kind is not value and kind.__module__ not in ("numpy", "builtins"):
+        is_class = issubclass(type(value), type)  # `isinstance` reads `__class__`, which may run code of the program
+        cls = value if is_class else type(value)
+        if not is_class and cls.__module__ not in ("numpy", "builtins"):
             yield from attribute_values(value, input_keys, reads)
-        for base in kind.__mro__ if id(kind) not in visited_ids or kind is value else ():
+        for base in cls.__mro__ if id(cls) not in visited_ids or is_class else ():
             visited_ids.add(id(base))
             attributes = guarded_class_attributes(base, names)
             yield from (part for name, part in attributes if (id(base), name) not in input_keys)

@@ -19,7 +19,10 @@ class TooLong(Exception):
 
 
 class FunctionWriter:
-    """Writer of a function, statement by statement; it returns `fallback` as soon as a requirement fails or raises."""
+    """Writer of a function, statement by statement.
+
+    The function returns the expression `fallback` as soon as a requirement fails or raises.
+    """
 
     def __init__(self, parameters: str = "", fallback: str = "None") -> None:
         self._header = f"def function({parameters}):"
@@ -37,7 +40,7 @@ class FunctionWriter:
         return function
 
     def constant(self, value: Any) -> str:
-        """Return a name for the value."""
+        """Return a new name by which the function refers to the value."""
         name = f"k{len(self._constants)}"
         self._constants[name] = value
         return name
@@ -60,26 +63,26 @@ class FunctionWriter:
 
     def require_equal(self, value: Any, expression: str) -> None:
         """Require that the value of the expression is an equivalent number, text or range of the same class."""
-        constant, kind = self.constant(value), self.constant(type(value))
+        constant, cls = self.constant(value), self.constant(type(value))
         if isinstance(value, enum.Enum):
             self.require(f"{expression} is {constant}")
             return
         comparison = "{0} == {1}"
         if isinstance(value, np.generic):
             comparison = "{0}.tobytes() == {1}.tobytes()"
-        elif isinstance(value, (complex, range)) or (isinstance(value, float) and not abs(value) > 0):
+        elif isinstance(value, (complex, range)) or (isinstance(value, float) and not abs(value) > 0):  # zero or nan
             # `==` ignores the sign of zero and the bounds of ranges with equal numbers, and nan differs from itself.
             comparison = "repr({0}) == repr({1})"
         if isinstance(value, (int, float, complex, str, bytes)) and type(value).__module__ not in ("builtins", "numpy"):
             is_equal = f"{self.constant(exact_value)}({expression}) == {self.constant(exact_value(value))}"
         else:
             is_equal = comparison.format(expression, constant)
-        self.require(f"({expression} is {constant} or type({expression}) is {kind} and {is_equal})")
+        self.require(f"({expression} is {constant} or type({expression}) is {cls} and {is_equal})")
 
     def require_keys(self, keys: list[Any], expression: str) -> None:
         """Require a dict's keys, their order and their classes."""
-        kinds = self.constant([type(key) for key in keys])
-        self.require(f"[*{expression}] == {self.constant(keys)} and [*map(type, {expression})] == {kinds}")
+        classes = self.constant([type(key) for key in keys])
+        self.require(f"[*{expression}] == {self.constant(keys)} and [*map(type, {expression})] == {classes}")
 
     def _write(self, line: str) -> None:
         if len(self._lines) >= _MAX_LINES:

@@ -71,12 +71,12 @@ _LIMIT_MESSAGES = {
     SECONDS: "recording the trace takes more than {:.1f} s",
     ATTEMPT: "the trace was restarted more than {:,} times, because of what it writes or what its objects are",
 }
-_UNCHANGING_OWNERS = (str, bytes, int, float, bool, complex, tuple, frozenset, range)
-_PURE_OWNERS = (*_UNCHANGING_OWNERS, list, dict, set)  # a list's own methods change no other object
+_IMMUTABLE_CLASSES = (str, bytes, int, float, bool, complex, tuple, frozenset, range)
+_METHOD_OWNERS = (*_IMMUTABLE_CLASSES, list, dict, set)  # classes whose builtin methods change no object but their own
 
 
 class RunPlain(AbandonTrace):
-    """The call has to run as plain Python, for `reason`."""
+    """Raised to abandon the trace, as the call has to run as plain Python for `reason`, a text for users."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -87,8 +87,9 @@ class TracingBudget:
     """The cost of tracing for one call: calls and iterations of loops that ran in Python, recorded nodes, and attempts.
 
     A trace runs an iteration some fifty times as slowly as Python does, and a call some five hundred times. A node
-    takes longer to compile than most ops take to run. A call whose trace exceeds one of `WORK_LIMITS` runs plain, and
-    if `is_timed`, also one that takes longer than `SECONDS_LIMIT` to record. A call of the object counts one `unit`.
+    takes longer to compile than most ops take to run. A call whose trace exceeds one of `WORK_LIMITS` runs plain. If
+    `is_timed` is true, so does one that takes longer than `SECONDS_LIMIT` to record. Calling the budget counts one
+    `unit`, a key of `WORK_LIMITS`.
     """
 
     __slots__ = ("_end", "counts")
@@ -106,7 +107,10 @@ class TracingBudget:
 
 
 class Specialise(AbandonTrace):
-    """Python code needs values of arguments while tracing: those at `leaves` become part of the cache key."""
+    """Raised to restart the trace with the values of the leaves at the positions `leaves` as part of the cache key.
+
+    Python code needs these values while tracing.
+    """
 
     def __init__(self, leaves: frozenset[int]) -> None:
         self.leaves = leaves
@@ -119,7 +123,8 @@ def require_pure(trace: Trace, function: Any) -> None:
         raise RunPlain(f"{function.name} is given {function.description}")
     module = getattr(function, "__module__", None) or ""
     is_of_autoconv = module.partition(".")[0] == "autoconv"
-    trace.uses_tensors |= is_of_autoconv and not module.startswith("autoconv.operators.")  # code of library functions
+    is_operator = module.startswith("autoconv.operators.")  # which converted code of library functions calls as well
+    trace.uses_tensors |= is_of_autoconv and not is_operator
     if is_kind_preserving(function):
         return
     if trace.uses_arrays and is_of_autoconv:
@@ -151,9 +156,9 @@ def _has_no_effects(function: Any) -> bool:
         owner = getattr(function, "__self__", None)
         if isinstance(owner, (np.ndarray, np.generic)):  # an array of the program, guarded by its contents
             return function.__name__ in _READING_METHODS
-        return isinstance(owner, _PURE_OWNERS) and not isinstance(owner, types.ModuleType)
+        return isinstance(owner, _METHOD_OWNERS) and not isinstance(owner, types.ModuleType)
     if isinstance(function, (types.WrapperDescriptorType, types.MethodDescriptorType)):  # such as tuple.__getitem__
-        return function.__objclass__ in _UNCHANGING_OWNERS
+        return function.__objclass__ in _IMMUTABLE_CLASSES
     if isinstance(function, type):
         if issubclass(function, (BaseException, tuple)):
             has_own_creation = is_user_defined(function.__new__) or is_user_defined(function.__init__)
@@ -162,20 +167,20 @@ def _has_no_effects(function: Any) -> bool:
     return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # as with frompyfunc
 
 
-def _has_plain_metaclass(kind: type) -> bool:
-    """Return whether the metaclass is one of Python's own, so that a call of the class only makes an object."""
-    return type(kind).__call__ is type.__call__
+def _has_plain_metaclass(cls: type) -> bool:
+    """Return whether the metaclass does not define `__call__`, so that a call of the class only makes an object."""
+    return type(cls).__call__ is type.__call__
 
 
 def check_identities(result: Any, outside_values: Iterable[Any], stored_values: Iterable[Any]) -> None:
     """Preserve the identity of lists and dicts that are both in the result and in one of `stored_values`.
 
-    They become objects of the graph; of other containers the graph returns copies. `outside_values` are the values that
-    existed before the call, with their parts. RestartTrace or RunPlain is raised if the result has a container among
-    these.
+    They become objects of the graph; other containers in the result are new ones on each call. `outside_values` are the
+    values that existed before the call, with their parts. RestartTrace or RunPlain is raised if the result has a
+    container among these.
     """
     stored_values = [*stored_values]
-    candidates = (part for part in outside_values if type(part) not in _UNCHANGING_OWNERS)
+    candidates = (part for part in outside_values if type(part) not in _IMMUTABLE_CLASSES)
     outside_ids = {id(part) for part in candidates if not _is_created_by_trace(part)}
     written_ids = {id(part) for value in stored_values for part in _containers_in_result(value)}
     for alternative in result.values if type(result) is Variant else (result,):
@@ -200,7 +205,7 @@ def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]
             description = f"{with_article(plain_class(part))} is returned that existed before the call"
             region.contract.before_write(part, description)
         if id(part) in seen_ids and type(part) in PLAIN_OF and id(part) not in region.trace.frozen_objects:
-            materialise(part)  # one object of the graph, for both references
+            materialise(part)  # both references then are to one object of the graph
         elif id(part) in seen_ids:
             raise RunPlain(f"{with_article(plain_class(part))} is returned that has another name too")
         seen_ids.add(id(part))
@@ -209,8 +214,8 @@ def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]
 def _containers_in_result(value: Any, ancestors: tuple[Any, ...] = ()) -> Iterator[Any]:
     """Iterate over the lists, dicts, sets and dataclasses in a result, once for each path to them.
 
-    A part in several arms of one variant counts once, because only one arm exists at run time. Objects that the call
-    makes are searched as well, unless they are among `ancestors`.
+    A part in several arms of one variant counts once, because only one arm exists at run time. Attributes of
+    objects that the call makes are searched as well, unless the object is among `ancestors`, those on the path to it.
     """
     if type(value) is Variant:
         yield from {id(part): part for arm in value.values for part in _containers_in_result(arm, ancestors)}.values()
@@ -240,15 +245,15 @@ def require_undoable_guesses(graph: Graph) -> None:
         )
 
 
-# op that accesses an attribute -> True if it writes
+# Name of an op that accesses an attribute -> whether it writes the attribute.
 _WRITES_ATTRIBUTE = {"object_get_attribute": False, "object_method": False, "object_set_attribute": True,
              "object_delete_attribute": True}  # fmt: skip
 
 
-def require_undoable_attributes(graph: Graph, kinds: Iterable[type]) -> None:
-    """Raise RunPlain where an attribute of one of several objects may run user code, and effects cannot be undone.
+def require_undoable_attributes(graph: Graph, classes: Iterable[type]) -> None:
+    """Raise RunPlain where an attribute of an unknown object may run user code, and effects cannot be undone.
 
-    `kinds` are the classes that the object may have. If the attribute runs user code, the call has to be repeated.
+    `classes` are those that the object may have. A call whose graph meets such an attribute has to be repeated.
     """
     if can_undo(graph) and not any(map(may_be_irreversible, graph.walk())):
         return
@@ -256,27 +261,32 @@ def require_undoable_attributes(graph: Graph, kinds: Iterable[type]) -> None:
         if node.op.name in _WRITES_ATTRIBUTE and node.inputs[0].type == ObjectType():
             name = node.attributes["name"]
             writes = _WRITES_ATTRIBUTE[node.op.name]
-            kind = next(
+            cls = next(
                 (
-                    kind for kind in kinds
-                    if runs_user_code(kind, name, writes) or (not writes and may_compute_attribute(kind, name))
+                    cls for cls in classes
+                    if runs_user_code(cls, name, writes) or (not writes and may_compute_attribute(cls, name))
                 ),
                 None,
             )  # fmt: skip
-            if kind is not None:
+            if cls is not None:
                 line_text = "" if node.span is None else f" in line {node.span.line}"
                 raise RunPlain(
-                    f"the attribute {name!r}{line_text} may be that of {with_article(kind)}, whose code would run, and "
+                    f"the attribute {name!r}{line_text} may be that of {with_article(cls)}, whose code would run, and "
                     "what the call prints, draws or writes cannot be undone"
                 )
+
+
+def _is_printed_alike(value: Any) -> bool:
+    """Return whether `str` of the value is known, or its text at run time depends on a number alone."""
+    is_number = isinstance(value, SymbolicTensor) and value.weak
+    return is_number or isinstance(value, (str, int, float, bool, type(None)))
 
 
 def record_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:
     """Record a print as a node; a print to a file makes the call run plain."""
     if file is not None:
         raise RunPlain("print is given a file")
-    simple_types = (str, int, float, bool, type(None))
-    if not all(isinstance(v, simple_types) or (isinstance(v, SymbolicTensor) and v.weak) for v in values):
+    if not all(map(_is_printed_alike, values)):
         record_object("object_print", values, sep=sep, end=end)
         return
     template: list[Any] = []

@@ -21,8 +21,8 @@ from autoconv.tracing.key.call import Call
 def make_evaluator(trace: Trace, call: Call, outer_region: Region | None) -> Callable[[Value], Any]:
     """Return a function that takes a value of the root graph and returns its array in this call.
 
-    It returns None if the array is not available: an argument is unknown, the value belongs to a branch or a loop, or
-    it depends on an earlier write. `outer_region` is the region of the surrounding trace that makes the call,
+    The function returns None if the array is not available: the value depends on an unknown argument or an earlier
+    write, or belongs to a branch or a loop. `outer_region` is the region of the surrounding trace that makes the call,
     if any.
     """
 
@@ -31,7 +31,7 @@ def make_evaluator(trace: Trace, call: Call, outer_region: Region | None) -> Cal
         nodes = _backward_slice(graph, value)
         if nodes is None:
             return None
-        needed_values = {v for node in nodes for v in node.inputs} | {value}
+        needed_values = {operand for node in nodes for operand in node.inputs} | {value}
         values = _collect_arguments(call, graph, needed_values, outer_region)
         if values is None:
             return None
@@ -53,10 +53,10 @@ def _backward_slice(graph: Graph, value: Value) -> list[Node] | None:
         if needed_values.intersection(node.results):
             nodes.append(node)
             needed_values.update(node.inputs)
-    effects = [node.effects for node in nodes]
-    changes_something = any(effect & (Effects.WRITE | Effects.OUTPUT) for effect in effects)
+    has_side_effects = any(node.effects & (Effects.WRITE | Effects.OUTPUT) for node in nodes)
+    reads = any(node.effects & Effects.READ for node in nodes)
     graph_writes = any(node.effects & Effects.WRITE for node in graph.nodes)
-    if changes_something or (graph_writes and any(effect & Effects.READ for effect in effects)):
+    if has_side_effects or (reads and graph_writes):
         return None
     return nodes[::-1]
 
@@ -64,7 +64,7 @@ def _backward_slice(graph: Graph, value: Value) -> list[Node] | None:
 def _collect_arguments(
     call: Call, graph: Graph, values: set[Value], outer_region: Region | None
 ) -> dict[Value, Any] | None:
-    """Return the arrays of those of `values` that are parameters of arguments; None if one of them is unknown."""
+    """Return the arrays of the parameters for arguments that are among `values`; None if one is unknown."""
     arrays: dict[Value, Any] = {}
     parameters = iter(graph.parameters)
     for leaf, key in zip(call.leaves, call.key.leaves, strict=True):

@@ -27,15 +27,15 @@ def add_containers(call: Call, names: Collection[str]) -> None:
         call.leaves += containers
         call.names += [name] * len(containers)
     added_containers = call.leaves[len(call.key.leaves) :]
-    keys = (*call.key.leaves, *map(make_object_key, added_containers))
-    call.key = replace(call.key, leaves=keys, written_arguments=tuple(name for name, _ in written_templates))
+    leaf_keys = (*call.key.leaves, *map(make_object_key, added_containers))
+    call.key = replace(call.key, leaves=leaf_keys, written_arguments=tuple(name for name, _ in written_templates))
 
 
 def can_add_containers(call: Call, name: str) -> bool:
     """Return whether the containers of the argument `name` may become leaves.
 
-    It has to consist of lists, dicts and tuples, with an array in them or a dict without items, which calls may fill
-    with arrays.
+    The argument has to consist of lists, dicts and tuples. It has to have an array in them, or a dict without items,
+    which calls may fill with arrays.
     """
     start = 0
     for other_name, template in call.key.templates:
@@ -43,7 +43,7 @@ def can_add_containers(call: Call, name: str) -> bool:
         if other_name == name:
             if template is None or name in call.key.written_arguments or not consists_of_builtins(template):
                 return False
-            if flatten(call.arguments.get(name), loses_state)[1] != template:  # another value: an item of `**kwargs`
+            if flatten(call.arguments.get(name), loses_state)[1] != template:  # `name` is that of an item of `**kwargs`
                 return False
             return holds_arrays(call.key.leaves[start:end]) or has_empty_dict(template)
         start = end
@@ -51,7 +51,7 @@ def can_add_containers(call: Call, name: str) -> bool:
 
 
 def holds_arrays(leaf_keys: Sequence[LeafKey]) -> bool:
-    """Return whether a leaf is an array of the caller, which has memory of its own."""
+    """Return whether a leaf is a NumPy array of the caller, with at least one dimension."""
     return any(
         isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.is_of_array and key.type.shape != ())
         for key in leaf_keys

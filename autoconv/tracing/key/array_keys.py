@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -17,14 +18,15 @@ from autoconv.runtime.support.shape import TensorSpec
 class ArrayKey:
     """The layout of an array traced as memory.
 
-    `is_behaved`: it is an aligned, writeable ndarray of numbers or bools in native byte order, without overlaps.
+    `is_behaved` is true for an aligned, writeable ndarray of numbers or bools in native byte order whose elements do
+    not overlap.
     """
 
     type: ArrayType
     is_behaved: bool
 
     def join(self, other: ArrayKey) -> ArrayKey | None:
-        """Return the least general key that accepts both arrays, or None."""
+        """Return the least general key that accepts both arrays, or None if there is none."""
         own_type, other_type = self.type, other.type
         if (own_type.dtype, own_type.rank, self.is_behaved) != (other_type.dtype, other_type.rank, other.is_behaved):
             return None
@@ -47,7 +49,7 @@ def _has_disjoint_elements(array: np.ndarray) -> bool:
 
     Where they may overlap, NumPy buffers the operands of an in-place operation.
     """
-    extent = array.itemsize
+    extent = array.itemsize  # bytes that the elements along the dimensions visited so far span
     for stride, size in sorted((abs(stride), size) for stride, size in zip(array.strides, array.shape, strict=True)):
         if size > 1 and stride < extent:
             return False
@@ -71,10 +73,9 @@ def needs_numpy(value: Any) -> bool:
 
 
 def _has_repeated_memory(array: Any) -> bool:
-    """Return whether the elements take more bytes than the memory they span."""
-    return not array.flags.forc and array.nbytes > sum(
-        abs(stride) * (size - 1) for stride, size in zip(array.strides, array.shape, strict=True)
-    ) + array.itemsize
+    """Return whether the elements take more bytes than the memory that they span, so that some share it."""
+    gaps = (abs(stride) * (size - 1) for stride, size in zip(array.strides, array.shape, strict=True))
+    return not array.flags.forc and array.nbytes > sum(gaps) + array.itemsize
 
 
 _MAX_COPIED_BYTES = 1 << 20  # bytes of the largest array with repeated elements that is copied
@@ -91,5 +92,5 @@ def describe_array(array: Any) -> str:
 
 
 def may_overlap(arrays: Sequence[np.ndarray]) -> bool:
-    """Return whether some of the arrays may overlap."""
-    return any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
+    """Return whether two of the arrays may overlap."""
+    return any(np.may_share_memory(first, second) for first, second in itertools.combinations(arrays, 2))

@@ -19,14 +19,14 @@ from autoconv.runtime.support.structure import Template, loses_state
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.trace_types import TracingContext
 
-# The start of `TensorKey.origin` of an array that is read by its strides; the last stride follows in elements, if it
-# is known.
+# The prefix of `TensorKey.origin` for an array that is read by its strides. The last stride, in elements, follows if it
+# is part of the key.
 BY_STRIDES = "array by strides"
 
 
 @dataclass(frozen=True, slots=True)
 class TensorKey:
-    """A leaf that the graph receives as a tensor: the type, and in `origin` the form in which it was passed.
+    """A leaf that the graph receives as a tensor: its type, and in `origin` the form in which it was passed.
 
     Origins are "tensor", "number", "array", "array without dimensions", `BY_COLUMNS` and those with the prefix
     `BY_STRIDES`. `BY_COLUMNS` is for arrays in Fortran order, whose transpositions, in C order, the graph takes. From
@@ -44,7 +44,7 @@ class TensorKey:
 
     @property
     def is_of_tensor(self) -> bool:
-        """Return whether it was passed as a tensor that does not represent a Python number, as some on tapes do."""
+        """True if a tensor was passed that does not stand for a Python number, as tensors on tapes may do."""
         return self.origin == "tensor" and not is_number(self.type)
 
     @property
@@ -57,9 +57,9 @@ class TensorKey:
 
     @property
     def step(self) -> int | None:
-        """The last stride, in elements, of an array that is read by its strides; None if it is unknown."""
-        step_text = self.origin.removeprefix(BY_STRIDES)
-        return int(step_text) if step_text else None
+        """The last stride, in elements, of an array that is read by its strides; None if it is not part of the key."""
+        stride_text = self.origin.removeprefix(BY_STRIDES)
+        return int(stride_text) if stride_text else None
 
     def __str__(self) -> str:
         return repr(TensorSpec.from_type(self.type))
@@ -67,7 +67,7 @@ class TensorKey:
 
 @dataclass(frozen=True, slots=True)
 class VariableKey:
-    """A variable argument; `alias` numbers the distinct variables of a call, so that equal numbers are one variable."""
+    """A variable argument; `alias` is the number of the variable among the distinct variables of the call."""
 
     type: ResourceType
     trainable: bool
@@ -85,8 +85,8 @@ class ObjectKey:
     """A list, dict or other Python object that the graph receives unchanged: only its class matters."""
 
     kind: str
-    item_kind: str = ""  # "int", "float" or "bool": the items of a list, nested `depth` deep, judged by a sample
-    depth: int = 0
+    item_kind: str = ""  # class name of the numbers in a list, by a sample of items; "" for other lists and objects
+    depth: int = 0  # nesting of such a list: 1 for a list of numbers
 
     def __str__(self) -> str:
         kind = f"{'list[' * self.depth}{self.item_kind}{']' * self.depth}" if self.item_kind else self.kind
@@ -107,7 +107,7 @@ class SpecKey:
 
 
 class Literal:
-    """A plain value that is part of the key by type and value; floats by their bits, ranges by their bounds."""
+    """A Python value that is part of the key by type and value; floats count by their bits, ranges by their bounds."""
 
     __slots__ = ("key", "value")
 
@@ -129,9 +129,9 @@ class Literal:
 
 
 class Reference:
-    """Any other object, by a weak reference: compared by equality, or with `is_by_identity` by identity.
+    """Any other object, by a weak reference, compared by identity if `is_by_identity` is true, otherwise by equality.
 
-    A reference to a collected object equals nothing.
+    A reference to an object that was freed is equal to none. `get` returns the object, or None if it was freed.
     """
 
     __slots__ = ("get", "hash", "is_by_identity", "name")
@@ -187,7 +187,7 @@ class CustomKey:
 
 @dataclass(frozen=True, slots=True)
 class SharedKey:
-    """A written location whose value is one of the call's written containers: that with index `position`."""
+    """A written location that holds one of the call's written containers: the one at `position` among them."""
 
     position: int
 
@@ -209,10 +209,10 @@ class Key:
     """The cache key of one call: the structure of each argument, and a key for each leaf.
 
     Under `compile`, `orders` are the keys of dicts in order. If `memory` is true, arrays are traced as memory; if
-    `overlaps` is, these may overlap. `replica` is the number of a strategy's replica, which has its own traces because
-    it has its own copies of variables. `written_arguments` names the arguments whose lists and dicts are leaves as
-    well, after the leaves of the templates. In `templates`, containers of outer names and attributes follow the
-    arguments, each under an `OuterName`.
+    `overlaps` is true, they may overlap each other. `replica` is the number of a strategy's replica, which has its own
+    traces because it has its own copies of variables. `written_arguments` names the arguments whose lists and dicts are
+    leaves as well, after the leaves of the templates. In `templates`, containers of outer names and attributes follow
+    the arguments, each under an `OuterName`.
     """
 
     templates: tuple[tuple[str, Template | None], ...]

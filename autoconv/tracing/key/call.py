@@ -17,11 +17,12 @@ class Call:
     Written locations whose lists and dicts are flattened are `containers`, by their names among `arguments`. `facts`
     were found by earlier traces:
 
-    - ("holder", name): the attribute of that name holds objects of the graph; one name stands for items;
+    - ("holder", name): the attribute of that name holds objects of the graph; one reserved name stands for items;
     - ("class", name): objects of the class of that name are created in the graph;
     - ("made", (class, names)): the graph created instances of the class, which has special methods and these
       attributes;
-    - ("handlers", ""): an exception raised in a handler needs the handled exception as its context.
+    - ("handlers", ""): an exception raised in a handler needs the handled exception as its context;
+    - `PARTS_ARE_VIEWS`: real and imaginary parts of arrays are views of them.
     """
 
     key: Key
@@ -34,15 +35,15 @@ class Call:
     containers: dict[str, Location] = field(default_factory=dict)
     arrays_as_objects: bool = False  # arrays are passed as objects, because they could not be traced as memory
     facts: frozenset[tuple[str, Any]] = frozenset()
-    trace_reason: str = ""  # the reason for the trace, if it is known before the call is bound again
+    trace_reason: str = ""  # why the call needs a trace, as a text for users; "" if not known yet
     tracing_budget: Any = None  # the `TracingBudget` that all attempts to trace this call share
     restart_seconds: float = 0.0  # processor seconds in attempts that were restarted
-    fault: Exception | None = None  # an internal error met by its trace (see internal_errors.is_fault)
-    is_for_trace: bool = False  # whether the caller needs the trace itself
+    fault: Exception | None = None  # an internal error in its trace (see internal_errors.is_fault)
+    is_for_trace: bool = False  # whether the caller requests the trace, not a result
     # For a call that runs plain until a trace may pay: the kind of call whose seconds are counted (see
     # `plain_presumption`).
     deferred: Any = None
-    general_key: Key | None = None  # the key without the values of numbers that determine sizes
+    general_key: Key | None = None  # for a call specialised by numbers that decide sizes: the key for all values
 
     @property
     def all_locations(self) -> tuple[Location, ...]:

@@ -17,13 +17,14 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 
-Flat = tuple[list[Any], Template | None]  # the leaves of a value, and its template
+Flattened = tuple[list[Any], Template | None]  # the leaves of a value, and its template
 
 
 def open_component_types(template: Template | None, start: int) -> dict[int, TensorType]:
-    """Return the types that specs give to the components of composites, by leaf; the first leaf has index `start`.
+    """Return the types of the components of composites, as their specs give them, by position of the leaf.
 
-    The number of elements of a sparse tensor is an open size there, so calls with different numbers share a trace.
+    The first leaf has position `start`. In these types the number of elements of a sparse tensor is an open size, so
+    calls with different numbers share a trace.
     """
     if not contains_composite(template):
         return {}
@@ -31,8 +32,8 @@ def open_component_types(template: Template | None, start: int) -> dict[int, Ten
     return {position: spec.type for position, spec in specs if isinstance(spec, TensorSpec)}
 
 
-def fit_composites(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flat:
-    """Return the leaves and the template of a value, fitted to the part of an input signature with leaves `specs`.
+def fit_composites(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flattened:
+    """Return the leaves and the template of a value, fitted to `specs`, the leaves of its part of an input signature.
 
     `fit` takes the value's leaves, each composite as one leaf, and returns a leaf of the right type for each.
     """
@@ -41,13 +42,13 @@ def fit_composites(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Seq
     return _join_parts(parts, template)
 
 
-def _join_parts(parts: Sequence[Flat], template: Template | None) -> Flat:
+def _join_parts(parts: Sequence[Flattened], template: Template | None) -> Flattened:
     """Return the leaves of all parts, and the template with the template of each part in its place."""
     leaves = [leaf for leaves_of_part, _ in parts for leaf in leaves_of_part]
     return leaves, replace_leaves(template, iter([template_of_part for _, template_of_part in parts]))
 
 
-def _flatten_to_spec(leaf: Any, spec: Any) -> Flat:
+def _flatten_to_spec(leaf: Any, spec: Any) -> Flattened:
     """Return the leaves and template of a composite value, or of its spec; other leaves stay."""
     if not is_composite_spec(spec):
         return [leaf], None
@@ -60,7 +61,7 @@ def _flatten_to_spec(leaf: Any, spec: Any) -> Flat:
 def convert_lists_to_tensors(value: Any, spec: Any, as_spec: Callable[[Any, TensorSpec], Any]) -> Any:
     """Return an argument in which lists of numbers are tensors where the nested `spec` has a TensorSpec.
 
-    `as_spec` converts a list, or returns None. Parts that do not fit are unchanged.
+    `as_spec` returns a list as a tensor of the spec, or None if that is impossible. Parts that do not fit stay.
     """
     if isinstance(spec, TensorSpec):
         tensor = as_spec(value, spec) if isinstance(value, (list, tuple)) else None
@@ -68,5 +69,6 @@ def convert_lists_to_tensors(value: Any, spec: Any, as_spec: Callable[[Any, Tens
     if type(spec) is dict and type(value) is dict and spec.keys() == value.keys():
         return {key: convert_lists_to_tensors(part, spec[key], as_spec) for key, part in value.items()}
     if type(spec) in (list, tuple) and type(value) is type(spec) and len(value) == len(spec):
-        return type(spec)(convert_lists_to_tensors(v, s, as_spec) for v, s in zip(value, spec, strict=True))
+        pairs = zip(value, spec, strict=True)
+        return type(spec)(convert_lists_to_tensors(part, part_spec, as_spec) for part, part_spec in pairs)
     return value

@@ -10,6 +10,9 @@ def definition_of(function: Any) -> tuple[Any, ...]:
     return tuple(getattr(function, name, None) for name in ("__code__", "__defaults__", "__kwdefaults__"))
 
 
+_MISSING = object()
+
+
 class Definition:
     """The code and the defaults of a function at one time. Keyword defaults are compared by item as well."""
 
@@ -30,9 +33,10 @@ class Definition:
         )
 
     def _has_same_keyword_defaults(self, keyword_defaults: Any) -> bool:
-        items = self._keyword_defaults
-        return len(items) == len(keyword_defaults or ()) and all(
-            keyword_defaults.get(name, items) is value for name, value in items.items()
+        """Return whether the dict still has the same items, by identity of the values."""
+        expected = self._keyword_defaults
+        return len(expected) == len(keyword_defaults or ()) and all(
+            keyword_defaults.get(name, _MISSING) is value for name, value in expected.items()
         )
 
 

@@ -24,6 +24,7 @@ class Ephemerons(Generic[Value]):
 
     def __init__(self, name: str) -> None:
         self._name = f"__autoconv_{name}_{id(self)}"  # name of the attribute during a collection
+        # By id: the objects with their values, and during a collection, the objects that hold their values.
         self.entries: dict[int, tuple[weakref.ref[Any], Value]] = {}
         self._lent_owners: dict[int, weakref.ref[Any]] = {}
         _MAPPINGS.add(self)
@@ -78,12 +79,15 @@ def _attributes(owner: object) -> dict[str, Any] | None:
 
 
 _MAPPINGS: weakref.WeakSet[Ephemerons[Any]] = weakref.WeakSet()
-_FULL_GENERATION = 2  # of the garbage collector
-_INTERRUPT_DELAY = 0.01  # seconds
+_FULL_GENERATION = 2  # the generation that the garbage collector reports for a full collection
+_INTERRUPT_DELAY = 0.01  # seconds until an interrupt during a collection is raised again
 
 
 def _handle_collection(phase: str, info: dict[str, int]) -> None:
-    """Move the values when a full collection starts or ends: a callback of the garbage collector."""
+    """Move the values when a full collection starts or ends.
+
+    This is a callback of the garbage collector; `phase` is "start" or "stop".
+    """
     if info["generation"] != _FULL_GENERATION:
         return
     try:

@@ -38,8 +38,8 @@ from autoconv.tracing.key.cache_key import (
 def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], is_by_value: bool) -> LeafKey:
     """Return the key of one leaf; raises TypeError for a set or slice under `function`.
 
-    `aliases` numbers the storages of variables by id, and receives new ones. With `is_by_value` the value of a number
-    is part of the key.
+    `aliases` maps the ids of storages of variables to numbers; a new storage is added. If `is_by_value` is true, the
+    value of a number is part of the key.
     """
     if type(leaf) in _NUMBER_KEYS and not is_by_value and contract.python_numbers:
         return _NUMBER_KEYS[type(leaf)]
@@ -89,30 +89,30 @@ def _array_leaf_key(contract: type[Contract], leaf: np.ndarray | np.generic) -> 
 def mark_layouts(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
     """Return the keys, with other origins (see `TensorKey`) for arrays that the graph does not take in C order.
 
-    If all arrays of two and more dimensions are in Fortran order only, they get `BY_COLUMNS`. Otherwise such arrays are
-    copied, because a loop would read some of them across their order; larger arrays in neither order get `BY_STRIDES`.
-    Native entries refuse arrays by the same rules. No origin changes under tapes, which need the arguments as
-    parameters of the graph.
+    If all arrays of two and more dimensions are in Fortran order only, they get the origin `BY_COLUMNS`. If some are,
+    these are copied, because a loop over all of them would read some across their order. Large arrays in neither order
+    get the origin `BY_STRIDES`. Native entries refuse arrays by the same rules. No origin changes under tapes, which
+    need the arguments as parameters of the graph.
     """
     tensor_keys = [(i, key) for i, key in enumerate(keys) if isinstance(key, TensorKey)]
-    positions = [i for i, key in tensor_keys if key.origin == "array" and key.type.rank]
-    if not positions or tape_recorders.active_recorders():
+    array_positions = [i for i, key in tensor_keys if key.origin == "array" and key.type.rank]
+    if not array_positions or tape_recorders.active_recorders():
         return tuple(keys)
     marked_keys = list(keys)
-    matrix_positions = [i for i in positions if np.ndim(leaves[i]) > 1]
+    matrix_positions = [i for i in array_positions if np.ndim(leaves[i]) > 1]
     if matrix_positions and all(leaves[i].flags.fnc for i in matrix_positions):
         for i in matrix_positions:
             marked_keys[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]
         return tuple(marked_keys)
-    for i in positions:
+    for i in array_positions:
         if _is_read_by_strides(leaves[i]):
-            step = leaves[i].strides[-1] / leaves[i].itemsize
-            origin = f"{BY_STRIDES} {step:.0f}" if step in _STEPS else BY_STRIDES
+            stride = leaves[i].strides[-1] / leaves[i].itemsize  # in elements
+            origin = f"{BY_STRIDES} {stride:.0f}" if stride in _VECTOR_STRIDES else BY_STRIDES
             marked_keys[i] = TensorKey(keys[i].type, origin)  # type: ignore[union-attr, arg-type]
     return tuple(marked_keys)
 
 
-_STEPS = (1, 2, 3, 4, -1)  # elements between neighbours for which vector instructions load several at once
+_VECTOR_STRIDES = (1, 2, 3, 4, -1)  # last strides, in elements, with which vector instructions load several elements
 
 
 def _is_read_by_strides(array: Any) -> bool:

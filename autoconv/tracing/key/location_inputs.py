@@ -53,11 +53,12 @@ class LocationFacts:
 
 def add_locations(call: Call, locations: Sequence[Location], facts: LocationFacts) -> None:
     """Append the contents of the locations to the leaves and to the key."""
-    values = {location.key: location.reader() for location in locations}
+    values = {location.key: location.reader() for location in locations}  # key of a location -> its current value
     flattened = _FlattenedContainers(call, locations, values, facts.opaque)
     other_locations = [location for location in locations if location.key not in flattened.locations_by_key]
-    unshared_values = [values[location.key] for location in other_locations if location.key not in flattened.shared]
-    refuse_shared_containers([call.arguments.get(name) for name, kind in call.key.templates if kind], unshared_values)
+    object_values = [values[location.key] for location in other_locations if location.key not in flattened.shared]
+    flattened_arguments = [call.arguments.get(name) for name, template in call.key.templates if template]
+    refuse_shared_containers(flattened_arguments, object_values)
     if flattened.locations_by_key or not flattened.arguments.issubset(call.key.written_arguments):
         _add_flattened(call, flattened, facts)
     position_by_id = {id(container): position for position, container in enumerate(_containers(call))}
@@ -72,15 +73,16 @@ def add_locations(call: Call, locations: Sequence[Location], facts: LocationFact
     call.leaves += [values[location.key] for location in other_locations]
     call.names += [location.name for location in other_locations]
     call.locations = tuple(other_locations)
-    arrays = [a for a, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]
+    arrays = [leaf for leaf, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]
     call.key = replace(call.key, leaves=tuple(keys), overlaps=memory and may_overlap(arrays))
 
 
 class _FlattenedContainers:
     """The written locations whose containers are flattened.
 
-    `locations_by_key` has each with its container. `shared` are the keys of locations that hold a container which an
-    argument or another location already flattens; `arguments` are the names of these arguments.
+    `locations_by_key` maps the key of each to the location and its container. `shared` are the keys of locations that
+    hold a container which is already flattened, as part of an argument or of another location. `arguments` are the
+    names of these arguments.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class _FlattenedContainers:
             return
         candidate_keys = {location.key for location, _ in candidates}
         written_ids = {id(container) for container in _containers(call)}
+        # Values that the graph has as objects: through them it could change a flattened container.
         objects = [value for key, value in values.items() if key not in candidate_keys]
         for leaf, key_of_leaf in zip(call.leaves, call.key.leaves, strict=True):
             if isinstance(key_of_leaf, ObjectKey) and not key_of_leaf.item_kind and id(leaf) not in written_ids:
@@ -114,7 +117,8 @@ class _FlattenedContainers:
             for part in mutable_parts(call.arguments.get(name))
         }
         known_part_ids = set(argument_by_part_id)
-        candidates.sort(key=lambda pair: -sum(1 for _ in mutable_parts(pair[1])))  # outer containers come first
+        # Outer containers, which have more parts, come first.
+        candidates.sort(key=lambda candidate: -sum(1 for _ in mutable_parts(candidate[1])))
         for location, value in candidates:
             if id(value) in known_part_ids:
                 self.shared.add(location.key)
@@ -205,7 +209,7 @@ def _may_reach(values: Sequence[Any], ids: set[int]) -> bool:
 
 
 def _location_key(value: Any, memory: bool, contract: type[Contract]) -> LeafKey:
-    """Return the leaf key of the value that a location holds; that of None if the value is missing."""
+    """Return the leaf key of a location's value; for a missing value, the key of None."""
     if value is MISSING:
         return Literal(None)
     if value is None or isinstance(value, (str, bytes, list, dict, set)):
@@ -214,7 +218,7 @@ def _location_key(value: Any, memory: bool, contract: type[Contract]) -> LeafKey
 
 
 def _leaf_key(value: Any, memory: bool, is_literal: bool, contract: type[Contract]) -> LeafKey:
-    """Return the leaf key of a value, by its memory if `memory` holds and it is an array."""
+    """Return the leaf key of a value; if arrays are traced as memory, as `memory` tells, that of an array's layout."""
     if memory and isinstance(value, np.ndarray) and not needs_numpy(value):
         return make_array_key(value)
     return make_leaf_key(contract, value, {}, is_literal)

@@ -7,8 +7,8 @@ from typing import Any
 
 from autoconv.runtime.support.structure import mutable_parts
 
-# Number of items from which a container is not flattened: each item would be an input of its own, and loops over them
-# would be unrolled.
+# Least number of items of a container that is not flattened. When it is flattened, each item is an input of the graph,
+# and loops over the items are unrolled.
 MIN_OPAQUE_ITEMS = 17
 _MAX_LIST_DEPTH = 3  # nesting of lists of numbers
 _CONTAINERS = (list, tuple, dict)
@@ -24,15 +24,18 @@ def select_opaque_arguments(arguments: Sequence[tuple[str, Any]], known_names: f
     containers = [(name, value) for name, value in arguments if type(value) in _CONTAINERS and name not in known_names]
     if not containers:
         return known_names
-    result = known_names.union(name for name, value in containers if _estimate_item_count(value) >= MIN_OPAQUE_ITEMS)
+    result = known_names.union(name for name, value in containers if _estimate_leaf_count(value) >= MIN_OPAQUE_ITEMS)
     others = [(name, value) for name, value in containers if name not in result]
     if others and _share_parts([value for _, value in others], [value for name, value in arguments if name in result]):
-        return result.union(name for name, value in others if _estimate_item_count(value) > 0)
+        return result.union(name for name, value in others if _estimate_leaf_count(value) > 0)
     return result
 
 
-def _estimate_item_count(value: Any, depth: int = 4) -> int:
-    """Estimate the number of items; 0 if some are neither numbers nor texts nor containers of these."""
+def _estimate_leaf_count(value: Any, depth: int = 4) -> int:
+    """Estimate the number of leaves of a container, from a sample, nested `depth` deep at most.
+
+    Return 0 if the sample has items that are neither numbers nor texts nor containers of these.
+    """
     if not value:
         return 1
     if type(value) is dict:
@@ -42,15 +45,15 @@ def _estimate_item_count(value: Any, depth: int = 4) -> int:
             return 0
     else:
         sample = [value[0], value[len(value) // 2], value[-1]]
-    counts = [_estimate_count_in_item(item, depth) for item in sample]
+    counts = [_estimate_leaf_count_of_item(item, depth) for item in sample]
     return max(counts) * len(value) if all(counts) else 0
 
 
-def _estimate_count_in_item(item: Any, depth: int) -> int:
-    """Estimate the number of leaves in an item of a container."""
+def _estimate_leaf_count_of_item(item: Any, depth: int) -> int:
+    """Estimate the number of leaves of an item of a container."""
     if type(item) in _ATOM_TYPES:
         return 1
-    return _estimate_item_count(item, depth - 1) if type(item) in _CONTAINERS and depth else 0
+    return _estimate_leaf_count(item, depth - 1) if type(item) in _CONTAINERS and depth else 0
 
 
 def _share_parts(values: Sequence[Any], others: Sequence[Any]) -> bool:

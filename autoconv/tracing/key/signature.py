@@ -53,7 +53,7 @@ def _signature_of(function: Callable[..., Any], contract: type[Contract]) -> ins
 
 
 class Signature:
-    """Bind and flatten the arguments of a Python function."""
+    """Binding and flattening of the arguments of a function; `specs` is its validated input signature, or None."""
 
     def __init__(
         self,
@@ -73,20 +73,21 @@ class Signature:
         self.guesses_list_items = True  # whether lists are keyed by their apparent items
         # Predicate for structures that stay one leaf, because flattening and rebuilding them would lose a part.
         self.is_leaf: Callable[[Any], bool] | None = loses_state if contract.keeps_identity else None
+        # Parameter -> default, or `Parameter.empty`; None if the full binding of Python is needed.
         self._defaults = {p.name: p.default for p in parameters} if has_simple_parameters else None
         self._keyword_names = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
         self._positional_count = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
         self.has_only_positions = self._positional_count == len(self.python_signature.parameters)
-        self.has_positions = self.has_only_positions or has_simple_parameters  # True: each argument has a position
-        self.most_positions = 2**62 if self.has_only_positions else self._positional_count  # positional arguments
-        # The parameters in order, for native entries; None for a parameter that takes no keyword.
-        keywords = (p.name if p.kind is not p.POSITIONAL_ONLY else None for p in parameters)
-        self.native_names = tuple(keywords) if has_simple_parameters else ()
+        self.has_positions = self.has_only_positions or has_simple_parameters  # whether each argument has a position
+        self.max_positional = 2**62 if self.has_only_positions else self._positional_count  # positional arguments
+        # The names of the parameters in order, for native entries; None for a parameter that takes no keyword.
+        names = (p.name if p.kind is not p.POSITIONAL_ONLY else None for p in parameters)
+        self.native_names = tuple(names) if has_simple_parameters else ()
 
     def arguments_by_position(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
         """Return all arguments by position, with defaults; None if only Python's full binding can do so.
 
-        As in native dispatch, an entry refuses arguments of another number, such as those of `*args` in other calls.
+        A function with `*args` takes any number of arguments; an entry refuses a number other than that of its trace.
         """
         defaults = self._defaults
         if defaults is None and self.has_only_positions and not kwargs:
@@ -106,7 +107,7 @@ class Signature:
 
     def split_positions(self, arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return `args` and `kwargs` of a call whose `arguments` are in the order of the parameters."""
-        count = self.most_positions
+        count = self.max_positional
         return arguments[:count], dict(zip(list(self._defaults or ())[count:], arguments[count:], strict=False))
 
     def bind(
@@ -120,16 +121,17 @@ class Signature:
         """Bind and flatten the arguments.
 
         `by_value_positions` are the positions of leaves, numbers, whose values are part of the key. `object_arguments`
-        names arguments that stay one leaf, as traced code changes them; long containers stay one leaf as well. With
-        `memory`, arrays are traced as memory (`ArrayKey`), unless tensors are among the arguments. Raises TypeError for
-        arguments that do not fit the function or the input signature, CannotFlatten for those that cannot be flattened.
+        names arguments that stay one leaf, as traced code changes them; long containers stay one leaf as well. If
+        `memory` is true, arrays are traced as memory (`ArrayKey`), unless tensors are among the arguments. Raises
+        TypeError for arguments that do not fit the function or the input signature, CannotFlatten for those that cannot
+        be flattened.
         """
         arguments, named_values = self._bind_python_arguments(args, kwargs)
         opaque_arguments, structures = self._select_opaque(named_values, object_arguments)
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
-        fixed_types: dict[int, TensorType] = {}
+        fixed_types, alias_numbers = dict[int, TensorType](), dict[int, int]()  # types that specs give to leaves, by position
         for position, (name, value) in enumerate(named_values):
             spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
             if self.specs is not None and spec is None:
@@ -142,14 +144,13 @@ class Signature:
                 leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments, spec, fit)
                 if not holds_composite_spec(spec):
                     specs = enumerate(flatten(spec)[0], len(leaves))
-                    fixed_types.update((index, s.type) for index, s in specs if isinstance(s, TensorSpec))
+                    fixed_types.update((index, leaf.type) for index, leaf in specs if isinstance(leaf, TensorSpec))
             else:
                 leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments)
             fixed_types.update(open_component_types(template, len(leaves)))
             templates.append((name, template))
             leaves += leaves_of_argument
             names += [name] * len(leaves_of_argument)
-        aliases: dict[int, int] = {}
         memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
 
         def make_key(index: int, leaf: Any) -> Any:
@@ -161,18 +162,19 @@ class Signature:
                 return self._opaque_key(leaf)
             if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf):
                 return make_array_key(leaf)
-            return make_leaf_key(self.contract, leaf, aliases, index in by_value_positions)
+            return make_leaf_key(self.contract, leaf, alias_numbers, index in by_value_positions)
 
         keys = mark_layouts([make_key(index, leaf) for index, leaf in enumerate(leaves)], leaves)
         orders = dict_orders(structures) if self.contract.keeps_identity else ()
-        overlaps = memory and may_overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
+        arrays = [leaf for leaf, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)]
+        overlaps = memory and may_overlap(arrays)
         key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
         return Call(key, names, leaves, arguments, args, kwargs)
 
     def _select_opaque(
         self, named_values: Sequence[tuple[str, Any]], opaque_arguments: frozenset[str]
     ) -> tuple[frozenset[str], Any]:
-        """Return the names of arguments that are not flattened, and the structures in the other arguments."""
+        """Return the names of opaque arguments, which are not flattened, and the structures in the other arguments."""
         try:
             if self.contract.runs_plain:
                 opaque_arguments = select_opaque_arguments(named_values, opaque_arguments)
@@ -185,7 +187,7 @@ class Signature:
     def _flatten_argument(
         self, value: Any, is_opaque: bool, spec: Any = None, fit: Any = None
     ) -> tuple[list[Any], Any]:
-        """Return the leaves and the template of an argument; `fit` converts the leaves to the spec, if there is one."""
+        """Return the leaves and the template of an argument; `fit(leaves)` converts them to the spec, if any."""
         if spec is not None and holds_composite_spec(spec):
             return fit_composites(value, fit, flatten(spec)[0])
         is_single_leaf = is_opaque or self._is_frozen_record(value)
@@ -196,6 +198,7 @@ class Signature:
         return fit(leaves), template if keeps_template else None
 
     def _opaque_key(self, value: Any) -> ObjectKey:
+        """Return the key of an argument that is not flattened; a list of numbers is keyed by their class."""
         item_kind, depth = guess_list_items(value) if self.guesses_list_items and type(value) is list else ("", 0)
         return ObjectKey(type(value).__name__, item_kind, depth)
 
@@ -211,16 +214,12 @@ class Signature:
         parameter = self.python_signature.parameters.get(name)
         if parameter is None or parameter.default is parameter.empty:
             return
-        default_key = (
-            make_leaf_key(self.contract, parameter.default, {}, False) if not is_structure(parameter.default) else None
-        )
-        is_default = (
-            value is parameter.default
-            if default_key is None
-            else make_leaf_key(self.contract, value, {}, False) == default_key
-        )
+        if is_structure(parameter.default):
+            is_default, default_text = value is parameter.default, repr(parameter.default)
+        else:
+            default_key = make_leaf_key(self.contract, parameter.default, {}, False)
+            is_default, default_text = make_leaf_key(self.contract, value, {}, False) == default_key, str(default_key)
         if not is_default:
-            default_text = str(default_key) if default_key is not None else repr(parameter.default)
             raise self._binding_error(
                 f"Can not cast {value!r} to {default_text}", args, kwargs,
                 f"Leave {name} out, or give it a spec in the input_signature.",
@@ -270,9 +269,9 @@ class Signature:
             specs, template = flatten(spec)
             if flatten(value, is_composite)[1] == template:
                 return [
-                    leaf
-                    for v, s in zip(leaves, specs, strict=True)
-                    for leaf in self._fit_to_spec([v], v, s, name, args, kwargs)
+                    fitted_leaf
+                    for leaf, leaf_spec in zip(leaves, specs, strict=True)
+                    for fitted_leaf in self._fit_to_spec([leaf], leaf, leaf_spec, name, args, kwargs)
                 ]
         if isinstance(spec, TensorSpec) and not is_composite(value):
             tensor = self._convert_to_spec(value, spec)
@@ -289,16 +288,16 @@ class Signature:
 
     @staticmethod
     def _convert_to_spec(value: Any, spec: TensorSpec) -> Any:
+        """Return a value as a tensor, or a TensorSpec, that fits the spec; None if it does not fit."""
         if isinstance(value, SymbolicTensor):
             return value if is_subtype(value.type, spec.type) else None
         if isinstance(value, TensorSpec):
             return TensorSpec.from_type(spec.type) if is_subtype(value.type, spec.type) else None
+        has_dtype = isinstance(value, (np.ndarray, np.generic))
         try:
-            tensor = (
-                value
-                if isinstance(value, EagerTensor)
-                else EagerTensor(to_array(value, None if isinstance(value, (np.ndarray, np.generic)) else spec.dtype))
-            )
+            tensor = value if isinstance(value, EagerTensor) else EagerTensor(
+                to_array(value, None if has_dtype else spec.dtype)
+            )  # fmt: skip
         except (TypeError, ValueError):
             return None
         return tensor if is_subtype(tensor.type, spec.type) else None

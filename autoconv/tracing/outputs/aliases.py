@@ -1,7 +1,7 @@
 """Alias analysis of outputs that may share memory with array arguments, as NumPy's views do.
 
-A forward analysis of may-alias facts, to a fixed point in loops: a result is a possible alias if it may be a view of
-one.
+The analysis goes forward, to a fixed point in loops. A value is a possible alias if it may be a view of one; results
+of control flow without known regions are conservatively aliases if an operand is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autoconv.ops.index_spec import is_basic
 
 
 def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
-    """Return the positions of outputs that may be one of the parameters `arrays`, or a view of one."""
+    """Return the positions of outputs that may be one of `arrays`, values of the graph, or a view of one."""
     aliases: set[Value] = set(arrays)
     for node in graph.nodes:
         for position in _aliased_results(node, aliases):
@@ -58,6 +58,7 @@ def outputs_share_memory(graph: Graph) -> bool:
         return True
     if not any(node.regions for node in graph.nodes):
         return False
+    # A region may return a view as well, which the chains of views do not show.
     values = [without_identities(value) for value in graph.outputs]
     return any(
         not {values[position] for position in aliased_outputs(graph, {base})} <= set(views)
@@ -85,7 +86,10 @@ _MAX_TESTED_ELEMENTS = 1 << 28  # elements of an array that is allocated for the
 
 
 def _apply_view(value: Value, base: Value, array: np.ndarray) -> np.ndarray | None:
-    """Return the view of `array` that `value` is of `base`; None if an operand is dynamic, or a kernel copies."""
+    """Return the part of `array` at the place that `value`, a view of `base`, has in `base`.
+
+    Return None if an operand is known only at run time, or a kernel copies.
+    """
     if value is base:
         return array
     node = value.node
@@ -134,7 +138,8 @@ def _aliased_region_results(node: Node, inputs: tuple[Value, ...], aliases: set[
     while True:
         previous_result = set(result)
         for region in node.regions if not state_count else node.regions[1:]:  # a loop's first region is its condition
-            inner_aliases = {p for p, outer in zip(region.parameters, inputs, strict=True) if outer in aliases}
+            pairs = zip(region.parameters, inputs, strict=True)
+            inner_aliases = {parameter for parameter, outer in pairs if outer in aliases}
             inner_aliases |= {region.parameters[position] for position in result if state_count}
             result |= aliased_outputs(region, inner_aliases)
         if result == previous_result:

@@ -14,8 +14,8 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import flow_edges
 from autoconv.runtime.support.spans import place_of
 
-_QUERIES = frozenset({"object_isinstance", "object_truth"})  # their results do not refer to the function
-_KEY_FUNCTIONS = frozenset({"sort", "sorted", "min", "max"})
+_QUERIES = frozenset({"object_isinstance", "object_truth"})  # ops whose results do not refer to their operands
+_KEY_FUNCTIONS = frozenset({"sort", "sorted", "min", "max"})  # functions and methods that take a sort key
 
 
 def refuse_escapes(graph: Graph, created_functions: Mapping[Value, bool]) -> None:
@@ -42,8 +42,8 @@ def _refuse_tainted_uses(graph: Graph, functions: set[Value], harmless_operation
 class _TaintAnalysis:
     """Forward dataflow of values that may be one of the functions of the trace, to a fixed point.
 
-    `tainted` are the values that may be such a function. `tainted_items` are the items of a try's dicts that may hold
-    one, as (value of the dict, key).
+    `tainted` are the values that may be such a function. A `try` stores values for its handlers in dicts of the graph;
+    `tainted_items` are the items of these that may be such a function, as pairs of the dict's value and a key.
     """
 
     def __init__(self, graph: Graph, tainted: set[Value], harmless_operations: frozenset[str]) -> None:
@@ -51,36 +51,38 @@ class _TaintAnalysis:
         self._harmless_operations = harmless_operations
         self.tainted_items: set[tuple[Value, int]] = set()
         self._graph = graph
-        self._outer: dict[Value, Value] = {}
+        self._outer: dict[Value, Value] = {}  # parameter of a region -> value outside that it captures
         for node in graph.walk():
-            for _, outer_values, parameters in captures(node):  # `_outer` maps parameters to captured values
+            for _, outer_values, parameters in captures(node):
                 for outer, inner in zip(outer_values, parameters, strict=True):
                     if outer not in parameters:  # a recursive call passes its region's own captures on
                         self._outer.setdefault(inner, outer)
 
     def propagate(self, node: Node) -> None:
         """Propagate through a node and its regions."""
-        key = self._dict_item(node)
-        if key in self.tainted_items and node.op.name == "object_method":
+        dict_item = self._dict_item(node)
+        if dict_item in self.tainted_items and node.op.name == "object_method":
             self.tainted.update(node.results)
         if node.regions:
             self._propagate_into_regions(node)
         elif not self.tainted.isdisjoint(node.inputs) and _operation_name(node) not in self._harmless_operations:
-            if key is None or not self.tainted.isdisjoint(node.inputs[:2]) or not self._is_internal_to_try(key[0]):
+            is_stored_item = dict_item is not None and self.tainted.isdisjoint(node.inputs[:2])
+            if dict_item is None or not is_stored_item or not self._is_internal_to_try(dict_item[0]):
                 _refuse(node)
-            self.tainted_items.add(key)
+            self.tainted_items.add(dict_item)
 
     def _propagate_into_regions(self, node: Node) -> None:
         """Propagate through the regions of a node: captures, loop state, and results."""
         tainted = self.tainted
         if not node.op.traits.control:
-            if not tainted.isdisjoint(node.inputs) or any(not tainted.isdisjoint(r.outputs) for r in node.regions):
+            outputs = [value for region in node.regions for value in region.outputs]
+            if not tainted.isdisjoint((*node.inputs, *outputs)):
                 _refuse(node)
             return
         tainted.update(target for source, target in flow_edges(node) if source in tainted)
 
     def _dict_item(self, node: Node) -> tuple[Value, int] | None:
-        """Return the dict and the key of a node that sets or gets an item by a constant key."""
+        """Return the dict and the key, an int, of a node that sets or gets an item by a constant key; else None."""
         sets_item = node.op.name == "object_apply" and node.attributes["function"] == "setitem"
         gets_item = node.op.name == "object_method" and node.attributes["name"] == "get"
         if not (sets_item or gets_item) or len(node.inputs) != 3:
@@ -91,7 +93,7 @@ class _TaintAnalysis:
         return self._captured_value(node.inputs[0]), key.attributes["value"]
 
     def _captured_value(self, value: Value) -> Value:
-        """Return the value outside of all regions that a captured value is."""
+        """Return the value of the outermost region that `value` is a capture of; `value` itself if it is no capture."""
         while value in self._outer:
             value = self._outer[value]
         return value

@@ -56,7 +56,7 @@ def find_escaping_values(graph: Graph, values: Collection[Value]) -> list[Value]
     if not values:
         return []
     uses, outputs = _collect_uses(graph), set(graph.outputs)
-    return [value for value in values if _escapes(value, True, uses, outputs)]
+    return [value for value in values if _escapes(value, holds_containers=True, uses=uses, outputs=outputs)]
 
 
 def _exception_contents(node: Node) -> tuple[Any, ...]:
@@ -66,7 +66,9 @@ def _exception_contents(node: Node) -> tuple[Any, ...]:
 
 
 def _collect_uses(graph: Graph) -> dict[Value, list[tuple[Node, Value | int]]]:
-    """Return the uses of each value: (node, position among its operands), or (node, value in a region it flows into).
+    """Return the uses of each value, as pairs of a node and the use.
+
+    The use is the position among the node's operands, or, for a node with regions, the value that the operand becomes.
     """
     uses_by_value: dict[Value, list[tuple[Node, Value | int]]] = {}
     for node in graph.walk():
@@ -83,7 +85,7 @@ def _escapes(
 ) -> bool:
     """Return whether the value may flow into one of the outputs, or into an operation that may store or return it.
 
-    `holds_containers`: items of the value may be containers, so operations that return items are followed.
+    If `holds_containers` is true, items of the value may be containers, so operations that return items are followed.
     """
     pending, visited = [value], {value}
     while pending:
@@ -110,8 +112,8 @@ def _only_reads(node: Node, position: int) -> bool:
     if node.op.name in ("object_set_attribute", "object_delete_attribute") and position == 0:
         return True  # the object whose attribute is written
     traits = node.op.traits
-    # An op without results writes, unless it prints.
-    return (bool(node.results) or traits.prints) and not (traits.allocates or traits.irreversible)
+    writes = not node.results and not traits.prints
+    return not (writes or traits.allocates or traits.irreversible)
 
 
 def _forwarded_results(node: Node, holds_containers: bool) -> list[Value]:

@@ -16,16 +16,16 @@ from contextlib import contextmanager
 
 from autoconv.process_state import without_collections
 
-_MAX_DROPPED_BYTES = 1 << 20  # bytes of dropped traces before a collection
+_MAX_DROPPED_BYTES = 1 << 20  # estimated bytes of dropped traces, from which garbage is collected
 _TIME_SHARE = 0.1  # largest share of elapsed time that collections take
 
 
 @contextmanager
 def collect_young_garbage() -> Iterator[None]:
-    """Collect the garbage that the block made.
+    """Collect the cyclic garbage that the code inside `with` makes.
 
-    Collections are off in the block, so its garbage is in generation 0 at its end. The block runs no code of the
-    program.
+    Collections are off in the block, so at its end its garbage is in generation 0, which is then collected. The block
+    must not run code of the program.
     """
     with without_collections() as was_enabled:
         yield
@@ -34,11 +34,14 @@ def collect_young_garbage() -> Iterator[None]:
 
 
 class DroppedTraces:
-    """Counter of the bytes of dropped traces; it collects garbage when they exceed `_MAX_DROPPED_BYTES`."""
+    """Counter of the bytes of dropped traces, which collects garbage when they exceed `_MAX_DROPPED_BYTES`.
+
+    Collections are put off where they would take more than `_TIME_SHARE` of the elapsed time.
+    """
 
     def __init__(self) -> None:
         self._dropped_bytes = 0
-        self._next_collection = 0.0
+        self._next_collection = 0.0  # the earliest time, by `time.monotonic`
 
     def add(self, byte_count: int) -> None:
         self._dropped_bytes += byte_count

@@ -18,10 +18,10 @@ from autoconv.tracing.guards.trace_restrictions import RunPlain
 def refuse_growing_arrays(graph: Graph) -> None:
     """Raise RunPlain for an array that is too large.
 
-    An array that nothing reads is refused as well if it may be larger than the node's inputs. Code for open sizes
-    checks the arrays that are read, see `size_limits`.
+    An array that nothing reads is refused as well if it may be larger than the node's inputs, as a graph would not make
+    it. Arrays of open size that are read are checked by the code for open sizes, see `size_limits`.
     """
-    growing_nodes = []
+    growing_nodes = []  # nodes whose results may exceed memory if their sizes or the available memory are unlucky
     for node in graph.walk():
         if is_too_large(node):
             raise RunPlain(f"an array{_line_text(node)} may be larger than memory")
@@ -36,9 +36,10 @@ def refuse_growing_arrays(graph: Graph) -> None:
 
 
 def read_values(graph: Graph, inputs: Callable[[Node], Sequence[Value]] = read_inputs) -> set[Value]:
-    """Return the values whose elements the program may use: a backward analysis that counts all outputs of regions.
+    """Return the values whose elements the program may use.
 
-    `inputs` is a function that returns the inputs whose elements a node reads.
+    The analysis goes backward from the outputs, and conservatively counts all outputs of regions as used. `inputs`
+    returns the inputs whose elements a node reads.
     """
     unused = set(unused_nodes(graph, "compile"))
     used_nodes = [node for node in graph.walk() if node not in unused]

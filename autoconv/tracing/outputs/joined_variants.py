@@ -43,7 +43,7 @@ def _has_arms(layout: Layout) -> bool:
 def _join_layout(graph: Graph, layout: Layout, remaining_values: Iterator[Value], outputs: list[Value]) -> Layout:
     """Join the arms in a layout; return the joined layout, and append its values to `outputs`.
 
-    The next of `remaining_values` are the values of the layout.
+    The layout's own values are taken from `remaining_values`.
     """
     if isinstance(layout, (Parts, Instance)):
         parts = tuple(_join_layout(graph, part, remaining_values, outputs) for part in layout.parts)
@@ -53,9 +53,9 @@ def _join_layout(graph: Graph, layout: Layout, remaining_values: Iterator[Value]
     if type_ is None or not isinstance(layout, Arms):
         outputs += values
         return layout
-    tag, *payload_values = values
+    tag, *payload_values = values  # the number of the arm, and the values of the arms
     payloads = iter(payload_values)
-    shared_numbers = [] if layout.number_type is None else [next(payloads)]
+    shared_numbers = [] if layout.number_type is None else [next(payloads)]  # one value for all arms that are numbers
     if shared_numbers and all(scalar_dtype(arm) is not None for arm in layout.arms):
         outputs += shared_numbers
         return Leaf(shared_numbers[0].type)
@@ -69,8 +69,7 @@ def _join_layout(graph: Graph, layout: Layout, remaining_values: Iterator[Value]
     joined = arms[-1]
     for index in range(len(arms) - 2, -1, -1):
         number_constant = graph.add(OPS["constant"], (), {"value": np.array(index, tag.dtype.numpy), "weak": False})
-        tag_number = graph.add(OPS["cast"], (tag,), {"dtype": tag.dtype}).results[0]
-        is_chosen = graph.add(OPS["equal"], (tag_number, number_constant.results[0])).results[0]
+        is_chosen = graph.add(OPS["equal"], (_cast(graph, tag, tag.dtype), number_constant.results[0])).results[0]
         joined = graph.add(OPS["select"], (is_chosen, arms[index], joined)).results[0]
     outputs.append(joined)
     return Leaf(joined.type)
@@ -93,7 +92,7 @@ def _common_type(arms: Sequence[Layout]) -> TensorType | None:
 
 
 def _common_dtype(dtypes: Sequence[DType]) -> DType | None:
-    """Return the dtype that holds the numbers of all dtypes; None if there is none."""
+    """Return the dtype that represents the numbers of all dtypes; None if there is none."""
     names = {dtype.name for dtype in dtypes}
     if len(names) == 1:
         return dtypes[0]
@@ -109,7 +108,8 @@ def _is_exact(value: complex, dtype: DType) -> bool:
             element = np.array(value, dtype.numpy)[()]
     except (OverflowError, TypeError, ValueError):
         return False
-    return bool(element == value or (element != element and value != value))
+    are_nan = element != element and value != value
+    return bool(element == value or are_nan)
 
 
 def _constant(graph: Graph, arm: Layout, type_: TensorType) -> Value:
@@ -120,6 +120,7 @@ def _constant(graph: Graph, arm: Layout, type_: TensorType) -> Value:
 
 
 def _cast(graph: Graph, value: Value, dtype: DType) -> Value:
+    """Record the conversion of a value to a dtype."""
     return graph.add(OPS["cast"], (value,), {"dtype": dtype}).results[0]
 
 

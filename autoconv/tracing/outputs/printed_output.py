@@ -18,7 +18,10 @@ _LOCK = new_lock()
 
 
 class _Stream:
-    """A wrapper of a stream that drops the next characters of some threads; their counts are by thread identifier."""
+    """A wrapper of a stream that drops the next characters that some threads write to it.
+
+    The numbers of characters are stored by thread identifier. Other attributes are those of the stream.
+    """
 
     def __init__(self, stream: Any) -> None:
         self.__dict__.update(_autoconv_stream=stream, _autoconv_drop_counts={})
@@ -64,7 +67,7 @@ def drop_output(count: int) -> Iterator[None]:
         with _LOCK:
             if wrapper is not None:
                 remaining = wrapper._autoconv_drop_counts.pop(thread, 0)
-                if outer_count and remaining:  # characters of an enclosing repetition
+                if outer_count and remaining:  # characters that an enclosing `drop_output` is to drop
                     wrapper._autoconv_drop_counts[thread] = min(outer_count, remaining)
                 if sys.stdout is wrapper and not wrapper._autoconv_drop_counts:
                     sys.stdout = wrapper._autoconv_stream

@@ -49,8 +49,7 @@ def make_outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list
         refuse_rebuilt(part, "of the arguments is returned")
     converted_result = _convert_result(result, trace, function)
     layout = layout_of(converted_result, region)
-    for value in _static_values(layout):
-        # Such a value may be in an arm or in an object, which `_convert_result` does not examine.
+    for value in _static_values(layout):  # those in arms and objects have not been examined by `_convert_result`
         if isinstance(value, (GeneratorExpression, StagedIterable, HeldIterator, DictView)):
             raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
         if trace.contract.keeps_identity and (varies_by_call(value) or _is_class_made_by_call(type(value))):
@@ -105,9 +104,9 @@ def _convert_result(value: Any, trace: Trace, function: Any) -> Any:
     if is_structure(value) and not (is_leaf is not None and is_leaf(value)):
         leaves, template = flatten(value, is_leaf)
         result = pack(template, [_convert_result(leaf, trace, function) for leaf in leaves], initialise=is_leaf is None)
-        dataclasses = filter(is_dataclass, mutable_parts(result))
-        parts = (part for part in dataclasses if not _is_created_by_trace(trace, part))
-        trace.reassembled_objects.update((id(part), part) for part in parts)
+        reassembled = filter(is_dataclass, mutable_parts(result))
+        copies = (part for part in reassembled if not _is_created_by_trace(trace, part))
+        trace.reassembled_objects.update((id(part), part) for part in copies)
         return result
     if isinstance(value, Variant):
         return merge_arms(value, _convert_arms(value, trace, function), current_region() or trace.root)
@@ -184,6 +183,7 @@ def _is_created_by_trace(trace: Trace, value: Any) -> bool:
 
 
 def _is_class_made_by_call(cls: type) -> bool:
+    """Return whether each call makes the class anew, so that its objects differ in class from call to call."""
     return is_of_converted_class_statement(cls) or hides_symbols(cls)
 
 
@@ -199,7 +199,7 @@ def _describe(value: Any) -> str:
 
 
 def _convert_arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
-    """Return the converted arms of a variant; arms that are Python constants are unchanged under `compile` only."""
+    """Return the converted arms of a variant; under `compile`, arms that are Python constants stay unchanged."""
     keeps_numbers = trace.contract.python_numbers
     result = []
     for layout, arm in zip(value.layouts, value.values, strict=True):

@@ -1,4 +1,4 @@
-"""Refusal of writes to objects that are known only at run time: to an item of a list that is an input, for example.
+"""Refusal of writes to objects that are known only at run time, such as to an item of a list that is an input.
 
 The target may alias an object, or a list of it, that was known while tracing. That object's values are constants of
 the graph or flattened arguments, so the graph would miss the write. Such a call runs as plain Python.
@@ -33,9 +33,9 @@ def refuse_unknown_writes(
 ) -> bool:
     """Raise RunPlain if the target of a write may be one of the `reached_objects` of guards, or a rebuilt argument.
 
-    A rebuilt argument is a copy of an argument, for the trace; `arguments` are the arguments that are objects of the
-    graph. Return whether an input or a part of one is changed: in a later call, it may be a container that guards
-    reach.
+    A rebuilt argument is the trace's copy of an argument; `arguments` are the arguments that are objects of the graph.
+    Return whether an input or a part of one is changed. If so, later calls have to check that it is not a container
+    that guards reach.
     """
     origins = _Origins(graph)
     attribute_names: set[str] = set()
@@ -52,8 +52,8 @@ def refuse_unknown_writes(
     if "attribute" in written_origins and any(isinstance(value, _CONTAINERS) for value in values):
         raise RunPlain("a list known only at run time is changed, and may be another one that the call reads")
     if written_origins & {"parameter", "item"}:
-        parts = {id(part) for value in arguments for part in mutable_parts(value)}
-        if any(isinstance(value, _CONTAINERS) and id(value) in parts for value in reached_objects):
+        part_ids = {id(part) for value in arguments for part in mutable_parts(value)}
+        if any(isinstance(value, _CONTAINERS) and id(value) in part_ids for value in reached_objects):
             raise RunPlain("an argument is changed that is also read by another name")
         return True
     return False
@@ -72,6 +72,7 @@ def _refuse_attributes(names: set[str], values: Iterable[Any]) -> None:
 
 
 def _changes_container(node: Node) -> bool:
+    """Return whether a node changes the container, not an array, in its first input."""
     return bool(node.inputs) and node.inputs[0].type != ObjectType("ndarray") and changes_first_input(node)
 
 
@@ -85,10 +86,10 @@ def _may_return_item(node: Node) -> bool:
 
 
 class _Origins:
-    """Forward analysis of the origin of objects.
+    """Demand-driven analysis of the origins of objects, to a fixed point.
 
-    The lattice is "new" < "constant" < "parameter" < "item" < "attribute": created by the graph, a constant, an input,
-    an item of an input, or any object.
+    The lattice is "new" (created by the graph) < "constant" < "parameter" (an input of the graph) < "item" (of one of
+    these) < "attribute" (any object). Where sources join, the highest origin counts.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -103,15 +104,17 @@ class _Origins:
                     self._sources.setdefault(target, []).append(source)
 
     def origin_of(self, value: Value) -> str:
+        """Return the origin of a value."""
         if value not in self._origins:
             finished = set(self._origins)
             previous: dict[Value, str] | None = None
-            while previous != self._origins:  # in loops, origins found early grow with those found later
+            while previous != self._origins:  # in loops, origins that were found early rise with later ones
                 previous, self._visited = dict(self._origins), set(finished)
                 self._visit(value)
         return self._origins[value]
 
     def _visit(self, value: Value) -> str:
+        """Return the origin, computed anew unless this round has visited the value."""
         if value not in self._visited:
             self._visited.add(value)
             self._origins[value] = self._compute_origin(value)
@@ -144,6 +147,7 @@ class _Origins:
         return "attribute" if origin == "attribute" else "item"
 
     def _join_origins(self, values: Sequence[Value] | None) -> str:
+        """Return the highest origin of the values; that of any object if there are none."""
         origins = {self._visit(value) for value in values} if values else {"attribute"}
         return next(origin for origin in ("attribute", "item", "parameter", "constant", "new") if origin in origins)
 

@@ -20,12 +20,13 @@ from autoconv.tracing.key.cache_key import LeafKey, Literal, Reference, TensorKe
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.specialise.retracing import Retracing
 
-# Consecutive plain calls before some are skipped; traces of one pattern before they are doubtful.
-_CONSECUTIVE_CALLS = 8
-_MAX_SKIPPED = 64  # consecutive calls that run plain without examination
-_MAX_KEYS = 256  # keys and patterns that are kept
-FREE_VALUE_TRACES = 2  # traces at the first call with their values; further values are doubtful, where calls are timed
-_FREE_TRACES = 16  # traces of a function, whatever its number of calls
+_MIN_CONSECUTIVE_CALLS = 8  # consecutive plain calls before the examination of further ones is skipped
+_MAX_SKIPPED_CALLS = 64  # consecutive calls that run plain without examination
+_MAX_KEYS = 256  # exact keys, and patterns, whose seconds are kept
+# Traces of one pattern that are made at once; later calls with further values are doubtful. The first number holds for
+# traces in a row. The second holds for all traces of the pattern, in functions whose calls are timed.
+_FREE_CONSECUTIVE_TRACES, FREE_VALUE_TRACES = 8, 2
+_FREE_TRACES = 16  # traces of a function that are allowed whatever its number of calls
 # Traces and seconds of tracing after which a function counts as one with slow traces.
 _FREE_SLOW_TRACES, _FREE_SECONDS = 4, 20.0
 _CALLS_A_TRACE, _CALLS_A_SLOW_TRACE = 8, 64  # calls per additional trace: in general, and with slow traces
@@ -64,8 +65,8 @@ class Bailout:
         classes = tuple(map(type, args))
         self._consecutive_plain_calls = self._consecutive_plain_calls + 1 if classes == self._argument_classes else 1
         self._argument_classes = classes
-        if self._consecutive_plain_calls >= _CONSECUTIVE_CALLS:
-            self._skips_left = min(1 << (self._consecutive_plain_calls - _CONSECUTIVE_CALLS), _MAX_SKIPPED)
+        if self._consecutive_plain_calls >= _MIN_CONSECUTIVE_CALLS:
+            self._skips_left = min(1 << (self._consecutive_plain_calls - _MIN_CONSECUTIVE_CALLS), _MAX_SKIPPED_CALLS)
 
     def record_graph_call(self) -> None:
         self.is_without_trace = False
@@ -93,38 +94,39 @@ class TraceBudget:
     """
 
     __slots__ = (
-        "_calls_at_trace", "_consecutive_traces", "_costs", "_counter", "_traces", "count", "free_traces",
-        "total_seconds",
+        "_calls_at_trace", "_consecutive_traces", "_counter_at_trace", "_mean_seconds", "_traces", "count",
+        "free_traces", "total_seconds",
     )  # fmt: skip
 
-    def __init__(self, free_traces: int = _CONSECUTIVE_CALLS) -> None:
+    def __init__(self, free_traces: int = _FREE_CONSECUTIVE_TRACES) -> None:
         self.free_traces = free_traces
         self.count, self.total_seconds = 0, 0.0
-        # (latest pattern, its traces in a row, seconds).
+        # The latest pattern, the number of its consecutive traces, and their seconds.
         self._consecutive_traces: tuple[Any, int, float] = None, 0, 0.0
         self._traces: BoundedDict[Any, tuple[int, float]] = BoundedDict(_MAX_KEYS)  # traces and seconds by pattern
-        # The counter of calls; `_calls_at_trace` is its value at the latest trace.
-        self._counter: Retracing | None = None
+        # The counter of calls at the latest trace, and the number of calls that it had counted then.
+        self._counter_at_trace: Retracing | None = None
         self._calls_at_trace = 0
-        self._costs: dict[Any, float] = {}  # pattern without free traces left -> seconds per trace
+        self._mean_seconds: dict[Any, float] = {}  # pattern without free traces left -> seconds per trace
 
     def record_trace(self, call: Call, seconds: float, counter: Retracing) -> None:
         """Record that the call which `counter` counted last made or tried a trace, in `seconds`."""
         pattern = _pattern(call)
-        previous = self._counter
-        calls_since = 0 if previous is None else previous.calls - self._calls_at_trace - (previous is counter)
-        self._counter, self._calls_at_trace = counter, counter.calls
-        if self.free_traces < _CONSECUTIVE_CALLS:
+        previous = self._counter_at_trace
+        is_same_counter = previous is counter  # then the traced call itself is among the calls since the latest trace
+        calls_without_trace = 0 if previous is None else previous.calls - self._calls_at_trace - is_same_counter
+        self._counter_at_trace, self._calls_at_trace = counter, counter.calls
+        if self.free_traces < _FREE_CONSECUTIVE_TRACES:
             count, total_seconds = self._traces.get(pattern, (0, 0.0))
         else:
             previous_pattern, count, total_seconds = self._consecutive_traces
-            if calls_since > 0 or pattern != previous_pattern:
+            if calls_without_trace > 0 or pattern != previous_pattern:
                 count, total_seconds = 0, 0.0
         count, total_seconds = count + 1, total_seconds + seconds
         self._consecutive_traces = pattern, count, total_seconds
         self._traces[pattern] = count, total_seconds
         if count >= self.free_traces:
-            self._costs[pattern] = total_seconds / count
+            self._mean_seconds[pattern] = total_seconds / count
 
     def overspending_reason(self, calls: int) -> str:
         """Return the reason why no trace may be made until there are more than `calls` calls; "" if one may be made."""
@@ -143,13 +145,13 @@ class TraceBudget:
 
     def seconds(self, call: Call) -> float | None:
         """Return the mean duration of the traces of the call's pattern; None while it has free traces."""
-        return self._costs.get(_pattern(call)) if self._costs else None
+        return self._mean_seconds.get(_pattern(call)) if self._mean_seconds else None
 
     def record_plain_seconds(self, call: Call, seconds: float) -> None:
         """Record the time of a doubtful call; if it is longer than a trace, the next value gets a trace at once."""
         pattern = _pattern(call)
-        if seconds > self._costs.get(pattern, seconds):
-            del self._costs[pattern]
+        if seconds > self._mean_seconds.get(pattern, seconds):
+            del self._mean_seconds[pattern]
             self._traces.pop(pattern, None)
             self._consecutive_traces = None, 0, 0.0
 
@@ -162,10 +164,10 @@ def is_by_value(call: Call) -> bool:
 
 
 def _pattern(call: Call) -> Any:
-    """Return a key shared by calls that differ only in values.
+    """Return a key that calls share which differ only in values.
 
-    It contains the kinds of the container and of the leaves of a flattened argument. Dicts with other keys, lists of
-    other lengths and containers of arrays of other sizes have the same pattern.
+    It has the kind of each argument's container, and the kinds of its leaves. So it is the same for dicts with other
+    keys, lists of other lengths and containers of arrays of other sizes.
     """
     leaves, pattern = iter(_leaves(call)), []
     for name, template in call.key.templates:
@@ -176,7 +178,7 @@ def _pattern(call: Call) -> Any:
 
 
 def _kind(leaf: LeafKey) -> Any:
-    """Return the class name of a value in the key; other leaves of the key themselves."""
+    """Return the class name if the leaf is keyed by a value; otherwise the leaf key itself."""
     if isinstance(leaf, Reference):
         return leaf.name
     return type(leaf.value).__name__ if isinstance(leaf, Literal) else leaf
@@ -191,6 +193,7 @@ def _kind_of_part(leaf: LeafKey) -> Any:
 
 
 def _exact_key(call: Call) -> Any:
+    """Return a key that only calls with equal values share."""
     return call.key.templates, _leaves(call)
 
 

@@ -76,7 +76,7 @@ class CompileContract(SessionContract):
     def __init__(self, trace: Trace, call: Call, on_create: Callable[[Any], None]) -> None:
         super().__init__(trace, call, on_create)
         self.trace = trace
-        self.positions = trace.positions_of_numbers = {}
+        self._positions = trace.positions_of_numbers = {}  # parameters that are numbers -> positions of their leaves
         key = call.key
         trace.uses_arrays = key.memory or any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in key.leaves)
         if key.memory:
@@ -116,14 +116,14 @@ class CompileContract(SessionContract):
 
         If numbers among the arguments determine the value, they become part of the key; otherwise the call runs plain.
         """
-        position = self.positions.get(tensor.value_in_graph)
+        position = self._positions.get(tensor.value_in_graph)
         if position is not None:
             raise Specialise(frozenset({position}))
         self.specialise(tensor)
         raise RunPlain(f"Python needs {reason} while tracing")
 
     def specialise(self, *values: object) -> None:
-        deciding_arguments = DecidingArguments(self.positions, self.trace.regions)
+        deciding_arguments = DecidingArguments(self._positions, self.trace.regions)
         symbolic_values = [value for value in values if isinstance(value, (SymbolicTensor, SymbolicArray))]
         deciding_leaves = [deciding_arguments.find_deciding_leaves(value.value_in_graph) for value in symbolic_values]
         if deciding_leaves and all(deciding_leaves):
@@ -164,7 +164,7 @@ class CompileContract(SessionContract):
 
     def after_run(self, result: Any, arguments: Sequence[Any]) -> None:
         self._arguments = arguments
-        # Only these locations are still to be stored: attributes were stored when they were set.
+        # Only deferred locations are still to be stored: attributes were stored when they were set.
         stored_values = [location.read() for location in self.write_monitor.deferred_locations]
         stored_values = [value for value in stored_values if id(value) not in self.trace.argument_containers]
         self._refuse_other_references(arguments)
@@ -173,7 +173,7 @@ class CompileContract(SessionContract):
         self.write_monitor.stores.store(self.trace.root)
 
     def _refuse_other_references(self, arguments: Sequence[Any]) -> None:
-        """Raise RunPlain if a flattened container of an outer name is also reachable by another name."""
+        """Raise RunPlain if a container that is an input, flattened, is also reachable by another name."""
         call = self.call
         input_ids = {id(part) for name in call.containers for part in mutable_parts(call.arguments[name])}
         for part in self._reachable_before_call(arguments) if input_ids else ():
@@ -196,12 +196,15 @@ class CompileContract(SessionContract):
         self.journal.roll_back()
 
     def _promote_escaping(self, containers: Sequence[Any]) -> None:
-        """Restart the trace with escaping outside containers as inputs; raise RunPlain if they cannot be inputs."""
-        existing_ids = {id(part) for part in self._reachable_before_call(self._arguments)} if containers else ()
-        existing_containers = [part for part in containers if id(part) in existing_ids]
-        if existing_containers:
-            self.write_monitor.handle_changed_containers(existing_containers)
-            container = with_article(type(existing_containers[0]))
+        """Restart the trace with those escaping containers as inputs that existed before the call.
+
+        Raise RunPlain if they cannot be inputs.
+        """
+        reachable_ids = {id(part) for part in self._reachable_before_call(self._arguments)} if containers else ()
+        preexisting_containers = [part for part in containers if id(part) in reachable_ids]
+        if preexisting_containers:
+            self.write_monitor.handle_changed_containers(preexisting_containers)
+            container = with_article(type(preexisting_containers[0]))
             raise RunPlain(f"{container} that existed before the call is stored, raised or returned")
 
     def check_recorded(self, arguments: Sequence[Any]) -> None:
@@ -227,8 +230,8 @@ class CompileContract(SessionContract):
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
 
     def _record_tensor_use(self) -> None:
-        """Set `uses_tensors` if the graph captures tensors that the program holds, not only ones that tracing made."""
-        captured_ids = {key for key, (value, _) in self.trace.captures.items() if isinstance(value, EagerTensor)}
+        """Set `uses_tensors` if the graph captures a tensor of the program, and not only tensors that tracing made."""
+        captured_ids = {id_ for id_, (value, _) in self.trace.captures.items() if isinstance(value, EagerTensor)}
         if captured_ids and any(id(value) in captured_ids for value in self.guards.reached_values):
             self.trace.uses_tensors = True
 
@@ -248,9 +251,9 @@ class CompileContract(SessionContract):
         guards.reached_values.clear()
 
     def _written_containers(self, end: int) -> list[Any] | None:
-        """Return the containers that the graph may change, if all of them were flattened; else None.
+        """Return the containers that the graph may change, if all of them were flattened; otherwise None.
 
-        These leaves follow those of the arguments; `end` is the position after the last one.
+        Their leaves in the key follow those of the arguments, and end before the position `end`.
         """
         key = self.call.key
         start = sum(1 if template is None else template.leaf_count for _, template in key.templates)
@@ -259,7 +262,7 @@ class CompileContract(SessionContract):
         return self.call.leaves[start:end]
 
     def _check_memory(self) -> None:
-        """Raise if results share memory with arguments or each other in plain Python, but not in this graph."""
+        """Raise if plain Python's results share memory with arguments or each other, and those of the graph do not."""
         trace, graph, write_monitor = self.trace, self.trace.root.graph, self.write_monitor
         parameters = set(graph.parameters[: len(self.call.key.leaves)])
         loads = [node for node in graph.nodes if node.op.name == "array_load" and node.inputs[0] in parameters]
@@ -276,7 +279,7 @@ class CompileContract(SessionContract):
             raise RestartTrace(memory=True)
 
     def outside_values(self) -> OutsideValues:
-        """Return the outside arrays that the trace read, if its graph writes: arguments must not overlap with them."""
+        """Return the outside arrays that the trace read, with which arguments must not overlap if the graph writes."""
         arrays = self.guards.arrays
         writes = any(node.effects & Effects.WRITE for node in self.trace.root.graph.nodes)
         must_not_overlap = [weakref.ref(array) for array in arrays.values()] if writes else []

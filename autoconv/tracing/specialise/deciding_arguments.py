@@ -1,7 +1,7 @@
 """Find the integer arguments that alone decide a value, or the open sizes of one, while a trace is recorded.
 
-This is a backward slice over pure nodes. It is conservative: results of regions and elements of arrays count as decided
-by more than arguments.
+The analysis is a backward slice over pure nodes. It is conservative: for results of regions and elements of arrays, no
+arguments are found.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ _MAX_NODES = 200  # nodes of a slice
 
 
 class DecidingArguments:
-    """Search for the leaves that decide values in one trace; `positions` maps parameters to positions of leaves."""
+    """Search, in one trace, for the leaves of its key that decide a value; leaves are given by their positions.
+
+    `positions` maps the graph's parameters that are numbers to these positions.
+    """
 
     def __init__(self, positions: Mapping[Value, int], regions: Iterable[Region]) -> None:
         self._positions = positions
@@ -46,7 +49,8 @@ class DecidingArguments:
             return None
         visited.add(value)
         if reads_only_shapes(node):
-            return self._union(self._leaves_of_sizes(x, visited) for x in node.inputs if has_unknown_size(x))
+            open_operands = filter(has_unknown_size, node.inputs)
+            return self._union(self._leaves_of_sizes(operand, visited) for operand in open_operands)
         new_operands = (operand for operand in node.inputs if operand not in visited)
         return self._union(self._leaves_of_value(operand, visited) for operand in new_operands)
 
@@ -66,7 +70,7 @@ class DecidingArguments:
         return self._union([*leaves_of_operands, *leaves_of_sizes])
 
     def _to_outermost(self, value: Value) -> Value:
-        """Return the value outside of all regions that a captured value is."""
+        """Return the value of the outermost region that `value` is a capture of; `value` itself if it is no capture."""
         while value in self._outer_by_inner:
             value = self._outer_by_inner[value]
         return value

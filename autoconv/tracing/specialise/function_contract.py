@@ -1,7 +1,8 @@
 """The contract of `@autoconv.function`: TensorFlow's.
 
 The converted code runs once for each signature, and later calls run its graph. Effects of Python happen while tracing.
-Numbers and arrays become tensors, and other values in a graph raise an error. All predicates of `Contract` are False.
+Numbers and arrays become tensors; an error is raised for other values in a graph. All predicates of `Contract` keep
+their default, False.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ class FunctionContract(SessionContract):
         return complex_attribute(tensor, name)
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Callable[..., Any]) -> NoReturn:
+        signature_text = signature.format_text().replace("=<captured_default_value>", "")
         raise place_at_definition(ValueError(
-            f"{signature.name}{signature.format_text().replace('=<captured_default_value>', '')} should not modify its "
+            f"{signature.name}{signature_text} should not modify its "
             "Python input arguments. Modifying a copy is allowed. The following parameter(s) were modified: "
             + ", ".join(names)
         ), function)  # fmt: skip

@@ -31,7 +31,9 @@ from autoconv.tracing.key.trace_types import TracingContext
 
 
 def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
-    """Return the leaves for the traced function: symbolic values, placeholders of variables, or the values themselves.
+    """Return the leaves for the traced function: symbolic values, placeholders of variables, or values of the key.
+
+    Add a parameter to the graph for each symbolic value and variable.
     """
     leaves: list[Any] = []
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
@@ -101,16 +103,17 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
 def rebuild_arguments(trace: Trace, call: Call, leaves: list[Any]) -> dict[str, Any]:
     """Return the arguments by name, with structures rebuilt around the placeholders `leaves`.
 
-    Register the written containers among them with the trace.
+    Register those containers with the trace that it writes. Their leaves follow the leaves of all arguments.
     """
     arguments: dict[str, Any] = {}
     position = 0
     for name, template in call.key.templates:
-        count = 1 if template is None else template.leaf_count
-        argument = pack(template, leaves[position : position + count], initialise=not trace.contract.objects_in_graph)
+        leaf_count = 1 if template is None else template.leaf_count
+        argument_leaves = leaves[position : position + leaf_count]
+        argument = pack(template, argument_leaves, initialise=not trace.contract.objects_in_graph)
         arguments[name] = traced_argument(argument) if trace.contract.objects_in_graph else argument
-        position += count
-    for name, template in call.key.templates:
+        position += leaf_count
+    for name, template in call.key.templates:  # `position` is now that of the first written container
         is_written = name in call.key.written_arguments
         for container in containers_by_template(arguments[name], template) if template and is_written else ():
             trace.argument_containers[id(container)] = container, leaves[position]

@@ -3,7 +3,7 @@
 A kind of call consists of the types of the arguments and the magnitudes of their sizes (see `tiers`). Every new kind
 costs a trace, and some calls in which graph and plain Python, the two forms of a call, are timed. So calls of a new
 kind run plain at first in two cases: plain Python was faster for all timed kinds of the same types, or several traces
-ran so shortly that plain calls cannot take long. Kinds of other types do not count, because their traces do not serve
+ran so shortly that plain calls cannot take long. Kinds of other types do not count, because their traces do not fit
 these calls. In a third case, the first calls of a function wait: an estimate bounds their time (see `work_estimate`).
 Once calls of the kind have taken as long as a trace, they are examined: so the total time is at most twice that of the
 better choice. A call of a known kind that needs a further trace, for another text or another length of a
@@ -23,28 +23,28 @@ from autoconv.tracing.specialise.work_estimate import estimate_seconds
 _MAX_KINDS = 64  # kinds of calls that are presumed to be faster as plain Python
 _TRACE_TO_PLAIN_RATIO = 64  # least ratio of the seconds of a trace to those of a plain call, in the timed kinds
 _MIN_TRACES = 2  # traces after which new kinds run plain at first, although no form was chosen for any kind
-_SMALL_MAGNITUDE = 1  # largest magnitude that is allowed without a known kind
+_SMALL_MAGNITUDE = 1  # magnitude that counts as known although no kind with it is
 _EXAMINATION_SECONDS = 50e-6  # seconds that it takes to find that a call has no trace
 FIRST_TRACE_SECONDS = 0.05  # seconds that the first trace of a function is presumed to take
 SHORT_ESTIMATE = 20e-3  # estimated seconds of a plain call, below which its function is not traced at once
-_CALLS_AN_EXAMINATION = 8  # plain calls of a presumed kind for each one that runs without examination in a row
-SHORT = 2e-3  # seconds of a graph's call, below which a plain call takes no longer than a trace
+_CALLS_AN_EXAMINATION = 8  # plain calls of presumed kinds for each call that may follow without examination
+SHORT_CALL_SECONDS = 2e-3  # seconds of a graph's call, below which a plain call takes no longer than a trace
 
 
 class PlainPresumption:
     """The kinds of calls of one function that are known, and those that are presumed to be faster as plain Python.
 
-    `seconds` is the time of a plain call of the slowest known kind. `deferred` maps kinds with exact sizes, for which
-    there is no trace, to their kinds.
+    `plain_call_seconds` is the time of a plain call of the slowest known kind. `deferred` maps the exact kinds (see
+    `tiers`) of deferred calls to their kinds.
     """
 
     def __init__(self) -> None:
-        self._graph_types: set[Any] = set()  # the types of the arguments for which a graph was faster
-        self._traced_types: set[Any] = set()  # the types of the arguments of traces, which may serve other sizes
+        self._graph_types: set[Any] = set()  # kinds without magnitudes for which a graph was faster
+        self._traced_types: set[Any] = set()  # kinds without magnitudes that have traces, which may serve other sizes
         self._is_short: BoundedDict[Any, bool] = BoundedDict(_MAX_KINDS)  # kind -> whether the estimate is short
         self._calls = 0  # plain calls of presumed kinds
         self._has_choice = False  # whether a form was chosen for some kind
-        self.seconds = 0.0
+        self.plain_call_seconds = 0.0
         self._largest_magnitudes: dict[type, int] = {}  # the largest magnitudes in the known kinds
         # Presumed kind -> seconds of plain calls.
         self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KINDS)
@@ -57,7 +57,7 @@ class PlainPresumption:
         if not is_plain:
             self._graph_types.add(_without_magnitudes(kind))
         self._has_choice = True
-        self.seconds = max(self.seconds, seconds)
+        self.plain_call_seconds = max(self.plain_call_seconds, seconds)
         self.record_short_kind(kind)
 
     def record_short_kind(self, kind: Any) -> None:
@@ -70,17 +70,21 @@ class PlainPresumption:
 
         `trace_count` is the number of traces of the function, each of which took `trace_seconds`.
         """
-        has_graph = kind in self._plain_seconds_at_trace or _without_magnitudes(kind) in self._graph_types
-        if has_graph and not self.is_deferred(kind):
+        may_have_trace = kind in self._plain_seconds_at_trace or _without_magnitudes(kind) in self._graph_types
+        if may_have_trace and not self.is_deferred(kind):
             return False
         return self.runs_without_trace(kind, trace_count, trace_seconds)
 
     def runs_without_trace(self, kind: Any, trace_count: int, trace_seconds: float) -> bool:
-        """Return whether a call for which no trace fits runs as plain Python for now; arguments as `presumes_plain`."""
-        if not (self._has_choice or trace_count >= _MIN_TRACES) or self.seconds * _TRACE_TO_PLAIN_RATIO > trace_seconds:
+        """Return whether a call for which no trace fits runs as plain Python for now.
+
+        The parameters are those of `presumes_plain`.
+        """
+        has_experience = self._has_choice or trace_count >= _MIN_TRACES
+        if not has_experience or self.plain_call_seconds * _TRACE_TO_PLAIN_RATIO > trace_seconds:
             return False
         if self._plain_seconds.get(kind, 0.0) - self._plain_seconds_at_trace.get(kind, 0.0) >= trace_seconds:
-            return False
+            return False  # the kind's plain calls since its latest trace took as long as another trace
         return all(
             magnitude <= self._largest_magnitudes.get(cls, _SMALL_MAGNITUDE) + _ALLOWED_GROWTH[cls]
             for cls, magnitude in _magnitudes(kind)
@@ -104,7 +108,7 @@ class PlainPresumption:
         return self._calls // _CALLS_AN_EXAMINATION
 
     def is_deferred(self, kind: Any) -> bool:
-        """Return whether calls of the kind without a trace ran plain since the latest trace of the kind."""
+        """Return whether calls of the kind ran as plain Python since the kind's latest trace."""
         return self._plain_seconds.get(kind, 0.0) > self._plain_seconds_at_trace.get(kind, 0.0)
 
     def is_new(self, kind: Any) -> bool:
@@ -115,13 +119,13 @@ class PlainPresumption:
         """Record `call_count` plain calls of a presumed kind, and the time of the latest."""
         self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + call_count * seconds
         self._calls += call_count
-        if seconds < SHORT:
+        if seconds < SHORT_CALL_SECONDS:
             self.record_short_kind(kind)
 
     def record_deferred_call(self, kind: Any, exact_kind: Any, seconds: float) -> None:
         """Record the time of a deferred call.
 
-        Its first call with these exact sizes was examined, and also took `_EXAMINATION_SECONDS`.
+        The first call of an exact kind was examined, which took `_EXAMINATION_SECONDS` in addition.
         """
         self.record_calls(kind, seconds + (0.0 if exact_kind in self.deferred else _EXAMINATION_SECONDS), 1)
         self.deferred[exact_kind] = kind
@@ -141,19 +145,24 @@ def _without_magnitudes(kind: Any) -> Any:
     """Return a kind without its magnitudes."""
     if not isinstance(kind, tuple):
         return kind
-    if kind and isinstance(kind[0], type) and type(kind[-1]) is int:
+    if _has_magnitude(kind):
         return kind[:-1]
     return tuple(map(_without_magnitudes, kind))
 
 
+def _has_magnitude(kind: tuple[Any, ...]) -> bool:
+    """Return whether a tuple is the kind of one argument, a type and at last a magnitude, not a tuple of kinds."""
+    return bool(kind) and isinstance(kind[0], type) and type(kind[-1]) is int
+
+
 def _magnitudes(kind: Any) -> list[tuple[type, int]]:
-    """Return the magnitudes in a kind of call, each as (`int`, magnitude) or, for containers and arrays, with `object`.
+    """Return the magnitudes in a kind of call, each in a pair with `int`, or with `object` for containers and arrays.
     """
     if not isinstance(kind, tuple):
         return []
-    if kind and isinstance(kind[0], type) and type(kind[-1]) is int:
+    if _has_magnitude(kind):
         return [(int if kind[0] is int else object, kind[-1])]
     return [magnitude for part in kind for magnitude in _magnitudes(part)]
 
 
-__all__ = ["SHORT", "PlainPresumption"]
+__all__ = ["SHORT_CALL_SECONDS", "PlainPresumption"]

@@ -17,11 +17,11 @@ from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import Key, LeafKey, TensorKey
 
-_COUNTED_CALLS = 8  # latest calls in which traces are counted
-_WARNED_TRACES = 5  # traces in these calls that cause a warning
+_COUNTED_CALLS = 8  # number of latest calls among which those with a trace are counted
+_WARNED_TRACES = 5  # number of traces among these calls that causes a warning
 _MAX_WARNINGS = 2  # warnings per function
 EXACT_TRACES = 2  # traces for known sizes, which differ in sizes only, before sizes are left open
-_MAX_INSTANCES = 256  # instances per method whose calls are counted
+_MAX_INSTANCES = 256  # instances whose calls of one method are counted
 _FUNCTION_WARNING = (
     "%d out of the last %d calls to %r%s triggered autoconv.function retracing. Tracing is expensive. What is behind "
     "so many traces could be (1) creating @autoconv.function repeatedly in a loop, (2) passing tensors with different "
@@ -44,8 +44,8 @@ class Retracing:
     """Counter of the calls and traces of one Python function; it warns when most of the latest calls traced."""
 
     def __init__(self) -> None:
-        self.cell = ctypes.c_int64(0)  # the number of calls, which native code increases as well
-        self._trace_calls: deque[int] = deque(maxlen=_COUNTED_CALLS)  # numbers of the latest calls that traced
+        self.cell = ctypes.c_int64(0)  # the number of calls; native code increases it as well
+        self._trace_calls: deque[int] = deque(maxlen=_COUNTED_CALLS)  # numbers of the latest calls that made a trace
         self._warnings = 0
         # The TraceBudget that all functions created from one definition share; `Function` sets it.
         self.trace_budget: Any = None
@@ -59,7 +59,7 @@ class Retracing:
         self.cell.value = count
 
     def record_trace(self, function: Callable[..., Any], under_compile: bool = False) -> None:
-        """Record that the call which `calls` counted last has traced, under `compile` or `function`.
+        """Record that the latest counted call made a trace, under `compile` or `function`.
 
         Several traces without a call between them, for example of `get_concrete_function`, count as one.
         """
@@ -81,8 +81,8 @@ def _definition_place(function: Any) -> str:
     return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
 
 
-# code -> id of a method's instance -> counter.
-_FUNCTIONS: weakref.WeakKeyDictionary[Any, BoundedDict[int, Retracing]] = weakref.WeakKeyDictionary()
+# Code object -> id of the instance, for methods -> counter.
+_COUNTERS: weakref.WeakKeyDictionary[Any, BoundedDict[int, Retracing]] = weakref.WeakKeyDictionary()
 _LOCK = new_lock()
 
 
@@ -95,17 +95,17 @@ def find_retracing(function: Callable[..., Any]) -> Retracing:
     if code is None or getattr(function, "__autoconv_replays_graph__", False):
         return Retracing()
     with _LOCK:
-        retracing_by_instance = _FUNCTIONS.setdefault(code, BoundedDict(_MAX_INSTANCES))
+        counters_by_instance = _COUNTERS.setdefault(code, BoundedDict(_MAX_INSTANCES))
         instance = id(getattr(function, "__self__", None))
-        if instance not in retracing_by_instance:
-            retracing_by_instance[instance] = Retracing()
-        return retracing_by_instance[instance]
+        if instance not in counters_by_instance:
+            counters_by_instance[instance] = Retracing()
+        return counters_by_instance[instance]
 
 
 def open_sizes_at_once(key: Key, keys: Iterable[Key]) -> Key:
     """Return the key with open sizes where it differs from the first of `keys` with compatible leaves.
 
-    For `reduce_retracing`: one earlier key suffices, and the specs of composites may be widened, too.
+    This is the rule of `reduce_retracing`: one earlier key suffices, and the specs of composites may be widened, too.
     """
     for other in keys:
         templates = _join_templates(other, key)
@@ -119,8 +119,7 @@ def open_sizes_at_once(key: Key, keys: Iterable[Key]) -> Key:
 
 
 def _join_templates(first: Key, second: Key) -> tuple[Any, ...] | None:
-    """Return templates that accept the arguments of both keys, with wider specs of composites; None if there are none.
-    """
+    """Return templates that accept the arguments of both keys, with specs of composites widened; None if none do."""
     if first.templates == second.templates:
         return second.templates
     if len(first.templates) != len(second.templates):
@@ -137,8 +136,8 @@ def _join_templates(first: Key, second: Key) -> tuple[Any, ...] | None:
 def open_sizes_after_exact_traces(key: Key, keys: Iterable[Key], failed_keys: Collection[Key]) -> Key:
     """Return the key with those sizes open in which it differs from any of the earlier `keys`.
 
-    For `compile`. Return the key itself if fewer than `EXACT_TRACES` of `keys` differ in sizes only, or if the result
-    is among `failed_keys`.
+    This is the rule of `compile`. Return the key itself if fewer than `EXACT_TRACES` of `keys` differ from it in sizes
+    only, or if the result is among `failed_keys`.
     """
     result, joined_count = key, 0
     for other in keys:

@@ -22,7 +22,7 @@ from autoconv.tracing.key.signature import Signature
 if TYPE_CHECKING:
     from autoconv.graph.graph import Graph, Value
 
-_Evaluate = Callable[["Value"], Any]  # see `make_evaluator`
+_Evaluate = Callable[["Value"], Any]  # from a value to its constant or None, see `make_evaluator`
 
 
 class SessionContract(Contract):
@@ -43,10 +43,11 @@ class SessionContract(Contract):
         return map(type, self.call.leaves)
 
     def begin(self, arguments: Mapping[str, Any], leaves: Sequence[Any]) -> None:
-        """Prepare the arguments and the outside values, before the converted code runs."""
+        """Prepare the arguments, by name, and the written locations, whose values are the last leaves.
+        """
 
     def is_raised_by_graph(self, error: BaseException) -> bool:
-        """Return whether the graph raises this error, which ended the converted code, on each call."""
+        """Return whether `error`, which ended the converted code, is one that the graph raises on each call."""
         return False
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Callable[..., Any]) -> NoReturn:
@@ -75,7 +76,7 @@ class SessionContract(Contract):
         restore_special_methods(trace)
 
     def close(self, trace: Trace) -> None:
-        """Release the arguments of the call: the trace lives until cyclic references are collected."""
+        """Release the arguments of the call, because the trace itself lives until cyclic references are collected."""
         self._evaluate = None
         del self.call
         self.guards.release()
@@ -94,7 +95,7 @@ class SessionContract(Contract):
         self.guards.include(guards)
 
     def watch(self, function: Any) -> None:
-        """Guard the function, its owner, and those arguments whose contents are not part of the key."""
+        """Guard the function, a method's instance, and the arguments whose contents are not part of the key."""
         guards, call = self.guards, self.call
         python_function = getattr(function, "__func__", function)
         if hasattr(python_function, "__code__"):
@@ -102,9 +103,9 @@ class SessionContract(Contract):
             guards.function = python_function if isinstance(python_function, types.FunctionType) else None
         else:  # a partial function, or a callable object
             guards.add_value("the function", function)
-        owner = getattr(function, "__self__", None)
-        if owner is not None:
-            guards.add_value("self", owner)
+        instance = getattr(function, "__self__", None)
+        if instance is not None:
+            guards.add_value("self", instance)
         for leaf, key, name in zip(call.leaves, call.key.leaves, call.names, strict=True):
             if isinstance(key, Reference) or (isinstance(key, Literal) and is_user_code(type(leaf))):
                 guards.add_value(name, leaf)

@@ -21,7 +21,7 @@ from autoconv.graph.graph import Graph, Value, is_recursive
 from autoconv.graph.types import TensorType
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.key.bounded_dict import BoundedDict
-from autoconv.tracing.specialise.plain_presumption import SHORT, PlainPresumption
+from autoconv.tracing.specialise.plain_presumption import SHORT_CALL_SECONDS, PlainPresumption
 
 GRAPH, PLAIN = "graph", "plain"
 RERUNS = "many calls of the graph failed and ran again as plain Python"
@@ -34,25 +34,25 @@ _CLEAR_RATIO, _LARGE_RATIO = 2.0, 8.0  # ratios of the two forms' times that dec
 _UNEVEN_RATIO = 4.0  # ratio of the times of one form, above which means of twice as many timed calls decide
 _MIN_RERUNS = 8  # calls of one kind that ran again as plain Python, before their share is examined
 _RERUN_SHARE = 4  # one rerun in this number of calls of the function is too many
-_COSTLY_SECONDS = 0.05  # seconds of a timed call that is not repeated if the two forms are far apart
-_MIN_RATIO, _NOISE_SECONDS = 1.1, 0.3e-6  # factor and seconds by which a graph has to be slower before it is abandoned
-MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations
+_COSTLY_SECONDS = 0.05  # seconds above which a timed call is not repeated if the two forms are far apart
+_MIN_RATIO, _NOISE_SECONDS = 1.1, 0.3e-6  # factor, and seconds in addition, by which a graph must be slower
+MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations, by form
 _SIZED_TYPES = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 clock = time.perf_counter
 
 
 class Gate:
-    """The number of calls that run without examination, and their form; native code counts it down.
+    """The number of further calls that run without examination, which native code counts down, and their form.
 
-    `cell` holds this number, 1 if the form is plain Python, 1 if NumPy's error state is checked, and the largest number
-    of positional arguments (see backends/llvm/runtime/call_dispatch.py).
+    `cell` holds four integers: this number, 1 if the form is plain Python, 1 if NumPy's error state is checked, and the
+    largest number of positional arguments (see backends/llvm/runtime/call_dispatch.py).
     """
 
     __slots__ = ("cell",)
 
-    def __init__(self, call_count: int, most_positions: int) -> None:
-        self.cell = (ctypes.c_int64 * 4)(call_count, 0, 0, most_positions)
+    def __init__(self, call_count: int, max_positional: int) -> None:
+        self.cell = (ctypes.c_int64 * 4)(call_count, 0, 0, max_positional)
 
     def take_unexamined(self) -> bool:
         """Count a call; return whether it runs without examination."""
@@ -70,12 +70,12 @@ class Gate:
         self.cell[2] = is_enabled
 
     def open(self, call_count: int, form: str) -> None:
-        """Allow that many calls in this form without examination."""
+        """Allow `call_count` further calls, in this form, without examination."""
         self.cell[0], self.cell[1] = call_count, form == PLAIN
 
 
 class Timing:
-    """Times of the two forms for calls of one kind, and the choice: "" before it is made.
+    """Times of the two forms for calls of one kind, and `choice`, the form for later calls ("" before it is made).
 
     Two calls of one form are followed by two of the other, so that alternating arguments are timed in both. The
     shortest times are compared, because the others may have been interrupted. If times of one form are far apart, calls
@@ -97,7 +97,7 @@ class Timing:
         self._examined_calls = self._reruns = self._calls_at_first_rerun = 0
 
     def choose_form(self) -> str:
-        """Count a call, and return the form in which it runs."""
+        """Count an examined call, and return the form in which it runs."""
         self._examined_calls += 1
         if not self.choice and self._examined_calls > _MAX_EXAMINED_CALLS:
             self.choice = GRAPH
@@ -126,15 +126,15 @@ class Timing:
         graph_seconds, plain_seconds = self._call_seconds()
         ratio = max(graph_seconds / plain_seconds, plain_seconds / graph_seconds)
         is_costly = ratio > _LARGE_RATIO and max(graph_seconds, plain_seconds) > _COSTLY_SECONDS
-        # A single timed call may have been interrupted, or may have filled caches.
-        pair_count = 1 if is_costly else 2 if ratio > _CLEAR_RATIO else _TIMED_PAIRS
+        # Two calls of each form are the least unless they are costly: one may have been interrupted, or filled caches.
+        needed_pairs = 1 if is_costly else 2 if ratio > _CLEAR_RATIO else _TIMED_PAIRS
         if self._is_uneven and sum(self._graph_times) + sum(self._plain_times) < _COSTLY_SECONDS:
-            pair_count = 2 * _TIMED_PAIRS
-        if len(self._plain_times) >= pair_count:
+            needed_pairs = 2 * _TIMED_PAIRS
+        if len(self._plain_times) >= needed_pairs:
             self.choice = PLAIN if graph_seconds > plain_seconds * _MIN_RATIO + _NOISE_SECONDS else GRAPH
 
     def record_rerun(self, call_count: int) -> bool:
-        """Record that a call fell back from a graph to plain Python; return whether that happened too often.
+        """Record that a graph failed and its call ran again as plain Python; return whether plain Python is chosen now.
 
         `call_count` is the number of calls of the function so far.
         """
@@ -151,11 +151,11 @@ class Timing:
         """True if times of one form are far apart, and the ranges of the two forms overlap."""
         shortest_graph, longest_graph = min(self._graph_times), max(self._graph_times)
         shortest_plain, longest_plain = min(self._plain_times), max(self._plain_times)
-        is_wide = longest_graph > _UNEVEN_RATIO * shortest_graph or longest_plain > _UNEVEN_RATIO * shortest_plain
-        return is_wide and shortest_graph <= longest_plain and shortest_plain <= longest_graph
+        is_spread = longest_graph > _UNEVEN_RATIO * shortest_graph or longest_plain > _UNEVEN_RATIO * shortest_plain
+        return is_spread and shortest_graph <= longest_plain and shortest_plain <= longest_graph
 
     def _call_seconds(self) -> tuple[float, float]:
-        """Return the seconds of a call in the two forms."""
+        """Return the seconds of a call as a graph, and as plain Python."""
         if self._is_uneven:
             return _trimmed_mean(self._graph_times), _trimmed_mean(self._plain_times)
         return min(self._graph_times), min(self._plain_times)
@@ -173,8 +173,8 @@ class Timing:
     def may_be_presumed(self, seconds: float) -> bool:
         """Return whether calls of the kind may be presumed to be faster as plain Python.
 
-        Its form is not chosen, and it has no calls, or its graph takes far longer than `seconds`, the time of plain
-        calls of other kinds.
+        No form may be chosen yet. Either no call of the kind was examined, or its graph takes far longer than
+        `seconds`, the time of plain calls of other kinds.
         """
         if self.choice or not self._examined_calls:
             return not self.choice
@@ -187,7 +187,7 @@ class Timing:
 
 
 def _trimmed_mean(times: list[float]) -> float:
-    """Return the mean without the longest quarter, which may have been interrupted."""
+    """Return the mean of the times without the longest quarter: these calls may have been interrupted."""
     shortest_times = sorted(times)[: len(times) - len(times) // 4]
     return sum(shortest_times) / len(shortest_times)
 
@@ -199,7 +199,7 @@ class Tiers:
     def __init__(self) -> None:
         self._timings: BoundedDict[Any, Timing] = BoundedDict(_MAX_KINDS)
         self._sampling_threads: set[int] = set()  # threads that are timing a call of the plain function
-        self.latest = GRAPH  # the form that the latest examined call with a choice ran
+        self.latest = GRAPH  # the form of the latest examined call whose kind has a choice
         self.presumption = PlainPresumption()
 
     def timing(self, kind: Any) -> Timing:
@@ -237,7 +237,10 @@ def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _kind(value: Any) -> Any:
-    """Return a bool or None itself, or the type of a value, with a magnitude: every second or fourth power of two."""
+    """Return a bool or None itself, or the type of a value with its magnitude, if it has a size.
+
+    Magnitudes are powers of four for sizes of arrays and containers, and powers of 16 for integers.
+    """
     type_ = type(value)
     if type_ is float:
         return float
@@ -258,7 +261,7 @@ def exact_kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _exact_kind(value: Any) -> Any:
-    """Return the kind of an argument (see `_kind`), for arrays and containers with the exact size."""
+    """Return the kind of an argument (see `_kind`), but for arrays and containers with the exact size."""
     type_ = type(value)
     if issubclass(type_, np.ndarray):
         return type_, value.dtype, value.shape
@@ -267,17 +270,19 @@ def _exact_kind(value: Any) -> Any:
 
 def kind_text(kind: Any) -> str:
     """Return the types of a kind's arguments as text for users."""
-    parts = kind if not (kind and isinstance(kind[0], tuple) and _holds_names(kind)) else (*kind[0], *kind[1])
+    parts = (*kind[0], *kind[1]) if _has_keywords(kind) else kind
     return f"({', '.join(_part_text(part) for part in parts)})"
 
 
-def _holds_names(kind: Any) -> bool:
-    """Return whether a kind is a pair of positional and named parts."""
-    return len(kind) == 2 and isinstance(kind[1], tuple) and bool(kind[1]) and isinstance(kind[1][0], tuple)
+def _has_keywords(kind: Any) -> bool:
+    """Return whether a kind is a pair of the kinds of positional and of keyword arguments (see `kind_of`)."""
+    if len(kind) != 2 or not all(isinstance(part, tuple) for part in kind):
+        return False
+    return bool(kind[1]) and isinstance(kind[1][0], tuple)
 
 
 def _part_text(part: Any) -> str:
-    """Return one part of a kind for messages."""
+    """Return the kind of one argument, or a pair of a keyword and such a kind, as text for users."""
     if isinstance(part, tuple) and isinstance(part[0], str):
         return f"{part[0]}={_part_text(part[1])}"
     type_or_value = part[0] if isinstance(part, tuple) else part
@@ -291,11 +296,11 @@ def may_sample(seconds: float, graph: Graph, kernels: Iterable[str]) -> bool:
     certainly quicker, so a long call is not run in Python just to measure it. `kernels` are the names of the ops that
     run by kernels.
     """
-    return seconds < SHORT or not _has_scalar_loops(graph, frozenset(kernels))
+    return seconds < SHORT_CALL_SECONDS or not _has_scalar_loops(graph, frozenset(kernels))
 
 
 def _has_scalar_loops(graph: Graph, kernels: frozenset[str]) -> bool:
-    """Return whether an innermost loop, or a recursive function, computes nothing but single numbers."""
+    """Return whether native code of the graph has an innermost loop or recursive function over single numbers only."""
     bodies = [node.regions[1] for node in graph.walk() if node.op.traits.repeats]
     bodies += [node.regions[0] for node in graph.walk() if is_recursive(node) and node.regions]
     return any(_is_scalar(body, kernels) for body in bodies)
@@ -303,10 +308,9 @@ def _has_scalar_loops(graph: Graph, kernels: frozenset[str]) -> bool:
 
 def _is_scalar(body: Graph, kernels: frozenset[str]) -> bool:
     """Return whether all nodes compute single numbers, without loops and kernels."""
-    nodes = list(body.walk())
     return all(
         not node.op.traits.repeats and node.op.name not in kernels and all(map(_is_number, node.results))
-        for node in nodes
+        for node in body.walk()
     )
 
 

@@ -54,7 +54,10 @@ LOCK = new_lock(order=TRACE)
 
 
 def _prepare_backend_once() -> None:
-    """Start the backend's helper process at the first conversion in a trace: native code will not be cached either."""
+    """Start the backend's helper process at the first conversion in a trace.
+
+    If the converted code is not cached on disk, the native code will not be either, and has to be compiled.
+    """
     if current_region() is not None:
         get_backend().prepare_in_background()
         if _prepare_backend_once in BEFORE_CONVERSION:
@@ -74,7 +77,10 @@ class TraceResult:
 
 @dataclass(slots=True)
 class Traceable:
-    """The subject of a trace: a Python function, its signature, and the `Function` that it belongs to."""
+    """The subject of a trace: a Python function, its signature, the contract, and the `Function` that owns the trace.
+
+    `converts` is False if the function runs unconverted, with its Python control flow.
+    """
 
     function: Callable[..., Any]
     signature: Signature
@@ -86,7 +92,7 @@ class Traceable:
 def trace_function(subject: Traceable, call: Call, on_create: Callable[[Any], None] | None = None) -> TraceResult:
     """Trace a function for a call.
 
-    `on_create` is called for each variable that it creates; by default, it lists them.
+    `on_create` is called for each variable that the function creates. By default, it collects them for the result.
     """
     return TraceSession(subject, call, on_create).run()
 
@@ -111,13 +117,13 @@ class TraceSession:
         self.guards = self.contract.guards
 
     def run(self) -> TraceResult:
-        """Make the trace; raises the function's errors, and AbandonTrace if the trace has to be restarted or given up.
-        """
-        undo, state = functools.partial(self.contract.restore_outside_objects, self.trace), recording_state()
-        with undo_in_children(undo):
+        """Make the trace. Raises the function's errors, and AbandonTrace to restart the trace or give it up."""
+        undo_writes = functools.partial(self.contract.restore_outside_objects, self.trace)
+        previous_recording = recording_state()
+        with undo_in_children(undo_writes):
             try:
                 self._prepare()
-                with LOCK, recording(self.trace.root), self._close_generators_on_error(), self._note_float_errors():
+                with LOCK, recording(self.trace.root), self._close_generators_on_error(), self._record_float_warnings():
                     result = self._run_converted()
                     layout = self._make_outputs(result)
                 self._check()
@@ -125,8 +131,8 @@ class TraceSession:
                 with collect_young_garbage():
                     concrete = self._compile(self._optimise(), layout)
             finally:
-                restore_recording(state)
-                undo()
+                restore_recording(previous_recording)
+                undo_writes()
                 self.contract.close(self.trace)
         return TraceResult(concrete, self.created_variables)
 
@@ -142,7 +148,7 @@ class TraceSession:
                         generator.close()
             raise
 
-    def _note_float_errors(self) -> contextlib.AbstractContextManager[None]:
+    def _record_float_warnings(self) -> contextlib.AbstractContextManager[None]:
         """Record whether NumPy would warn about a computation on constants, if the contract is Python's."""
 
         def record_warning() -> None:
@@ -197,13 +203,13 @@ class TraceSession:
     def _convert_members(self) -> None:
         """Convert the special methods of the classes whose objects the code may meet."""
         root = self.trace.root
-        for kind in self.contract.argument_classes():
-            convert_members(root, kind)
+        for cls in self.contract.argument_classes():
+            convert_members(root, cls)
         for location in self.guards.locations():
             convert_members(root, type(location.read()))
-        for kind, names in (fact for fact_kind, fact in self.call.facts if fact_kind == "made"):
-            convert_members(root, kind, False)
-            expect_class_in_graph(root, kind, names)
+        for cls, attribute_names in (fact for fact_kind, fact in self.call.facts if fact_kind == "made"):
+            convert_members(root, cls, False)
+            expect_class_in_graph(root, cls, attribute_names)
 
     def _make_outputs(self, result: Any) -> Layout:
         """Turn the result into outputs of the graph and record the code's writes; return the layout of the outputs."""
@@ -217,15 +223,15 @@ class TraceSession:
         """Raise the contract's error if the code changed structures of arguments that are not written containers."""
         is_leaf = self.subject.signature.is_leaf
         modified_names = []
-        for (name, _), argument, (leaves, template), orders in zip(
+        for (name, _), argument, (leaves, template), dict_orders in zip(
             self.call.key.templates, self._rebuilt_arguments, self._flattened_before, self._key_orders, strict=True
         ):
             leaves_after, template_after = flatten(argument, is_leaf)
             if name in self.call.key.written_arguments:
                 continue
             pairs = zip(leaves_after, leaves, strict=True)
-            has_changed = template_after != template or any(a is not b for a, b in pairs)
-            if has_changed or self._dict_orders(argument) != orders:
+            has_changed = template_after != template or any(after is not before for after, before in pairs)
+            if has_changed or self._dict_orders(argument) != dict_orders:
                 modified_names.append(name)
         if modified_names:
             self.contract.refuse_modified(modified_names, self.subject.signature, self.subject.function)
@@ -241,7 +247,8 @@ class TraceSession:
         self.contract.check_recorded(self._rebuilt_arguments)
 
     def _lift_outside_arrays(self) -> None:
-        """Turn the outside arrays that the code read into inputs; release the data of the recording."""
+        """Turn the outside arrays that the code read into inputs of the graph; release what only the recording needs.
+        """
         trace, guards = self.trace, self.guards
         self._captures = [captured for captured, _ in trace.captures.values()]
         self._captures += lift_captured_arrays(trace.root.graph, trace.constant_sources or (), guards.arrays)

@@ -27,7 +27,7 @@ from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 from autoconv.tracing.specialise.value_specialisation import ValueSpecialisation
 from autoconv.tracing.views.explain import Explanation
 
-_MAX_LOCATIONS = 128  # outer names and attributes that are inputs of one trace because it writes them
+_MAX_LOCATIONS = 128  # outer names and attributes that are inputs of one trace
 _MAX_FACTS = 32  # facts that a function's traces may learn about the objects that it makes
 
 
@@ -45,25 +45,27 @@ class TraceFeedback:
         self._signature = signature
         self._explanation = explanation
         self._keyed_by_value: frozenset[int] = frozenset()  # positions of leaves whose values are part of the key
-        self._object_arguments: frozenset[str] = frozenset()  # arguments that stay one leaf: traced code changes them
-        self._arguments_with_container_leaves: frozenset[str] = frozenset()  # traced code changes their containers
-        self._facts: frozenset[tuple[str, Any]] = frozenset()
+        # Arguments that traced code changes: those passed as one object, and those whose containers become leaves.
+        self._object_arguments: frozenset[str] = frozenset()
+        self._arguments_with_container_leaves: frozenset[str] = frozenset()
+        self._facts: frozenset[tuple[str, Any]] = frozenset()  # pairs of a kind and a fact, see `Call.facts`
         self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
         self._failed_open_keys: set[Key] = set()  # keys with open sizes for which tracing failed
         self._keys_of_object_calls: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
         self._opaque_locations: set[Any] = set()  # keys of locations whose lists and dicts are objects of the graph
+        # Key without locations -> outer names and attributes that are inputs.
         self._locations: BoundedDict[Key, list[Location]] = BoundedDict(MAX_KEYS)
         self.value_specialisation = ValueSpecialisation()
-        # Keys of locations that became inputs because they change; False if the trace with them failed.
-        self._changing_locations: dict[Any, bool] = {}
+        # Keys of locations that became inputs because they change between calls -> False if the trace with them failed.
+        self._may_promote: dict[Any, bool] = {}
 
     def bind(self, args: Any, kwargs: Any) -> Call:
-        """Flatten a call's arguments. Raises TypeError for arguments that do not fit the function."""
+        """Return the call with its key and leaves. Raises TypeError for arguments that do not fit the function."""
         call = self._bind_arguments(args, kwargs)
         locations = self._locations.get(call.key)
         if locations:
-            choices = LocationFacts(self._signature.contract, self._opaque_locations, self._keyed_by_value)
-            add_locations(call, locations, choices)
+            location_facts = LocationFacts(self._signature.contract, self._opaque_locations, self._keyed_by_value)
+            add_locations(call, locations, location_facts)
         call.facts = self._facts
         self.value_specialisation.specialise_call(call)
         return call
@@ -73,8 +75,8 @@ class TraceFeedback:
         add_containers(call, self._arguments_with_container_leaves)
         if call.key not in self._keys_of_object_calls:
             return call
-        arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
-        new_call = self._signature.bind(args, kwargs, self._keyed_by_value, self._object_arguments | arrays)
+        array_names = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
+        new_call = self._signature.bind(args, kwargs, self._keyed_by_value, self._object_arguments | array_names)
         new_call.arrays_as_objects = True
         return new_call
 
@@ -177,13 +179,13 @@ class TraceFeedback:
         changing_locations = [
             location
             for key, (location, value) in changed_inputs[0].items()
-            if all(key in other for other in changed_inputs)
+            if all(key in inputs_of_trace for inputs_of_trace in changed_inputs)
             and (isinstance(value, np.ndarray) or len(traces) > 1)
-            and self._changing_locations.get(key, True)
+            and self._may_promote.get(key, True)
         ]
         if not changing_locations or not self._add_inputs(call, changing_locations):
             return False
-        self._changing_locations.update((location.key, True) for location in changing_locations)
+        self._may_promote.update((location.key, True) for location in changing_locations)
         return True
 
     def undo_promotion(self, call: Call) -> bool:
@@ -193,10 +195,10 @@ class TraceFeedback:
         """
         if self.value_specialisation.generalise_call(call):
             return True
-        promoted_keys = {location.key for location in call.all_locations if self._changing_locations.get(location.key)}
+        promoted_keys = {location.key for location in call.all_locations if self._may_promote.get(location.key)}
         if not promoted_keys:
             return False
-        self._changing_locations.update(dict.fromkeys(promoted_keys, False))
+        self._may_promote.update(dict.fromkeys(promoted_keys, False))
         for locations in self._locations.values():
             locations[:] = [location for location in locations if location.key not in promoted_keys]
         self._rebind(call)

@@ -25,38 +25,35 @@ from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 
 _MIN_EQUAL_CALLS = 6  # calls with the same numbers, before they get a trace of their own
 _SLICING_OPS = frozenset({"get_item", "array_view"})  # ops whose first input is sliced, by the bounds in the others
-_OPS_OF_SIZES = frozenset({"range", "array_new"})  # ops whose inputs are all sizes; the first input of others is none
+_OPS_OF_SIZES = frozenset({"range", "array_new"})  # ops whose inputs all decide sizes; of other ops the first does not
 
 
 @dataclass(slots=True)
 class _Observation:
-    """The numbers that decide sizes in calls of one trace: positions among the leaves, values, calls with equal values.
-    """
+    """The numbers that decide sizes in the calls of one trace."""
 
-    positions: tuple[int, ...]
-    values: tuple[Any, ...] = ()
-    equal_calls: int = 0
+    positions: tuple[int, ...]  # among the leaves
+    values: tuple[Any, ...] = ()  # of the latest calls, as `Literal`
+    equal_calls: int = 0  # number of calls, so far all of them, with these values
     is_over: bool = False  # the values changed, or no leaf decides sizes
     has_failed: bool = False
 
 
 class ValueSpecialisation:
-    """Observations whether the Python numbers that decide open sizes of a function's traces stay the same."""
+    """Observations, by key of a trace, whether the Python numbers that decide its open sizes stay the same."""
 
     def __init__(self) -> None:
         self._observations: BoundedDict[Key, _Observation] = BoundedDict(MAX_KEYS)
 
     def observe_call(self, concrete: ConcreteFunction, leaves: Sequence[Any]) -> bool:
-        """Record a call of a trace; return whether its numbers have stayed the same, so that calls are recorded
-        further.
-        """
+        """Record a call of a trace; return whether its numbers stayed the same, so that later calls are recorded."""
         observation = self._observations.get(concrete.key)
         if observation is None:
             positions = find_deciding_leaves(concrete) if concrete.fallback_kernel_calls else ()
             observation = self._observations[concrete.key] = _Observation(positions, is_over=not positions)
         if observation.is_over:
             return False
-        values = tuple(map(Literal, _select(leaves, observation.positions)))
+        values = _literals(leaves, observation.positions)
         are_numbers = all(type(literal.value) in (int, float, bool) for literal in values)
         if not are_numbers or (observation.equal_calls and values != observation.values):
             observation.is_over = True
@@ -69,19 +66,18 @@ class ValueSpecialisation:
         observation = self._observations.get(call.key)
         if observation is None or observation.equal_calls < _MIN_EQUAL_CALLS or observation.has_failed:
             return
-        if tuple(map(Literal, _select(call.leaves, observation.positions))) != observation.values:
+        if _literals(call.leaves, observation.positions) != observation.values:
             return
         leaf_keys = list(call.key.leaves)
+        texts = []
         for position, literal in zip(observation.positions, observation.values, strict=True):
             leaf_keys[position] = literal
-        pairs = zip(observation.positions, observation.values, strict=True)
-        texts = [f"{call.names[i]} is {literal.value!r}" for i, literal in pairs]
+            texts.append(f"{call.names[position]} is {literal.value!r}")
         call.trace_reason = call.trace_reason or f"{', '.join(texts)} again, and sizes depend on it"
         call.general_key, call.key = call.key, replace(call.key, leaves=tuple(leaf_keys))
 
     def generalise_call(self, call: Call) -> bool:
-        """After a failed trace for constant numbers, give the call the key for all numbers; return whether it was one.
-        """
+        """Return whether the failed trace was for constant numbers; if so, give the call the key for all numbers."""
         if call.general_key is None:
             return False
         self._observations[call.general_key] = _Observation((), is_over=True, has_failed=True)
@@ -89,13 +85,13 @@ class ValueSpecialisation:
         return True
 
 
-def _select(leaves: Sequence[Any], positions: Iterable[int]) -> Iterable[Any]:
-    return (leaves[i] for i in positions)
+def _literals(leaves: Sequence[Any], positions: Iterable[int]) -> tuple[Literal, ...]:
+    """Return the leaves at these positions as literals, which compare as keys do."""
+    return tuple(Literal(leaves[i]) for i in positions)
 
 
 def find_deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
-    """Return the positions of those Python numbers among a trace's leaves that decide an open size of its graph alone.
-    """
+    """Return the positions of the leaves that are Python numbers and that, alone, decide an open size of the graph."""
     key, graph = concrete.key, concrete.optimised
     argument_leaf_count = sum(1 if template is None else template.leaf_count for _, template in key.templates)
     leaves_by_value: _LeavesByValue = {}
@@ -115,8 +111,8 @@ _LeavesByValue = dict[Value, frozenset[int]]
 def _collect_deciding_leaves(graph: Graph, leaves_by_value: _LeavesByValue, deciding_positions: set[int]) -> None:
     """Add the positions of the leaves that decide sizes in a graph, by a forward analysis.
 
-    `leaves_by_value` maps each value that is computed from arguments that are Python numbers alone to the positions of
-    these arguments.
+    `leaves_by_value` has the values that are computed only from arguments that are Python numbers. It maps each to the
+    positions of these arguments.
     """
     for node in graph.nodes:
         _visit_regions(node, leaves_by_value, deciding_positions)

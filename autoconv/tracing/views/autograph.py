@@ -65,7 +65,9 @@ def trace(*args: Any) -> None:
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Set what conversion prints: 0 nothing, 3 the converted code; with `alsologtostdout` to the standard output.
+    """Set the level of what conversion logs: nothing at 0, the converted code from 3 on.
+
+    If `alsologtostdout` is true, the log is also written to the standard output.
 
     >>> autoconv.autograph.set_verbosity(0)
     """

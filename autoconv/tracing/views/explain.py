@@ -1,4 +1,4 @@
-"""The text of `f.explain()`: why traces were made."""
+"""The text of `f.explain()`: why traces were made, and why calls ran as plain Python."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class Row:
         return self._concrete()
 
     def lines(self) -> list[str]:
+        """Return the lines of the row in the text."""
         concrete = self._concrete()
         if concrete is None:
             return [f"  {self.number}. {self.reason}: dropped from the cache since"]
@@ -66,7 +67,8 @@ class Reasons:
     """The reasons why calls ran as plain Python, each once, with the number of its calls."""
 
     def __init__(self) -> None:
-        self._counts: dict[str, tuple[str, int]] = {}  # key -> (text first seen, calls)
+        # Text without digits where these do not count -> text of the first reason, number of calls.
+        self._counts: dict[str, tuple[str, int]] = {}
 
     def append(self, reason: str) -> None:
         # Reasons with this prefix count as equal if they differ in numbers only.
@@ -128,16 +130,16 @@ class Explanation:
             self.times.append(note)
 
     def why(self, call: Any, cache: Mapping[Any, Any]) -> str:
-        """Return the reason for the trace that is about to be made for this call."""
+        """Return the reason for the trace that is about to be made for a call; `cache` has the traces by key."""
         if call.key in cache:
             changed_inputs = {concrete.guards.find_change() for concrete in cache[call.key]} - {""}
             return f"{', '.join(sorted(changed_inputs))} changed"
         if not cache:
             return "first call"
-        nearest = next(reversed(cache))
-        if nearest.templates != call.key.templates or len(nearest.leaves) != len(call.key.leaves):
+        latest_key = next(reversed(cache))
+        if latest_key.templates != call.key.templates or len(latest_key.leaves) != len(call.key.leaves):
             return "the structure of the arguments differs"
-        for name, old_leaf, new_leaf in zip(call.names, nearest.leaves, call.key.leaves, strict=True):
+        for name, old_leaf, new_leaf in zip(call.names, latest_key.leaves, call.key.leaves, strict=True):
             if old_leaf != new_leaf:
                 return f"{name} is {new_leaf}, was {old_leaf}"
         return "the trace was dropped from the cache"
@@ -153,11 +155,12 @@ class Explanation:
         if self.count > len(self.rows):
             lines.append(f"  … the first {self.count - len(self.rows)} are not kept")
         lines += [line for row in self.rows for line in row.lines()]
-        by_operation = "arrays as Python objects, one NumPy operation at a time"
-        lines += [f"  {by_operation}: {reason}" for reason in self.arrays_as_objects]
+        headline = "arrays as Python objects, one NumPy operation at a time"
+        lines += [f"  {headline}: {reason}" for reason in self.arrays_as_objects]
         lines += [f"  each shape has its own trace: {reason}" for reason in self.closed_sizes]
         lines += [f"  plain Python: {reason}" for reason in self.plain]
         lines += [f"  measured: {reason}" for reason in self.times]
-        counts = {reason: f" ({count} times)" if count > 1 else "" for reason, count in self.faults.items()}
-        lines += [f"  internal error{count}, please report it: {reason}" for reason, count in counts.items()]
+        for reason, count in self.faults.items():
+            count_text = f" ({count} times)" if count > 1 else ""
+            lines.append(f"  internal error{count_text}, please report it: {reason}")
         return "\n".join(lines)

@@ -18,7 +18,10 @@ STABLEHLO_HOOK = Hook("autoconv.stablehlo")  # `autoconv.stablehlo` sets its wri
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A node or parameter of a graph in TensorFlow's form; the type of a parameter is "Placeholder"."""
+    """A node or parameter of a graph in TensorFlow's form; the type of a parameter is "Placeholder".
+
+    `values` are the results in the graph, or the parameter itself.
+    """
 
     node_def: NodeDef
     graph: FuncGraph
@@ -47,7 +50,7 @@ class Operation:
 
     @property
     def control_names(self) -> tuple[str, ...]:
-        """The names of the nodes that run before nodes with a control dependency on the operation."""
+        """The names that a node with a control dependency on the operation waits for: that of the operation."""
         return (self.name,)
 
     @property
@@ -66,7 +69,7 @@ class Operation:
 
 
 class GraphMember:
-    """A function that a program may add to a graph. No graph needs it: its nodes refer to the functions they call."""
+    """Mixin of functions that a program may add to a graph; nodes of graphs refer to the functions that they call."""
 
     def add_to_graph(self, g: object = None, overwrite: bool = False) -> None:
         """Do nothing: graphs refer to the functions that they call."""
@@ -76,7 +79,7 @@ class GraphMember:
 
     @property
     def inference_fn(self) -> AtomicFunction:
-        """The function of tensors alone that the trace is."""
+        """The trace as a function of its tensors."""
         return AtomicFunction(self)
 
 
@@ -117,7 +120,7 @@ class AtomicFunction:
 
 
 class FuncGraph:
-    """The recorded graph of a trace in TensorFlow's form; `captures` are pairs (captured object, placeholder)."""
+    """The recorded graph of a trace in TensorFlow's form; `captures` are pairs (captured object, its parameter)."""
 
     def __init__(self, graph: Graph, captured: Sequence[Any], variables: Sequence[Any] = ()) -> None:
         self.recorded = graph

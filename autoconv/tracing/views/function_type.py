@@ -62,6 +62,7 @@ class FunctionType:
 
     @classmethod
     def of(cls, signature: Signature, key: Key, names: Sequence[str], output: Layout, captures: Any) -> FunctionType:
+        """Return the type of the trace with this key; `names` are those of its leaves."""
         parameters, position = [], 0
         for name, template in key.templates:
             end = position + (1 if template is None else template.leaf_count)
@@ -73,7 +74,8 @@ class FunctionType:
         return cls(tuple(parameters), output, tuple(captures))
 
     def __str__(self) -> str:
-        return f"({', '.join(f'{p.name}: {p}' for p in self.parameters)}) -> {_layout_text(self.output)}"
+        parameters_text = ", ".join(f"{parameter.name}: {parameter}" for parameter in self.parameters)
+        return f"({parameters_text}) -> {_layout_text(self.output)}"
 
     def block(self) -> str:
         """Return the text with a line for each parameter and capture."""
@@ -85,10 +87,9 @@ class FunctionType:
     @property
     def specs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The positional and the keyword arguments, with TensorSpecs in place of tensors; without outer names."""
-        parameters = [p for p in self.parameters if p.kind != "OUTER"]
-        return tuple(p.spec for p in parameters if not p.is_by_keyword), {
-            p.name: p.spec for p in parameters if p.is_by_keyword
-        }
+        parameters = [parameter for parameter in self.parameters if parameter.kind != "OUTER"]
+        positional = tuple(parameter.spec for parameter in parameters if not parameter.is_by_keyword)
+        return positional, {parameter.name: parameter.spec for parameter in parameters if parameter.is_by_keyword}
 
 
 def _kind_name(signature: Signature, name: str) -> str:
@@ -145,7 +146,7 @@ def _layout_text(layout: Layout) -> str:
         return f"List[{_layout_text(layout.element)}, ...]"
     if isinstance(layout, Arms):
         return " | ".join(map(_layout_text, layout.arms))
-    return repr(layout.value) if isinstance(layout, Static) else "never"
+    return repr(layout.value) if isinstance(layout, Static) else "never"  # an arm that is never reached
 
 
 def _capture_text(capture: Any) -> str:

@@ -26,8 +26,8 @@ def _row(number: int, reason: str, concrete: Any) -> str:
     """Return the row of a table for the trace of this number; None stands for one that is no longer kept."""
     if concrete is None:
         return f"<tr><td>{number}</td><td>dropped from the cache since</td><td>{escape(reason)}</td></tr>"
-    nodes = sum(1 for _ in concrete.recorded.walk())
-    picture = f"<details><summary>{nodes}</summary>{graph_html(concrete.optimised)}</details>"
+    node_count = sum(1 for _ in concrete.recorded.walk())
+    picture = f"<details><summary>{node_count}</summary>{graph_html(concrete.optimised)}</details>"
     cells = (
         escape(concrete.pretty_printed_signature(verbose=False)), escape(reason), picture,
         escape(", ".join(dict.fromkeys(concrete.kernels))) or "none", f"{concrete.seconds * 1000:.0f} ms",

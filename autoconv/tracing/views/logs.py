@@ -13,7 +13,7 @@ from autoconv.runtime.support.spans import current_place
 
 
 class log_trace:
-    """Context manager that logs the trace which the block makes: `name` is the function's, `number` the trace's."""
+    """Context manager that logs the trace made inside it: the trace with the number `number` of the function `name`."""
 
     def __init__(self, name: str, number: int, reason: str) -> None:
         self.description = f"{name}: trace {number}, {reason}"
@@ -30,10 +30,10 @@ class log_trace:
             log("retraces", f"{self.description}{call_text}; it {outcome} {_elapsed_text(self.start)}")
 
 
-def log_graphs(name: str, recorded: Graph, finished: Graph) -> None:
+def log_graphs(name: str, recorded: Graph, optimised: Graph) -> None:
     """Log the graph of a trace, before and after the optimisations."""
     if is_logged("graph"):
-        log("graph", f"{name}, as recorded:\n{to_text(recorded)}{name}, as it runs:\n{to_text(finished)}")
+        log("graph", f"{name}, as recorded:\n{to_text(recorded)}{name}, as it runs:\n{to_text(optimised)}")
 
 
 def make_optimisation_logger(name: str) -> Callable[[str, Graph], None] | None:
@@ -63,7 +63,7 @@ def watch_conversion() -> None:
 
 
 def _elapsed_text(start: float) -> str:
-    """Return the time since `start`, a value of `time.perf_counter()`."""
+    """Return the time since `start`, a value of `time.perf_counter()`, as text for users."""
     return f"{(time.perf_counter() - start) * 1e3:.1f} ms"
 
 

@@ -15,8 +15,8 @@ from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static
 def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
     """Return an optimised graph for a writer: without calls of other graphs, with as many known sizes as possible.
 
-    Nodes that may raise stay. `types` are narrower types of the parameters. Sizes that stay open are symbols, by which
-    equal sizes are recognised.
+    Nodes that may raise stay. `types` are types of the parameters, perhaps with more known sizes. Sizes that stay open
+    are symbols; equal sizes have the same symbol.
     """
     requested_types = types if types is not None else [value.type for value in graph.parameters]
     types = [_with_symbols(type_, i) for i, type_ in enumerate(requested_types)]

@@ -34,14 +34,15 @@ def group_concurrent_items(plan: Plan, items: Sequence[Item]) -> list[Item]:
 
 
 def _group_items(plan: Plan, items: Sequence[Item], work_by_heavy_item: dict[Item, int]) -> list[Item]:
-    """Return an order of the items: in turns those that depend on no remaining heavy item, and a group of heavy items.
+    """Return an order of the items in turns.
 
-    The items of a group are independent of each other.
+    A turn has the light items that depend on heavy items of earlier turns only, followed by a group of heavy items that
+    are independent of each other.
     """
     bit_of = {item: 1 << i for i, item in enumerate(plan.all_items)}
     light_items: list[list[Item]] = [[]]  # by turn
-    groups: list[list[Item]] = [[]]
-    bits_by_turn = [0]  # of items whose dependents run in this turn at the earliest
+    groups: list[list[Item]] = [[]]  # heavy items by turn
+    bits_by_turn = [0]  # bit set of the items whose dependents run in this turn at the earliest
     for item in items:
         members = [item] if item in bit_of else item.members
         earlier_bits = functools.reduce(operator.or_, (member.earlier_bits for member in members))
@@ -56,7 +57,7 @@ def _group_items(plan: Plan, items: Sequence[Item], work_by_heavy_item: dict[Ite
             bits_by_turn[turn + is_heavy] |= bit_of[member]
     if all(len(group) < 2 for group in groups):
         return list(items)
-    order = []
+    order: list[Item] = []
     for lights, group in zip(light_items, groups, strict=True):
         order += lights
         order += [_concurrent_item(group, work_by_heavy_item)] if len(group) > 1 else group
@@ -64,7 +65,8 @@ def _group_items(plan: Plan, items: Sequence[Item], work_by_heavy_item: dict[Ite
 
 
 def _concurrent_item(group: list[Item], work_by_heavy_item: dict[Item, int]) -> Item:
-    """Return an item whose members run concurrently; the longest is the first, in the thread that awaits the others."""
+    """Return an item whose members run concurrently; the first, the longest, runs in the thread that awaits the others.
+    """
     group.sort(key=work_by_heavy_item.__getitem__, reverse=True)
     nodes = [node for item in group for node in item.nodes]
     return type(group[0])(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)
@@ -83,8 +85,9 @@ def _work_of_item(plan: Plan, item: Item) -> int:
     (node,) = item.nodes
     if lowering_classes == {"matmul"}:
         product = product_of(plan, item)
-        is_unsplit = product is not None and product.work < _SPLIT_MULTIPLICATIONS
-        return product.work // MULTIPLICATIONS_PER_UNIT if product is not None and is_unsplit else 0
+        if product is None or product.work >= _SPLIT_MULTIPLICATIONS:
+            return 0
+        return product.work // MULTIPLICATIONS_PER_UNIT
     if uses_open_sizes(node):
         return 0
     return SERIAL_WORK[node.op.name](node) if lowering_classes == {"whole"} and node.op.name in SERIAL_WORK else 0

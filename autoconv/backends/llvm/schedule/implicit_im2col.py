@@ -1,8 +1,8 @@
 """Matrix products with an implicit patch matrix, whose rows are composed of slices of one array, as in convolutions.
 
-The left-hand side of such a product is a concatenation of slices along the inner dimension. The slices differ only in
-their starts. An element of a row is at the offset of the row in the array plus an offset of its slice. Tiles read it
-there, and the matrix is not materialised.
+The left operand of such a product is a concatenation of slices along the inner dimension. The slices differ only in
+their starts, and perhaps in the size of their last dimension. An element of a row is in the array at the offset of the
+row plus an offset within the patch. Tiles read it there, and the matrix is not materialised.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _STRETCH_LIMIT = 32  # most contiguous stretches of a patch
 class Patches:
     """A patch matrix, whose rows are slices of `base`.
 
-    rows       dimensions of the matrix before the last, as (size, step in elements of the base), the innermost last
-    stretches  (offset, count) in elements of the base, whose concatenation is a row
-    nodes      the nodes that compute the rows, without other readers
+    rows       (size, step) of the dimensions of the matrix before the last, outermost first; steps in elements of
+    `base` stretches  (offset, count) of the contiguous parts of a row, in elements of `base`; their concatenation is
+    the row nodes      the nodes that build the matrix; no other nodes read their results
     """
 
     base: Value
@@ -37,7 +37,7 @@ class Patches:
 
 
 def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Collection[Value]) -> Patches | None:
-    """Return the patch matrix of a product's left operand; None if it has another form, or other readers.
+    """Return the patch matrix that a product's left operand is; None if it is none, or has other readers.
 
     `readers` are the nodes that read each value, `outputs` those of the graph.
     """
@@ -46,7 +46,8 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
     if join is None or join.op.name != "concat" or node.attributes.get("transpose_a") or x is node.inputs[1]:
         return None
     rank = len(sizes(x.type))
-    if x in outputs or list(readers[x]) != [node] or rank < 2 or join.attributes["axis"] % rank != rank - 1:
+    has_other_uses = x in outputs or list(readers[x]) != [node]
+    if has_other_uses or rank < 2 or join.attributes["axis"] % rank != rank - 1:
         return None
     slices = [_constant_slice(slice_) for slice_ in join.inputs]
     first_slice = slices[0]
@@ -71,7 +72,7 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
 
 @dataclass(frozen=True)
 class _Slice:
-    """A constant slice of `base`: the offset of its first element, and its steps, all in elements of the base."""
+    """A slice of `base` with constant bounds: the offset of its first element, and its steps, in elements of `base`."""
 
     base: Value
     offset: Dimension
@@ -80,7 +81,7 @@ class _Slice:
 
 
 def _constant_slice(value: Value) -> _Slice | None:
-    """Return a value as a constant slice; None if it is none, or its last dimension is not contiguous."""
+    """Return a value as a slice with constant bounds; None if it is none, or its last dimension is not contiguous."""
     node = value.node
     if node is None or node.op.name != "get_item" or len(node.inputs) != 1 or not is_dense(node.inputs[0].type):
         return None
@@ -102,7 +103,7 @@ def _constant_slice(value: Value) -> _Slice | None:
 
 
 def _start_and_step(size: Dimension, entry: Slice) -> tuple[Dimension, int]:
-    """Return the start and step of a slice of a dimension; a slice of an open dimension has to be within it."""
+    """Return the start and step of a slice of a dimension; if its size is open, the bounds must be within it."""
     if isinstance(size, int):
         bounds = range(*slice(*entry.parts).indices(size))
         return bounds.start, bounds.step

@@ -1,6 +1,6 @@
 """Split innermost loops where a piece of a rotated or padded array begins, so that each part vectorises.
 
-Within a piece, consecutive indices of the result are consecutive indices of the source.
+A piece is a range of the result's indices within which consecutive indices are consecutive in the source as well.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from autoconv.graph.types import Dimension, Symbol
 
 LOOP_COUNTER = Symbol("%count")  # stands for the counter of the loop that is split
 VECTOR_BYTES = 64  # bytes of the longest supported vectors
-_OVERLAP_LIMIT = 1024  # longest range whose remainder, after full vectors, takes a noticeable share of the time
+# Longest range, in elements, that gets an overlapping last vector: in longer ones the remainder takes no notable time.
+_OVERLAP_LIMIT = 1024
 _PIECE_LIMIT = 6  # most pieces of a loop, each of which is written separately
 
 
 def split_iterations(size: int, cuts: Callable[[int, int], set[int]]) -> list[tuple[int, int]]:
-    """Return ranges of the iterations up to `size` within which the loop reads from the same pieces of arrays.
+    """Return ranges (first, end) of the iterations below `size`, each of which reads from one piece of each array.
 
-    `cuts(low, high)` returns the iterations between these at which a piece begins. The result is a single range if
-    there would be too many.
+    `cuts(low, high)` returns the iterations from `low` to `high` at which a piece begins. The result is the full range
+    if there would be more than `_PIECE_LIMIT`.
     """
     ranges, worklist = [], [(0, size)]
     while worklist:
@@ -43,7 +44,7 @@ def split_iterations(size: int, cuts: Callable[[int, int], set[int]]) -> list[tu
 
 
 def split_by_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int]]:
-    """Split a range that is no multiple of the vector length into full vectors, and an overlapping last vector.
+    """Split a range whose length is no multiple of `lanes` into full vectors, and a last vector that overlaps these.
 
     Precondition: an element that is computed twice gets the same value.
     """
@@ -58,7 +59,7 @@ def split_by_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int
 def cut_iterations(
     plan: Plan, nodes: Sequence[Node], index: Point, counter_range: CounterRange, in_memory: Container[Value]
 ) -> set[int]:
-    """Return the iterations in the counter's range at which a piece begins of an array that the nodes read at `index`.
+    """Return the iterations in the counter's range at which a piece of an array begins that the nodes read at `index`.
 
     `in_memory` are the values that the loops read from memory.
     """
@@ -84,7 +85,7 @@ def record_pieces(
 
 
 def loop_size(plan: Plan, nodes: Sequence[Node], shape: Sequence[Position], depth: int) -> Dimension:
-    """Return the dimension that bounds the loop at depth `depth` over the nodes; None if it is not known."""
+    """Return the size of the dimension over which the loop at depth `depth` runs; None if it is not known."""
     for node in nodes:
         value = node.inputs[0] if plan.classes[node] in ("place", "reduce") else node.results[0]
         if plan.classes[node] != "scatter" and is_dense(value.type) and sizes(value.type) == tuple(shape):
@@ -93,7 +94,7 @@ def loop_size(plan: Plan, nodes: Sequence[Node], shape: Sequence[Position], dept
 
 
 class _ReadVisitor:
-    """A visitor of all elements from which one element is computed, each as (value, index)."""
+    """A visitor of the elements from which one element of a result is computed, each given by a value and an index."""
 
     def __init__(self, plan: Plan, counter_range: CounterRange | OpenCounterRange, in_memory: Container[Value]) -> None:
         self.plan = plan

@@ -14,7 +14,7 @@ from autoconv.graph.graph import Node
 
 
 def tiled_product(node: Node, patches: Patches | None = None) -> Product | None:
-    """Return the product of a node if it is lowered to tiles, else None."""
+    """Return the product of a node if it is lowered to tiles, else None; `patches` is its left operand, if implicit."""
     if uses_open_sizes(node):
         return None
     product = Product(node, patches)
@@ -29,8 +29,9 @@ def can_read_patches(node: Node, patches: Patches) -> bool:
     if not uses_open_sizes(node):
         return tiled_product(node, patches) is not None
     product = Product(node, patches)
-    counts = (product.columns, product.inner, patches.rows[-1][1])
-    if current_target().vector_registers is None or not is_known(counts) or len(patches.rows) < 2:  # type: ignore[arg-type]
+    _, patch_step = patches.rows[-1]
+    sizes_of_tiles = (product.columns, product.inner, patch_step)
+    if current_target().vector_registers is None or not is_known(sizes_of_tiles) or len(patches.rows) < 2:  # type: ignore[arg-type]
         return False
     if product.columns < MIN_TILED_COLUMNS:
         return False
@@ -41,8 +42,9 @@ class Product:
     """The matrix product of a node: x, `rows` by `inner`, times y, `inner` by `columns`.
 
     Both may be transposed in memory. If x is a stack of matrices, their rows count as rows of a single matrix; if
-    `is_batched`, this is the product of each pair of matrices. `work` is the number of multiplications, 0 if a size is
-    open. A line of patches are the patches along the innermost dimension.
+    `is_batched` is true, the fields describe the product of each pair of matrices. `work` is the number of
+    multiplications, 0 if a size is open. `line_height` is the number of patches along the innermost dimension, a line;
+    0 if it is open. `width_x` and `width_y` are the numbers of elements of a row in memory.
     """
 
     def __init__(self, node: Node, patches: Patches | None = None, is_batched: bool = False) -> None:
@@ -54,7 +56,7 @@ class Product:
         *outer_sizes, self.columns = sizes(result.type)
         self.rows: int = outer_sizes[-1] if is_batched else math.prod(outer_sizes) if is_known(outer_sizes) else 0
         line_height = patches.rows[-1][0] if patches else self.rows
-        self.line_height = line_height if isinstance(line_height, int) else 0  # rows of a line of patches; 0 if open
+        self.line_height = line_height if isinstance(line_height, int) else 0
         self.is_x_transposed: bool = node.attributes.get("transpose_a", False)
         self.is_y_transposed: bool = node.attributes.get("transpose_b", False)
         self.inner = sizes(x.type)[-2 if self.is_x_transposed else -1]
@@ -66,21 +68,22 @@ class Product:
     def suits_tiles(self) -> bool:
         """Return whether tiles are fast: y fits in the cache, and a transposition of y costs little beside the product.
 
-        A symbolic number of rows is assumed to be large, a symbolic inner dimension to be small. Strides have to be
+        An open number of rows is assumed to be large, an open inner dimension to be small. Strides have to be
         constants.
         """
         has_constant_strides = is_known((self.columns, self.width_x, self.width_y))
         if current_target().vector_registers is None or self.is_empty or not has_constant_strides:
             return False
-        is_large = isinstance(self.inner, int) and self.inner * self.columns * self.dtype.size > current_target().cache
+        y_bytes = self.inner * self.columns * self.dtype.size if isinstance(self.inner, int) else 0
+        is_large = y_bytes > current_target().cache
         is_narrow = self.columns < MIN_TILED_COLUMNS or (self.is_y_transposed and 0 < self.rows < 8)
         return not is_large and not is_narrow
 
 
 MIN_TILED_COLUMNS = 4  # fewest columns of a result that tiles compute
 PART_WORK = 500_000  # least multiplications in one part of a product
-# Steps of a partial sum, a chunk, which is then added to the total: rounding errors grow with the number of chunks
-# only.
+# Steps of a chunk, a partial sum that is then added to the total. So rounding errors grow with the number of chunks,
+# not with that of steps.
 CHUNK_STEPS = 256
 
 
@@ -119,21 +122,24 @@ def choose_tiling(rows: Position, columns: int, dtype: DType, registers: Registe
     """Choose tiles with few loads for each multiplication.
 
     With 32 registers, a tile has 12 rows by 2 vectors, or fewer rows by more vectors, so that there are enough
-    independent sums. If `block_height` is not 0, the height divides it. For a symbolic number of rows, tiles are a
+    independent sums. The height divides `block_height`, unless that is 0. If the number of rows is open, tiles are a
     little lower, so that fewer rows are computed twice.
     """
     lanes = registers.size // dtype.size
-    accumulators = (3 * registers.count) // 4  # accumulator registers
-    if isinstance(rows, str):
+    accumulators = (3 * registers.count) // 4  # number of registers that hold sums
+    if isinstance(rows, str):  # the register that holds an open size
         return Tiling(rows, columns, lanes, accumulators // 3, max(1, min(3, -(-columns // lanes))))
     max_height = accumulators // 2
     height = min(rows, max_height)
     if block_height:
-        height = next(h for h in range(min(max_height, block_height), 0, -1) if block_height % h == 0)
+        heights = range(min(max_height, block_height), 0, -1)
+        height = next(height for height in heights if block_height % height == 0)
     elif max_height < rows < 10 * max_height:  # prefer a height that divides the rows
-        height = next((h for h in range(max_height, max_height // 2, -1) if rows % h == 0), max_height)
-    vectors = -(-columns // lanes)
+        heights = range(max_height, max_height // 2, -1)
+        height = next((height for height in heights if rows % height == 0), max_height)
+    vectors = -(-columns // lanes)  # vectors of a row of the result
     width = max(1, min(accumulators // height, 8, vectors))
     # A narrower width that divides the columns, with enough independent sums, saves the code of an edge tile.
-    width = next((w for w in range(width, 0, -1) if vectors % w == 0 and 3 * w * height >= 2 * accumulators), width)
+    divisors = (divisor for divisor in range(width, 0, -1) if vectors % divisor == 0)
+    width = next((divisor for divisor in divisors if 3 * divisor * height >= 2 * accumulators), width)
     return Tiling(rows, columns, lanes, height, width)

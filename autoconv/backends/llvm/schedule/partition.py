@@ -26,10 +26,10 @@ LEAST_INNER_STEPS = 128  # fewest iterations of an inner loop in a part, if that
 
 @dataclass(frozen=True)
 class Split:
-    """A split of the loop over `dimension`, or of a flat loop if that is None, into parts of `step` iterations.
+    """A split of the loop over `dimension`, or of a flat loop over all elements if that is None, into parts.
 
-    The loop has `size` iterations. If `step` is None, it is computed at run time, by the rules for constant sizes, from
-    these fields:
+    The loop has `size` iterations, a part `step` of them. If `step` is None, it is computed at run time, by the rules
+    of `_split_known_size`, from these fields:
 
     shape            trip counts of all loops; if `size` is 0, their product is the size
     iteration_work   work of one iteration
@@ -61,8 +61,7 @@ class Split:
 
 
 def choose_split(plan: Plan, item: Item, is_flat: bool) -> Split | None:
-    """Return how an item's loops are split; None if they are too short, or if all parts would write the same elements.
-    """
+    """Return how an item's loops are split; None if they are too short, or parts would write the same elements."""
     shape, work = item.shape or (), iteration_work(item)
     if not current_target().has_pool:
         return None
@@ -77,7 +76,10 @@ def choose_split(plan: Plan, item: Item, is_flat: bool) -> Split | None:
 
 
 def _split_dimension(dimension: int | None, shape: tuple[Position, ...], work: int, step_multiple: int) -> Split | None:
-    """Return the split of one dimension of a loop, None if it is too short; no dimension stands for all elements."""
+    """Return the split of a loop over one dimension, or over all elements if `dimension` is None; None if too short.
+
+    `work` is that of one iteration over all dimensions.
+    """
     size = 0 if dimension is None else shape[dimension]
     if is_known(shape):
         count = math.prod(map(int, shape))
@@ -100,8 +102,8 @@ def iteration_work(item: Item) -> int:
 def choose_loop_split(size: Position, work: int, shape: Sequence[Position] = ()) -> Split | None:
     """Return how a loop of `size` independent iterations is split; None if one thread runs it.
 
-    `work` is an estimate for the whole loop, in units of 0.05 ns. For symbolic sizes, it is that of one element of
-    `shape`, or of one iteration if `shape` is empty.
+    `work` is an estimate in units of 0.05 ns. For a known size it is that of the full loop. For an open size, it is
+    that of one element of `shape`, or of one iteration if `shape` is empty.
     """
     if isinstance(size, int) and is_known(shape):
         return _split_known_size(None, size, work, 1) if current_target().has_pool else None
@@ -111,7 +113,7 @@ def choose_loop_split(size: Position, work: int, shape: Sequence[Position] = ())
 
 
 def _split_known_size(dimension: int | None, size: int, work: int, step_multiple: int) -> Split | None:
-    """Return the split of a loop of known size; None if there is too little work for threads."""
+    """Return the split of a loop of known size, whose full work is `work`; None if that is too little for threads."""
     if work < LEAST_WORK:
         return None
     parts = max(2, min(PART_LIMIT, work // LEAST_PART_WORK))
@@ -120,7 +122,10 @@ def _split_known_size(dimension: int | None, size: int, work: int, step_multiple
 
 
 def independent_dimensions(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
-    """Iterate over the dimensions whose iterations write different elements, or are all reduced to a single element."""
+    """Iterate over the dimensions that may be split.
+
+    Their iterations write different elements, or are all reduced to a single element, as partial results.
+    """
     reductions = [node for node in item.nodes if plan.classes[node] == "reduce"]
     scatters = [one_to_one_dimensions(node) for node in item.nodes if plan.classes[node] == "scatter"]
     for dimension, size in enumerate(shape[: item.depth] if item.phases else shape):

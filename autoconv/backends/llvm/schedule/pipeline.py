@@ -15,8 +15,8 @@ from autoconv.backends.llvm.schedule.row_blocks import block_rows, join_independ
 from autoconv.backends.llvm.schedule.row_chains import fuse_row_chains
 from autoconv.graph.graph import Graph
 
-# The passes after loops are fused and ordered: loops and products share blocks of rows, independent runs of blocks are
-# joined, and other independent items are grouped to run concurrently.
+# The passes that run when loops are fused and ordered. They let loops and products share blocks of rows, join
+# independent runs of blocks, and group other independent items to run concurrently.
 PASSES: tuple[Callable[[Plan, list[Item]], list[Item]], ...] = (
     block_rows, join_independent_runs, group_concurrent_items,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Fuse nodes into loop nests, and order all items.
+"""The plan of a graph: nodes fused into loop nests, and the order of all items.
 
 Elementwise nodes over one shape join the loop of their producers, as do the reductions that read them. Views (slices,
 transposes, broadcasts) have no loops: their readers compute the index in the source. Two loops are merged only if no
@@ -46,13 +46,13 @@ _CONTIGUOUS_CLASSES = frozenset(
 
 @dataclass(eq=False)
 class Item:
-    """A step of a plan: a single node, or a loop nest over `shape` of elementwise and reducing `nodes`."""
+    """A plan item: a single node, or a loop nest over `shape` of elementwise and reducing `nodes`."""
 
     nodes: list[Node]
-    position: int  # of the first node in the program
+    position: int  # index of the first node in the program
     shape: tuple[int, ...] | None = None
-    number: int = -1  # index among the plan's `all_items`; -1 for an item of runs
-    earlier_bits: int = 0  # bit set of the items that must run earlier
+    number: int = -1  # index among the plan's `all_items`; -1 for an item with `runs`
+    earlier_bits: int = 0  # bit set, by number, of the items that must run earlier
     dependences: set[int] = field(default_factory=set)  # numbers of the items that must run earlier, direct ones only
     reads: list[Value] = field(default_factory=list)  # values from outside of the item
     stored: list[Value] = field(default_factory=list)  # results that are needed after the item
@@ -74,7 +74,7 @@ class Plan:
     """A schedule of a graph: `items` in execution order.
 
     `classes` are the lowering classes of the nodes, and `views` the values that exist only as index maps. `lent` are
-    loaded values whose readers read the array in memory itself.
+    results of loads that are no copies: their readers read the array's own memory.
     """
 
     def __init__(self, graph: Graph, classes: LoweringClasses) -> None:
@@ -127,15 +127,14 @@ class Plan:
         """
         if node in self.patches:
             return self.patches[node].base, *node.inputs[1:]
-        is_selective = self.classes[node] in _SELECTIVE_CLASSES
-        return read_inputs(node) if is_selective else node.inputs
+        return read_inputs(node) if self.classes[node] in _SELECTIVE_CLASSES else node.inputs
 
     # ---- views
 
     def _choose_views(self) -> None:
         """Choose the views that remain index maps: those whose readers do not need contiguous elements."""
         outputs = set(self.graph.outputs)
-        self._in_memory: set[Value] = set()  # views whose readers read the contiguous memory of the source
+        self._contiguous_views: set[Value] = set()  # views whose readers read the contiguous memory of the source
         for node in reversed(self.graph.nodes):
             if self.classes.get(node) != "view":
                 continue
@@ -150,34 +149,38 @@ class Plan:
                 self.classes[node] = "place" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)
-                if any(self._reads_in_memory(reader, result) for reader in readers):
-                    self._in_memory.add(result)
+                if any(self._needs_contiguous(reader, result) for reader in readers):
+                    self._contiguous_views.add(result)
 
     def _is_alias(self, node: Node, readers: Sequence[Node], is_read_through: bool) -> bool:
         """Return whether to lower a view to an alias, the same memory with another shape, which is quicker to read."""
         if not node.op.traits.same_order or not is_dense(node.inputs[0].type):
             return False
-        source_sizes, result_sizes = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
+        source_sizes, result_sizes = (tuple(size for size in sizes(value.type) if size != 1)
+                                      for value in (node.inputs[0], node.results[0]))  # fmt: skip
         is_read_by_elements = all(self.classes[reader] in _CONTIGUOUS_CLASSES for reader in readers)
         return (source_sizes != result_sizes or not is_read_through) and is_read_by_elements
 
-    def _reads_in_memory(self, reader: Node, value: Value) -> bool:
+    def _needs_contiguous(self, reader: Node, value: Value) -> bool:
         """Return whether a reader needs contiguous elements, such as positions and the matrices of a product."""
-        if (reader.results and reader.results[0] in self._in_memory) or self.classes[reader] == "matmul":
+        if (reader.results and reader.results[0] in self._contiguous_views) or self.classes[reader] == "matmul":
             return True
-        has_positions = self.classes[reader] in ("view", "copy", "pick", "scatter") and has_position_arrays(reader)
-        return has_positions and value in positions(reader)
+        return self._has_position_arrays(reader) and value in positions(reader)
+
+    def _has_position_arrays(self, reader: Node) -> bool:
+        return self.classes[reader] in ("view", "copy", "pick", "scatter") and has_position_arrays(reader)
 
     def _reads_through(self, reader: Node, value: Value) -> bool:
         """Return whether a reader of a view can read the view's source instead, by the index map."""
         lowering_class = self.classes[reader]
-        if reader.results and reader.results[0] in self._in_memory and not (is_contiguous(value) or is_block(value)):
+        feeds_contiguous_view = bool(reader.results) and reader.results[0] in self._contiguous_views
+        if feeds_contiguous_view and not (is_contiguous(value) or is_block(value)):
             return False
         if lowering_class == "join":
             return True
         if lowering_class == "matmul" and is_block(value):
             return tiled_product(reader, self.patches.get(reader)) is not None
-        if lowering_class in ("view", "copy", "pick", "scatter") and has_position_arrays(reader):
+        if self._has_position_arrays(reader):
             # Positions, and the base of a scatter, are read contiguously before the loops that use them.
             if value in positions(reader):
                 return is_contiguous(value) and reader.inputs.count(value) == 1
@@ -187,14 +190,13 @@ class Plan:
         return lowering_class in ("element", "reduce") and not reader.effects
 
     def _readers_take_strides(self, value: Value) -> bool:
-        """Return whether all readers of a value can read the loaded array by its strides."""
         return all(self._takes_strides(reader, value) for reader in self.readers_and_views(value))
 
     def _takes_strides(self, reader: Node, value: Value) -> bool:
         lowering_class = self.classes[reader]
         if lowering_class == "matmul":
             return value in reader.inputs and is_blas_matrix(value) and not Product(reader).suits_tiles()
-        if reader.results and reader.results[0] in self._in_memory:
+        if reader.results and reader.results[0] in self._contiguous_views:
             return False
         if lowering_class in ("view", "copy", "pick"):
             indices = positions(reader) if has_position_arrays(reader) else ()
@@ -211,17 +213,14 @@ class Plan:
             predecessors |= {self.resolve_number(self._last_effect)} - candidates
         if node.effects.must_run:  # the node may write memory that readers of lent values read
             predecessors |= {self.resolve_number(i) for i in self._lent_reader_numbers} - candidates
-        if has_loops:
-            shape = _loop_shape(node, lowering_class)
-            # A scatter raises before its loop, so it may join a loop.
-            may_join = not node.effects or lowering_class == "scatter"
-            number = self._choose_loop(shape, predecessors, candidates) if may_join else None
-            if number is None:
-                number = self._new_item(node, position, shape)
-            else:
-                self.all_items[number].nodes.append(node)
+        shape = _loop_shape(node, lowering_class) if has_loops else None
+        # A scatter raises before its loop, so it may join a loop.
+        may_join = has_loops and (not node.effects or lowering_class == "scatter")
+        number = self._choose_loop(predecessors, candidates) if may_join else None
+        if number is None:
+            number = self._new_item(node, position, shape)
         else:
-            number = self._new_item(node, position, None)
+            self.all_items[number].nodes.append(node)
         predecessors = {self.resolve_number(i) for i in predecessors | candidates} - {number}
         if node.effects is not Effects.PURE:
             self._last_effect = number
@@ -258,7 +257,7 @@ class Plan:
                 has_same_shape = shape is not None and is_dense(base.type) and sizes(base.type) == shape
                 can_join = has_same_index and has_same_shape and self.all_items[number].shape == shape
                 can_join = can_join and self.classes[base.node] in ("element", "copy")
-                # The kernel of a node that may raise may replace the results after the loop.
+                # If a node may raise, its kernel may run after the loop and replace the results.
                 can_join = can_join and (not base.node.effects or self.classes[base.node] == "copy")
                 (candidates if can_join else predecessors).add(number)
         for size in computed_sizes(node) if self._definers else ():
@@ -268,16 +267,16 @@ class Plan:
         return predecessors, candidates - predecessors
 
     def bases(self, value: Value) -> Iterator[tuple[Value, bool]]:
-        """Iterate over the values that a reader of `value` reads, as (value, true if it is read at the same index)."""
+        """Iterate over the values that a reader of `value` reads, each with whether it is read at the same index."""
         if value not in self.views:
             yield value, True
             return
         assert value.node is not None
-        yield value, False  # the item of the view checks its positions before
+        yield value, False  # the view's own item, which has to run before, checks positions
         for operand in read_inputs(value.node):
             yield from ((base, False) for base, _ in self.bases(operand))
 
-    def _choose_loop(self, shape: tuple[int, ...], predecessors: set[int], candidates: set[int]) -> int | None:
+    def _choose_loop(self, predecessors: set[int], candidates: set[int]) -> int | None:
         """Return the number of the first loop that a node can join, or None; other such loops are merged into it."""
         chosen_number: int | None = None
         for number in sorted(candidates):
@@ -347,7 +346,8 @@ class Plan:
 
     def count_reads(self, item: Item, value: Value) -> int:
         """Count the reads of `value` by the nodes of an item."""
-        return sum(base is value for node in item.nodes for x in self.inputs(node) for base, _ in self.bases(x))
+        operands = [operand for node in item.nodes for operand in self.inputs(node)]
+        return sum(base is value for operand in operands for base, _ in self.bases(operand))
 
     def readers(self, value: Value) -> Iterator[Node]:
         """Iterate over the nodes that read the value, directly or through views."""

@@ -11,8 +11,8 @@ BLOCK_ELEMENTS = 4096  # elements of a partial sum of floats, which is then adde
 
 
 def register_depth(node: Node, shape: Sequence[int]) -> int | None:
-    """Return the depth from which on all loops are reduced; None unless the reduced loops are the innermost ones."""
+    """Return the depth of the outermost reduced loop over `shape`; None unless all loops inside it are reduced, too."""
     axes = reduced_axes(node)
-    looped_dimensions = [d for d in range(len(shape)) if shape[d] != 1]
-    depth = min((d for d in looped_dimensions if d in axes), default=len(shape))
-    return depth if all(d in axes for d in looped_dimensions if d >= depth) else None
+    looped_dimensions = [dimension for dimension, size in enumerate(shape) if size != 1]
+    depth = min((dimension for dimension in looped_dimensions if dimension in axes), default=len(shape))
+    return depth if all(dimension in axes for dimension in looped_dimensions if dimension >= depth) else None

@@ -3,7 +3,7 @@
 In `tanh(x @ w + b)`, each iteration of the loop after the product reads only one row of the product. If one thread runs
 both for a block of rows, the block is still in the caches, and threads synchronise once instead of after each step.
 Items that share blocks of rows are a run. Values that depend on several rows (the right operand of a product, a sum
-over rows) are computed before or after it. Independent runs and products execute concurrently.
+over rows) are computed before or after the run. Independent runs and products execute concurrently.
 """
 
 from __future__ import annotations
@@ -75,8 +75,7 @@ def _split_repeatedly(
 
 
 class _JoinCandidate(NamedTuple):
-    """An item with its runs: `bits` is the bit set of its members' numbers, `earlier_bits` that of the items before it.
-    """
+    """An item with its runs, the bit set of its members' numbers, and that of the items that must run earlier."""
 
     item: Item
     runs: list[list[Item]]
@@ -114,7 +113,8 @@ def _first_join(candidates: list[_JoinCandidate]) -> _Split[_JoinCandidate] | No
         joined, before = [candidates[i]], candidates[:i]
         after: list[_JoinCandidate] = []
         for other in candidates[i + 1 :]:
-            must_follow = other.earlier_bits & after_bits or (after and any(n.effects for n in other.item.nodes))
+            has_effects = any(node.effects for node in other.item.nodes)
+            must_follow = other.earlier_bits & after_bits or (after and has_effects)
             if not must_follow and not other.earlier_bits & joined_bits and other.runs:
                 joined.append(other)
                 joined_bits |= other.bits
@@ -129,7 +129,7 @@ def _first_join(candidates: list[_JoinCandidate]) -> _Split[_JoinCandidate] | No
 
 
 def _runs_of_item(plan: Plan, item: Item) -> list[list[Item]]:
-    """Return the runs of an item; a product by tiles is a run by itself."""
+    """Return the runs of an item; a product by tiles is a run by itself; other items have none."""
     if item.runs:
         return item.runs
     return [[item]] if product_of(plan, item) is not None else []
@@ -151,7 +151,7 @@ def product_of(plan: Plan, item: Item) -> Product | None:
 def is_flat(plan: Plan, item: Item) -> bool:
     """Return whether an item's loops can be one flat loop, whose counter is the offset in all arrays.
 
-    They can if all arrays have the loop's shape, and reductions cover all dimensions.
+    This holds if all arrays have the loop's shape, and reductions cover all dimensions.
     """
     shape = item.shape
     for node in item.nodes:
@@ -219,6 +219,7 @@ class _RunPartition:
         return x not in self._results or (not product.is_x_transposed and self._has_rows(x))
 
     def _reads_results(self, value: Value) -> bool:
+        """Return whether a reader of the value reads a result of a member."""
         return any(base in self._results for base, _ in self.plan.bases(value))
 
     def _has_rows(self, value: Value) -> bool:
@@ -231,15 +232,17 @@ class _RunPartition:
         plan = self.plan
         if not is_known(shape):
             return False
-        is_supported = all(plan.classes[n] in ("element", "reduce", "copy") and not n.effects for n in item.nodes)
-        if 0 in shape or not is_supported:
+        lowering_classes = {plan.classes[node] for node in item.nodes}
+        has_effects = any(node.effects for node in item.nodes)
+        if 0 in shape or has_effects or not lowering_classes <= {"element", "reduce", "copy"}:
             return False
         if shape[0] != self.rows:
             has_rows = math.prod(shape[:-1]) == self.rows and not item.phases
-            return has_rows and is_flat(plan, item) and all(plan.classes[n] == "element" for n in item.nodes)
+            return has_rows and is_flat(plan, item) and lowering_classes == {"element"}
         return all(self._node_stays_in_rows(node, shape) for node in (*item.nodes, *item.row_nodes))
 
     def _node_stays_in_rows(self, node: Node, shape: tuple[int, ...]) -> bool:
+        """Return whether a node of an item over `shape`, in each row of it, reads only that row of members' results."""
         lowering_class = self.plan.classes[node]
         if lowering_class == "reduce" and (not register_depth(node, shape) or 0 in reduced_axes(node)):
             return False
@@ -255,8 +258,8 @@ class _RunPartition:
                 continue
             operand_shape = sizes(value.type)
             aligned_index = index[len(index) - len(operand_shape) :]
-            positions = zip(operand_shape, aligned_index, strict=True)
-            if not self._stays_in_row(value, tuple(0 if size == 1 else i for size, i in positions)):
+            pairs = zip(operand_shape, aligned_index, strict=True)
+            if not self._stays_in_row(value, tuple(0 if size == 1 else position for size, position in pairs)):
                 return False
         return True
 
