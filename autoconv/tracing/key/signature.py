@@ -131,7 +131,7 @@ class Signature:
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
-        fixed_types, alias_numbers = dict[int, TensorType](), dict[int, int]()  # types that specs give to leaves, by position
+        types_by_spec, alias_numbers = dict[int, TensorType](), dict[int, int]()  # types that specs give to leaves
         for position, (name, value) in enumerate(named_values):
             spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
             if self.specs is not None and spec is None:
@@ -144,18 +144,18 @@ class Signature:
                 leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments, spec, fit)
                 if not holds_composite_spec(spec):
                     specs = enumerate(flatten(spec)[0], len(leaves))
-                    fixed_types.update((index, leaf.type) for index, leaf in specs if isinstance(leaf, TensorSpec))
+                    types_by_spec.update((index, leaf.type) for index, leaf in specs if isinstance(leaf, TensorSpec))
             else:
                 leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments)
-            fixed_types.update(open_component_types(template, len(leaves)))
+            types_by_spec.update(open_component_types(template, len(leaves)))
             templates.append((name, template))
             leaves += leaves_of_argument
             names += [name] * len(leaves_of_argument)
         memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
 
         def make_key(index: int, leaf: Any) -> Any:
-            if index in fixed_types:
-                return TensorKey(fixed_types[index], "tensor")
+            if index in types_by_spec:
+                return TensorKey(types_by_spec[index], "tensor")
             if names[index] in object_arguments:
                 return make_object_key(leaf)
             if names[index] in opaque_arguments:

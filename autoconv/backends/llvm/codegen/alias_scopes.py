@@ -9,22 +9,22 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.graph.graph import Value
 from autoconv.ops.analysis.alias import Overlaps
 
-_ARRAY_LIMIT = 24  # graphs with more base arrays get no scopes, as the metadata of each access names all of them
+_ROOT_LIMIT = 24  # graphs with more roots get no scopes, as the metadata of each access names all of them
 
 
 class AliasScopes:
-    """The scopes of a graph's arrays, one for each base array.
+    """The scopes of a graph's arrays, one for each root: an array that is no view.
 
-    The metadata of an access names the scopes of all base arrays that its view may belong to, and excludes the other
-    scopes. An access to an unknown array has none.
+    The metadata of an access names the scopes of all roots that its view may belong to, and excludes the other scopes.
+    An access to an unknown array has no metadata.
     """
 
     def __init__(self, module: ModuleText, overlaps: Overlaps) -> None:
         self._module = module
         self._overlaps = overlaps
-        self._scopes: dict[Value, str] | None = None
-        self._metadata: dict[frozenset[Value], str] = {}
-        self.access_group = ""  # access group of the innermost loop if its iterations are independent, else ""
+        self._scopes: dict[Value, str] | None = None  # root -> scope; None before the first access
+        self._metadata: dict[frozenset[Value], str] = {}  # roots of an access -> its metadata
+        self.access_group = ""  # LLVM's access group of the innermost loop if its iterations are independent, else ""
 
     def metadata_of(self, array: Value) -> str:
         """Return the metadata of a load or store of elements of an array in memory."""
@@ -39,7 +39,7 @@ class AliasScopes:
     def _write_metadata(self, roots: frozenset[Value]) -> str:
         if self._scopes is None:
             all_roots = self._overlaps.all_roots()
-            is_useful = 1 < len(all_roots) <= _ARRAY_LIMIT
+            is_useful = 1 < len(all_roots) <= _ROOT_LIMIT
             self._scopes = {root: self._module.new_alias_scope() for root in all_roots if is_useful}
         if not roots <= self._scopes.keys():
             return ""

@@ -9,7 +9,7 @@ from autoconv.graph.graph import Node
 
 
 def _has_scalar_operands(node: Node) -> bool:
-    """Return whether all operands are scalars; an array for the message may be a view without elements in memory."""
+    """Return whether all operands are scalars. An array, for the message, may be a view without elements in memory."""
     return all(is_scalar(value.type) for value in node.inputs)
 
 

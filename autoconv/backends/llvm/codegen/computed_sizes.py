@@ -33,7 +33,7 @@ SIZE_CLASSES.update(dict.fromkeys(_SIZE_OPS, "sizes"))
 
 
 def _define_size(region: LoweringContext, symbol: ComputedSize, value: Position) -> None:
-    """Copy a size to the register of its symbol, and add it to the sizes that functions take as parameters."""
+    """Copy a size to the register of its symbol, which nested native functions then take as a parameter."""
     register, module = register_of(symbol), region.body.module
     region.out.line(f"{register} = add i64 {value}, 0")
     module.sizes = (*module.sizes, register)
@@ -41,7 +41,7 @@ def _define_size(region: LoweringContext, symbol: ComputedSize, value: Position)
 
 @lowering("sizes_of")
 def _write_sizes_of(region: LoweringContext, node: Node) -> None:
-    """Load the sizes of an array. An array that is not C-contiguous is copied; in a C library, all are C-contiguous."""
+    """Load the sizes of an array, which is copied first if it is not C-contiguous; in a C library, all arrays are."""
     out, body, (x,), (result,) = region.out, region.body, node.inputs, node.results
     is_last_use = region.remaining_uses[x] == 1
     array = body.own_reference(region.take_reference(x, is_last_use))
@@ -56,11 +56,14 @@ def _write_sizes_of(region: LoweringContext, node: Node) -> None:
     sizes_address = out.alloca(f"[{len(shape)} x i64]")
     array_class, descriptor = (body.objects.reference(item)(out) for item in (np.ndarray, result.dtype.numpy))
 
-    def load_sizes(array: str) -> str:
-        """Copy the sizes to `sizes_address`; return an i1, whether the array is C-contiguous."""
+    def load_sizes(address: str) -> str:
+        """Copy the sizes of the array at `address` to `sizes_address`; return an i1, whether it is C-contiguous.
+
+        The call compares each dimension with the number that is stored there, unless that is -1.
+        """
         for axis, size in enumerate(shape):
             out.store("i64", size if isinstance(size, int) else -1, out.gep("i64", sizes_address, axis))
-        return out.call("is_open_array", array, array_class, descriptor, len(shape), sizes_address)
+        return out.call("is_open_array", address, array_class, descriptor, len(shape), sizes_address)
 
     is_contiguous = load_sizes(array.ir)
     with out.unlikely(out.not_(is_contiguous)):
@@ -125,7 +128,7 @@ def _write_range_size(region: LoweringContext, node: Node) -> None:
 
 @lowering("reshape_sizes")
 def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
-    """Infer a size of -1 by division; raise unless the product of all sizes is the number of elements."""
+    """Infer a size of -1 by division; write a check that the product of all sizes is the number of elements."""
     out, operands = region.out, iter(node.inputs[1:])
     total = write_dimension(out, node.attributes["count"])
     sizes = [write_integer(region, next(operands)) if size is None else size for size in node.attributes["wanted"]]
@@ -154,7 +157,7 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
 
 @lowering("number_sizes")
 def _write_number_sizes(region: LoweringContext, node: Node) -> None:
-    """Use numbers of the program as sizes; each and their product may not exceed what memory holds."""
+    """Define sizes by numbers of the program; write a check that these and their product are below `_ELEMENT_LIMIT`."""
     product: Position = 1
     for symbol, value in zip(node.attributes["defines"], node.inputs, strict=True):
         number = write_integer(region, value)
@@ -168,10 +171,10 @@ def _write_number_sizes(region: LoweringContext, node: Node) -> None:
 
 @lowering("common_sizes")
 def _write_common_sizes(region: LoweringContext, node: Node) -> None:
-    """Raise unless the sizes of each group are equal; without `is_exact`, a size may also be 1 and is broadcast.
+    """Write a check that the sizes of each group are equal; unless `is_exact`, a size may also be 1 and is broadcast.
 
-    A member of a group is (size, factor or None). The factor is a symbol by which the index of a view is multiplied; it
-    becomes 0 if the size is broadcast, else 1.
+    A member of a group is a pair of a size and a factor or None. The factor is a symbol by which the index of a view is
+    multiplied; it is defined as 0 if the size is broadcast, and as 1 otherwise.
     """
     out, is_wrong = region.out, "false"
     defined_sizes, is_exact = node.attributes["defines"], node.attributes["is_exact"]
@@ -196,7 +199,7 @@ def _write_common_sizes(region: LoweringContext, node: Node) -> None:
 
 @lowering("some_elements")
 def _write_some_elements(region: LoweringContext, node: Node) -> None:
-    """Raise if one of the sizes is 0."""
+    """Write a check that no size is 0."""
     out, is_empty = region.out, "false"
     for size in node.attributes["reads"]:
         is_empty = out.or_(is_empty, out.icmp("eq", write_dimension(out, size), 0))

@@ -22,15 +22,15 @@ from autoconv.graph.types import Type
 class Launches(Protocol):
     """A collection of calls from independent plan items, which run concurrently later.
 
-    One call is collected from each plan item; `has_call` is true once the current item has its call. With
-    `is_single_threaded`, BLAS and LAPACK use no threads of their own in these calls.
+    One call is collected from each plan item; `has_call` is true once the current item has its call. If
+    `is_single_threaded` is true, BLAS and LAPACK use no threads of their own in these calls.
     """
 
     has_call: bool
     is_single_threaded: bool
 
     def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str:
-        """Collect a call; return the i1 that it returns, or "" without `returns_flag`."""
+        """Collect a call of a native function; return its result, an i1, if `returns_flag` is true, otherwise ""."""
 
 
 class ValueContext(Protocol):
@@ -43,7 +43,7 @@ class ValueContext(Protocol):
         """Return a number in a register."""
 
     def object(self, value: Value) -> Object:
-        """Return a value that is held as a Python object."""
+        """Return a value that is represented as a Python object."""
 
     def native(self, value: Value) -> Native:
         """Return a value in its representation."""
@@ -58,7 +58,7 @@ class ValueContext(Protocol):
         """Return the address of the first element of an array, or of a contiguous view."""
 
     def address(self, array: Object) -> str:
-        """Return the address of the first element of an object that is an array."""
+        """Return the address of the first element of an array."""
 
     def new_array(self, type_: Type) -> Object:
         """Allocate an array whose elements are not set."""
@@ -82,9 +82,9 @@ class LoweringContext(ValueContext, Protocol):
 
     graph: Graph
     call_sites: tuple[Node, ...]  # call sites around the region; errors report their spans
-    checked_positions: dict[Node, list[Any]]  # checked positions of indexed views
+    checked_positions: dict[Node, list[Any]]  # indexed view -> positions that `check_positions` checked
     launches: Launches | None
-    remaining_uses: Any  # a Counter: the number of uses of each value that are not written yet
+    remaining_uses: Any  # a Counter: value -> number of its uses for which no code is written yet
 
     def memory_owner(self, value: Value) -> Object:
         """Return the object that owns the memory of an array or of a view."""
@@ -99,10 +99,10 @@ class LoweringContext(ValueContext, Protocol):
         """Return the array in memory from which a lent value was loaded."""
 
     def patches(self, node: Node) -> Patches | None:
-        """Return the patch matrix that a product reads in place of its left operand; None if it reads the operand."""
+        """Return the patch matrix that a product reads in place of its left operand; None if there is none."""
 
     def take_reference(self, value: Value, is_last_use: bool) -> str:
-        """Return an owned reference to an object; at its last use, this is the reference of the value's slot."""
+        """Return an owned reference to an object; if `is_last_use`, the reference is taken from the value's slot."""
 
     def is_last_reader(self, item: Any, value: Value) -> bool:
         """Return whether a plan item holds the last use of a value, by exactly one node."""
@@ -134,7 +134,7 @@ class LoweringContext(ValueContext, Protocol):
         """Define the results of a node of the class "kernel": a constant, a placeholder, or a call of the kernel."""
 
     def call_kernel(self, node: Node, is_rare: bool = False) -> list[Native]:
-        """Call the Python kernel of a node and return its results; `is_rare`: on a path that is seldom taken."""
+        """Call the Python kernel of a node and return its results; `is_rare` is true on a path that is seldom taken."""
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *numbers: Element) -> list[Native]:
         """Call a Python function with the operands of a node and further numbers; return the node's results."""
@@ -146,4 +146,4 @@ class LoweringContext(ValueContext, Protocol):
         """Allocate the results of a plan item's loops; return the cells of scalar results, and the loops' arguments."""
 
     def launch(self, function: str, arguments: Sequence[str], returns_flag: bool = True) -> str:
-        """Call a long-running native function, or collect the call; return its i1, if it returns one."""
+        """Call a long-running native function, or collect the call in `launches`; return its i1, or "" without one."""

@@ -41,12 +41,13 @@ def _has_loops(graph: Graph) -> bool:
 def _known_ranges(graph: Graph, overlaps: Overlaps) -> dict[Value, Range]:
     """Return the ranges of integers by an analysis of the whole graph, which only loops need."""
     if not _has_loops(graph):
-        return {}  # lowerings derive all ranges while they write
+        return {}  # lowerings derive all ranges while they write code
     ranges = integer_ranges(graph)
     return ranges | content_ranges(graph, overlaps, ranges)
 
 
 def _spare_key(type_: Type) -> Any:
+    """Return a key shared by types whose arrays can take each other's memory."""
     return sizes(type_), type_.dtype.name  # type: ignore[union-attr]
 
 
@@ -68,7 +69,7 @@ class Body:
         classes: LoweringClasses,
         arguments_are_disjoint: bool = True,
     ) -> None:
-        self.stacks = stacks
+        self.stacks = stacks  # values that are lists on a stack of native code (see codegen/lists/stack.py)
         self.classes = classes
         self.module = module
         self.out = out
@@ -76,10 +77,10 @@ class Body:
         self.objects = objects
         self.failure_label = "failed"
         self.loop_depth = 0  # number of loops around the position that is written
-        self.running_totals: frozenset[Node] = frozenset()  # of the loops that are being written
+        self.running_totals: frozenset[Node] = frozenset()  # see control/running_totals.py; of the loops being written
         self.is_serial = False  # True in an innermost loop that LLVM does not vectorise
-        # For recursion (see control/recursion.py): the registers of state and depth inside of recursive functions, and
-        # the address of the state elsewhere, from the first recursive call on.
+        # For recursion (see control/recursion.py). In a recursive function, the registers of state and depth;
+        # elsewhere, the address of the state, from the first recursive call on.
         self.recursion: tuple[str, str] | None = None
         self.recursion_state: str | None = None
         self.settled_cells: dict[str, str] = {}  # register of a settled object -> its cell (see write_barrier.py)
@@ -88,8 +89,9 @@ class Body:
         # Dimensions that registers hold: open sizes, and what the program computes from them.
         symbols = module.open_sizes.symbols if module.open_sizes is not None else ()
         self.dimensions: dict[str, Dimension] = {register_of(symbol): symbol for symbol in symbols}
-        self.upper_bounds: dict[str, dict[str, int]] = {}  # register r -> {s: c}, with r <= s + c for each register s
-        self.offsets: dict[str, tuple[str, int]] = {}  # register r -> (s, c), with r = s + c
+        # Facts about registers of integers: r -> {s: c} means r <= s + c, and r -> (s, c) means r = s + c.
+        self.upper_bounds: dict[str, dict[str, int]] = {}
+        self.offsets: dict[str, tuple[str, int]] = {}
         # (register of an index, register of a size) -> the index counted from the start, which is checked.
         self.normalised_positions: ChainMap[tuple[str, str], str] = ChainMap()
         # Registers of a slice's parts and of a size -> start, length and step (see memory/slice_bounds.py).
@@ -103,11 +105,12 @@ class Body:
         types = (value.type for node in graph.walk() for value in node.results)
         self._spare_counts = Counter(_spare_key(type_) for type_ in types if is_dense(type_))
         self._spares: dict[Any, tuple[str, int]] = {}  # `_spare_key` -> (first slot, number of slots) of spare arrays
-        # For each enclosing loop: the objects that it captures, and slots of loop-invariant values made of them.
+        # For each enclosing loop: registers of the objects that it captures, and slots of loop-invariant values by
+        # register of the source and purpose.
         self._invariants: list[tuple[frozenset[str], dict[Any, str]]] = []
 
     def own_reference(self, ir: str) -> Object:
-        """Store a new reference in a new slot, which owns it from then on."""
+        """Store a new reference, the register `ir`, in a new slot, which owns the reference from then on."""
         slot = self.out.slot()
         self.out.store("ptr", ir, slot)
         return Object(ir, slot)
@@ -118,7 +121,7 @@ class Body:
         self.out.call("release", slot)
 
     def release_or_keep(self, slot: str | None, type_: Type) -> None:
-        """Release the array in a slot, whose type is `type_`, or in a loop keep it as a spare array."""
+        """Release the array of type `type_` in a slot, or keep it as a spare array if it is in a loop."""
         spares = self._spare_slots(type_)
         if spares is None:
             self.release(slot)
@@ -281,7 +284,7 @@ class Body:
     def poll(self, often: bool) -> None:
         """Count a call; once in `_POLL_INTERVAL` calls, check for an interrupt and let other threads run.
 
-        With `often`, for loops with long iterations, do so once in `_SHORT_POLL_INTERVAL` calls.
+        If `often` is true, for loops with long iterations, do so once in `_SHORT_POLL_INTERVAL` calls.
         """
         out, cell = self.out, self._poll_cell()
         count = out.op("add", out.load("i64", cell), 1)
@@ -291,6 +294,7 @@ class Body:
         self._poll_if(is_due)
 
     def _poll_cell(self) -> str:
+        """Return the address of the counter of polls."""
         if self._poll_counter is None:
             self._poll_counter = self.out.alloca("i64", "0")
         return self._poll_counter

@@ -43,7 +43,7 @@ class KernelCalls:
         if node.results and node.results[0] in self.body.stacks:
             BY_OP[name](self, node)  # type: ignore[arg-type]
             return
-        if name == "absent" and isinstance(node.results[0].type, ObjectType):  # never read
+        if name == "absent" and isinstance(node.results[0].type, ObjectType):  # a placeholder, which is never read
             self.set(node.results[0], Object(self.body.objects.reference(None)(self.out)))
             return
         if name == "absent" and is_memory(node.results[0].type):
@@ -79,7 +79,7 @@ class KernelCalls:
             self.set(result, Object(self.body.objects.reference(value)(self.out)))
 
     def call_kernel(self, node: Node, is_rare: bool = False) -> list[Native]:
-        """Call the op's kernel and return its results; `is_rare`: the call handles cases that native code does not."""
+        """Call the op's kernel and return its results; `is_rare` is true in cases that native code does not handle."""
         return self.call_function(node, self.body.objects.kernel(node, self.call_sites, is_rare, self._values.get))
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *numbers: Element) -> list[Native]:
@@ -104,6 +104,7 @@ class KernelCalls:
             elif native is None:  # a view, which exists only as an index map: the kernel needs an array
                 native = self._shape_placeholder(value)
             if isinstance(native, Memory):
+                # A lent value is represented by the array from which it was loaded.
                 boxed_value = value.node.inputs[0] if value in self._plan.lent and value.node is not None else value
                 native = box_memory(self, native, boxed_value.type)  # type: ignore[arg-type]
                 box_slots.append(native.slot or "")
@@ -203,7 +204,7 @@ class KernelCalls:
             body.call_python(_raise_size_mismatch, object_.ir)
 
     def _as_native(self, value: Value, object_: Object) -> Native:
-        """Return an object, a kernel's result, in the representation of `value`."""
+        """Return a kernel's result, an object, in the representation of `value`."""
         if is_memory(value.type):
             return ndarray_memory(self, object_, value.type)  # type: ignore[arg-type]
         if is_open(value.type) and self.body.objects.has_python:

@@ -14,8 +14,8 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.graph.graph import Node, Span, Value
 
-Reference = Callable[[FunctionText], str]  # writes code that loads an object, and returns its register
-Operands = Callable[[Value], Any]  # returns the representation of a node's input, or None
+Reference = Callable[[FunctionText], str]  # a function that writes code which loads an object, and returns its register
+Operands = Callable[[Value], Any]  # a function that returns the representation of a node's input, or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class Address:
 class ObjectTable:
     """The objects that the native code of a module refers to, in the order of its table `@objects`.
 
-    The loader fills the table with addresses. `kernels` lists the nodes that run by kernels: (op name, span).
+    The loader fills the table with addresses. `kernels` lists the nodes that run by kernels, as pairs of op name and
+    span.
     """
 
     has_python = True  # whether the code runs in a Python process
@@ -36,10 +37,10 @@ class ObjectTable:
     def __init__(self, module: ModuleText, compile_region: Compile) -> None:
         self.items: list[Any] = []
         self.kernels: list[tuple[str, Span | None]] = []
-        self._positions: dict[int, int] = {}
+        self._positions: dict[int, int] = {}  # id of an object -> position in `items`
         self._module = module
         self._compile_region = compile_region
-        self._shapes: dict[tuple[int, ...], str] = {}
+        self._shapes: dict[tuple[int, ...], str] = {}  # dimensions -> name of the constant that holds them
 
     def reference(self, value: Any) -> Reference:
         """Return a reference to an object, which is kept alive as long as the code."""
@@ -59,7 +60,7 @@ class ObjectTable:
         key = tuple(dimensions)
         if key not in self._shapes:
             name = f"shape{len(self._shapes)}"
-            items = ", ".join(f"i64 {d}" for d in key)
+            items = ", ".join(f"i64 {size}" for size in key)
             text = f"@{name} = internal constant [{len(key)} x i64] [{items}]"
             self._shapes[key] = self._module.constant(name, text)
         return self._shapes[key]
@@ -69,8 +70,8 @@ class ObjectTable:
     ) -> Reference:
         """Return a reference to a function that runs a node's kernel, and adds the spans of enclosing calls to errors.
 
-        `is_rare`: the kernel runs only in exceptional cases, and is not listed in `kernels`. `operands` returns the
-        representation of an input, for subclasses that have no kernels.
+        If `is_rare` is true, the kernel runs only in exceptional cases, and is not listed in `kernels`. `operands` is
+        for subclasses without kernels, which write code for the representations of the inputs.
         """
         if not is_rare:
             self.kernels.append((node.op.name, node.span))
@@ -93,7 +94,10 @@ class ObjectTable:
         return None
 
     def matching_clause(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
-        """Return the number of the first clause that catches the error, or the number of clauses if none does."""
+        """Return the register of the index of the first clause that catches the error; of `len(clauses)` if none does.
+
+        A clause is a tuple of exception classes.
+        """
         result = str(len(clauses))
         for number, classes in reversed(list(enumerate(clauses))):
             matches = out.call_c("PyErr_GivenExceptionMatches", "i32", "ptr, ptr", error, self.reference(classes)(out))
@@ -103,7 +107,7 @@ class ObjectTable:
     def deep_call(self, node: Node, enclosing_calls: Sequence[Node]) -> Reference:
         """Return a reference to a function that runs a recursive call on a stack in the heap.
 
-        Its last argument is the number of Python frames that the enclosing calls represent.
+        The function's last argument is the number of Python frames that the enclosing calls stand for.
         """
         convert_results, region = _results_converter(node.results), node.regions[0]
         spans = [call_site.span for call_site in (node, *enclosing_calls)]

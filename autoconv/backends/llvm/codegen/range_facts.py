@@ -16,7 +16,10 @@ from autoconv.graph.python_operators import BINARY
 def compute_unchecked(
     b: ElementWriter, node: Node, operands: Sequence[Element], ranges: Sequence[Range]
 ) -> Element | None:
-    """Write the code of an op whose range excludes errors; return the result, or None if there is no shorter code."""
+    """Write the code of an op whose result is known to be in the range of its dtype, without overflow checks.
+
+    `ranges` are those of the operands. Return the result, or None if there is no such code.
+    """
     name = node.op.name
     if any(x.dtype is not int64 for x in operands):
         return None
@@ -51,8 +54,8 @@ def record_upper_bounds(body: Body, node: Node, element: Element, operands: Sequ
     name = _NUMBER_OPS.get(node.op.name, node.op.name)
     if not is_int64_scalar(node.results[0].type) or not all(x.dtype in (int32, int64) for x in operands):
         return
-    ranges = [body.range_of(x) for x in operands]
-    if name == "range_item" and ranges[3][0] > 0:  # its operands are position, start, stop and step
+    ranges = [body.range_of(operand) for operand in operands]
+    if name == "range_item" and ranges[3][0] > 0:  # the operands are position, start, stop and step
         body.record_upper_bound(element, operands[2], -1)
     elif name == "range_item" and ranges[3][1] < 0:
         body.record_upper_bound(element, operands[1], 0)
@@ -70,10 +73,11 @@ def record_upper_bounds(body: Body, node: Node, element: Element, operands: Sequ
 
 
 def _record_offset(body: Body, element: Element, base: Element, range_: Range) -> None:
+    """Record that `element` is `base` plus a number in `range_`, if the range is a single number."""
     if range_[0] == range_[1] and element.ir[0] == "%" and base.ir[0] == "%":
         body.offsets[element.ir] = base.ir, range_[0]
 
 
-# Op on tensors -> op on Python numbers with the same result, whose name the functions above use.
+# Op on tensors -> op on Python numbers that has the same result if there is no overflow.
 _NUMBER_OPS = {operator.tensor_op: operator.number_op for operator in BINARY if operator.number_op is not None}
 _LLVM_OPERATORS = {"python_add": "add", "python_subtract": "sub", "python_multiply": "mul"}

@@ -1,4 +1,4 @@
-"""Fuse loops that read each other's row reductions into row chains, such as a softmax.
+"""Fuse loops that read each other's reductions of rows into row chains, such as a softmax.
 
 Before: a reduction along the last axes, and loops over elements that read its result. After: one item whose phases,
 the former loops, all run for one row before the next row, so that the row stays in the cache.
@@ -22,7 +22,7 @@ _ROW_BYTES_LIMIT = 1 << 15  # most bytes of a row of values that are saved for l
 
 def fuse_row_chains(plan: Plan) -> None:
     """Merge loops that can run row by row into the item of the first loop, as its phases."""
-    # In an order in which dependences come first: the numbers of merged items are not in execution order.
+    # Dependences come first in this order; numbers are not in execution order once items were merged.
     order = sorted(range(len(plan.all_items)), key=lambda number: plan.all_items[number].earlier_bits.bit_count())
     for number in order:
         if plan.all_items[number].nodes:
@@ -30,6 +30,7 @@ def fuse_row_chains(plan: Plan) -> None:
 
 
 def _is_loop(plan: Plan, item: Item) -> bool:
+    """Return whether an item is a loop nest of two or more dimensions that can become a phase."""
     is_pure = all(plan.classes[node] in ("element", "reduce") and not node.effects for node in item.nodes)
     return item.shape is not None and len(item.shape) > 1 and 0 not in item.shape and is_pure
 
@@ -42,8 +43,8 @@ class _Chain:
         self.number = number
         self.item = plan.all_items[number]
         self.shape = self.item.shape or ()
-        # Numbers of the items on which this one depends: loops of the same shape, items that compute a number for each
-        # row from its reductions, views, and others.
+        # Numbers of the items on which this one depends, by class: loops of the same shape, items that compute a number
+        # for each row from its reductions, views, and all others.
         self.loops: set[int] = set()
         self.row_items: set[int] = set()
         self.views: set[int] = set()
@@ -70,7 +71,10 @@ class _Chain:
         for number in self.views:  # views have no code, so they need not run after the merged items
             view = self.plan.all_items[number]
             merged_numbers = (target_number, *self.row_items)
-            view.dependences = {n for n in view.dependences if self.plan.resolve_number(n) not in merged_numbers}
+            view.dependences = {
+                dependence for dependence in view.dependences
+                if self.plan.resolve_number(dependence) not in merged_numbers
+            }  # fmt: skip
         for number in (*sorted(self.row_items), self.number):
             self.plan.merge_items(target_number, number)
 
@@ -83,14 +87,16 @@ class _Chain:
         indices = [value for node in gathers if has_position_arrays(node) for value in positions(node)]
         if not indices:
             return True
-        early_items = {n for n in self.row_items if not self.plan.all_items[n].earlier_bits >> target_number & 1}
+        items, target_bit = self.plan.all_items, 1 << target_number
+        early_items = {number for number in self.row_items if not items[number].earlier_bits & target_bit}
         self.row_items -= early_items
         self.others |= early_items
-        chain_nodes = {node for n in (target_number, *self.row_items) for node in self.plan.all_items[n].nodes}
+        chain_nodes = {node for number in (target_number, *self.row_items) for node in items[number].nodes}
         return not any(base.node in chain_nodes for value in indices for base, _ in self.plan.bases(value))
 
     def _classify_dependences(self, numbers: set[int]) -> None:
-        for number in {self.plan.resolve_number(n) for n in numbers} - {self.number}:
+        """Classify the items of these numbers and, through row items and views, those on which they depend."""
+        for number in set(map(self.plan.resolve_number, numbers)) - {self.number}:
             item = self.plan.all_items[number]
             if number in self.loops | self.row_items | self.views | self.others:
                 continue
@@ -106,9 +112,7 @@ class _Chain:
                 self.others.add(number)
 
     def _computes_rows(self, item: Item) -> bool:
-        """Return whether an item is elementwise over a shape that broadcasts to the loop's, from the first dimension
-        on.
-        """
+        """Return whether an item is elementwise over a shape that broadcasts to the loop's when 1s are appended."""
         shape = item.shape
         if shape is None or any(self.plan.classes[node] != "element" or node.effects for node in item.nodes):
             return False
@@ -141,8 +145,7 @@ class _Chain:
     # ---- elements that are read
 
     def _stays_in_rows(self, target_number: int, depth: int) -> bool:
-        """Return whether elements depend only on elements of the earlier loops at the same index, or of the same row.
-        """
+        """Return whether elements depend only on the earlier loops' elements at the same index, or on their own row."""
         target = self.plan.all_items[target_number]
         loop_index = tuple(0 if size == 1 else variable(d) for d, size in enumerate(self.shape))
         row_nodes = [node for number in self.row_items for node in self.plan.all_items[number].nodes]
@@ -158,9 +161,11 @@ class _Chain:
         return all(self._reads_own_row(node, reader_index, index_by_value) for node, reader_index in readers)
 
     def _has_full_shape(self, node: Node) -> bool:
+        """Return whether a node computes one element for each index of the loop."""
         return self.plan.classes[node] == "element" and sizes(node.results[0].type) == self.shape
 
     def _reads_own_row(self, node: Node, index: Point, index_by_value: dict[Value, Point]) -> bool:
+        """Return whether a node, at an index, reads values of the chain at their own index (see `index_by_value`)."""
         operands = node.inputs[:1] if self.plan.classes[node] == "reduce" else node.inputs
         for value in operands:
             if is_scalar(value.type):
@@ -170,6 +175,7 @@ class _Chain:
         return True
 
     def _is_read_at(self, value: Value, index: Point, index_by_value: dict[Value, Point]) -> bool:
+        """Return whether reading a value at `index` reads values of the chain, through views, at their own index."""
         if value in index_by_value:
             return index_by_value[value] == index
         if value not in self.plan.views:
@@ -186,8 +192,7 @@ class _Chain:
 
 
 def _row_index(value: Value, loop_index: Point, depth: int) -> Point | None:
-    """Return the index, by the counters of the outer loops, of a row's number; None if a value has no number per row.
-    """
+    """Return the index of the number that a value has for the current row; None if it has not one number per row."""
     if not is_dense(value.type):
         return None
     shape = sizes(value.type)

@@ -16,7 +16,7 @@ _LOOP_CLASSES = frozenset({"element", "reduce", "copy", "place", "pick", "join"}
 
 
 def is_on_stack(plan: Plan, value: Value) -> bool:
-    """Return whether a loop's result is a small array that is read only by loops that cannot fail."""
+    """Return whether a value is a small array that a loop computes and that only loops which cannot fail read."""
     node = value.node
     if node is None or not is_array(value.type) or not 0 < size_in_bytes(value.type) <= _BYTES_LIMIT:
         return False
@@ -31,5 +31,5 @@ def is_on_stack(plan: Plan, value: Value) -> bool:
 
 
 def size_in_bytes(type_: Type) -> int:
-    """Return the size of an array, rounded up to a multiple of 64 bytes."""
+    """Return the size of an array in bytes, rounded up to a multiple of 64."""
     return -(-math.prod(sizes(type_)) * type_.dtype.size // 64) * 64  # type: ignore[union-attr]
