@@ -44,10 +44,10 @@ from autoconv.graph.types import Type
 
 
 class Region(KernelCalls):
-    """A writer of the code of one graph, which the constructor writes.
+    """A writer of the code of one graph; the constructor writes the code.
 
-    `arguments` are the representations of its parameters; the region releases an Object with a slot. `call_sites` are
-    the enclosing calls, whose spans are added to errors.
+    `arguments` are the representations of the graph's parameters; those that are an Object with a slot are released
+    after their last use. `call_sites` are the enclosing calls, whose spans are added to errors.
     """
 
     def __init__(self, body: Body, plan: Plan, arguments: Sequence[Native], call_sites: tuple[Node, ...]) -> None:
@@ -56,11 +56,11 @@ class Region(KernelCalls):
         self.graph = graph = plan.graph
         self.call_sites = call_sites
         self._values: dict[Value, Native] = {}
-        self._memory_slots: list[tuple[str, Type]] = []  # slots of owners of memory, which views use until the end
+        self._memory_slots: list[tuple[str, Type]] = []  # slots of arrays that views may use until the end
         for value, native in zip(graph.parameters, arguments, strict=True):
             self.set(value, native)
         self.checked_positions: dict[Node, list[Any]] = {}
-        self._released_after_item: list[tuple[str, Type]] = []
+        self._released_after_item: list[tuple[str, Type]] = []  # slots of objects that belong to no value
         self.launches: Launches | None = None
         self._plan = plan
         self.remaining_uses = Counter(value for item in self._plan.items for value in self._read_values(item))
@@ -80,7 +80,7 @@ class Region(KernelCalls):
                         self._release_if_unused(value)
 
     def _read_values(self, item: Item) -> list[Value]:
-        """Return the values that an item uses; for an operand that is a view, the values that it is a view of."""
+        """Return the values that an item uses, with repetitions; a view among them is replaced by its bases."""
         if item.members:
             return [value for member in item.members for value in self._read_values(member)]
         node = item.nodes[0]
@@ -143,6 +143,7 @@ class Region(KernelCalls):
         self._release_if_unused(value)
 
     def _release_if_unused(self, value: Value) -> None:
+        """Release the object or the stack buffer of a value after its last use."""
         native = self._values.get(value)
         if self.remaining_uses[value] > 0 or not isinstance(native, Object):
             return
@@ -178,6 +179,7 @@ class Region(KernelCalls):
         return self.remaining_uses[value] == 1 and self._plan.count_reads(item, value) == 1
 
     def set(self, value: Value, native: Native) -> None:
+        """Define a value by its representation; an ndarray that is memory in the graph becomes a Memory."""
         if isinstance(native, Object) and representation.is_memory(value.type):
             native = array_view.ndarray_memory(self, native, value.type)  # type: ignore[arg-type]
         self._values[value] = native
@@ -185,7 +187,7 @@ class Region(KernelCalls):
             self.body.record_range(native, self.body.value_ranges[value])
         if isinstance(native, Memory) and native.owner.slot is not None:
             is_new = value.node is not None and value.node.op.name in ("array_new", "array_of")
-            type_ = array_view.as_tensor_type(value.type) if is_new else value.type  # the key of spare arrays
+            type_ = array_view.as_tensor_type(value.type) if is_new else value.type  # by which spare arrays are found
             self._memory_slots.append((native.owner.slot, type_))
 
     def native(self, value: Value) -> Native:
@@ -235,7 +237,7 @@ class Region(KernelCalls):
     def raise_and_exit_if(self, node: Node, condition: str) -> None:
         """Call the node's kernel, which raises, and leave the function, if the i1 `condition` is true.
 
-        No path joins again, so LLVM keeps numbers in registers that were loaded before.
+        The error path does not join the other one, so LLVM may keep numbers in registers that were loaded before.
         """
         raise_label, continue_label = self.out.label("outside"), self.out.label("inside")
         self.out.branch_if(condition, raise_label, continue_label, unlikely=True)
@@ -259,6 +261,11 @@ class Region(KernelCalls):
         return load(b, dtype, self.data(value), linear_offset(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:
+        """Write the function of an item's loops, and the call of it.
+
+        If an element rule of the item has rare cases, the function returns an i1, whether one of them occurred. Then
+        the kernel, or the same loops in a careful form, compute the results anew.
+        """
         for node in item.nodes:
             if self._plan.classes[node] in ("copy", "scatter"):
                 self.check_positions(node)

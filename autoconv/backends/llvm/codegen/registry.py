@@ -40,9 +40,10 @@ def native_lowering(
 ) -> Callable[[Lowering], Lowering]:  # fmt: skip
     """Register a function as the lowering of ops, for the nodes that fit; other nodes run by kernels.
 
-    All inputs and results are numbers in registers and arrays of known shapes; if `fits_open` holds, also arrays with
-    open dimensions. `work` estimates the work of a node that one thread executes, in units of 0.05 ns, and is 0 for
-    nodes that threads share. `calls_library`: kernels of the ops take about as long as native code (see LIBRARY_OPS).
+    Inputs and results are numbers in registers and arrays of known shapes; for nodes that fit `fits_open`, also arrays
+    with open dimensions. `work` estimates the work of a node that one thread executes, in units of 0.05 ns, and is 0
+    for nodes that threads share. If `calls_library` is true, kernels of the ops take about as long as native code (see
+    LIBRARY_OPS).
     """
     for name in names:
         CLASSIFIERS[name] = lambda node: _classify_native(node, fits, fits_open)
@@ -53,7 +54,7 @@ def native_lowering(
 
 
 def _classify_native(node: Node, fits: Fits, fits_open: Fits | None) -> str | None:
-    """Return the lowering class of a node; None for a node with open sizes that general rules classify."""
+    """Return the lowering class of a node; None for a node with open sizes if there is no `fits_open`."""
     predicate = fits_open if uses_open_sizes(node) else fits
     if predicate is None:
         return None
@@ -78,7 +79,7 @@ def memory_lowering(
 ) -> Callable[[Lowering], Lowering]:  # fmt: skip
     """Register a lowering of ops on arrays in memory.
 
-    With `is_represented_only`, nodes fit only if all of their values have a native representation.
+    If `is_represented_only` is true, nodes fit only if all of their values have a native representation.
     """
 
     def fits_and_is_represented(node: Node) -> bool:

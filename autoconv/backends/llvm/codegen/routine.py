@@ -22,7 +22,7 @@ PART_PARAMETERS = ("i64 %part", "i64 %first", "i64 %last")
 class Routine:
     """A native function of arrays under construction; equal functions are compiled once.
 
-    With `optimises_size`, LLVM optimises for size: its loops would not gain by unrolling.
+    If `optimises_size` is true, LLVM optimises for size, because unrolling would not make the loops faster.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class PartRoutine(Routine):
 
 
 def open_dimensions(region: LoweringContext) -> list[str]:
-    """Return the open dimensions as parameters of a routine, and as its arguments, which have the same names."""
+    """Return the open dimensions as parameters of a routine; its arguments have the same text."""
     return [f"i64 {size}" for size in region.body.module.sizes]
 
 
@@ -64,9 +64,9 @@ def split_routine(
 ) -> str:  # fmt: skip
     """Write a function of `parameters` that runs `body` for all iterations; return its name.
 
-    `size` is the number of iterations, or several sizes whose product it is. The body runs the iterations from `%first`
-    to `%last`. Several threads share the iterations if the `work`, in units of 0.05 ns, is large enough. For an open
-    size, the work is that of one element of `shape`, or of one iteration if `shape` is empty.
+    `size` is the number of iterations, or several sizes whose product is this number. The body runs the iterations from
+    `%first` to `%last`. Several threads share the iterations if `work`, in units of 0.05 ns, is large enough. For an
+    open size, `work` is that of one element of `shape`, or of one iteration if `shape` is empty.
     """
     name = body.finish("ret i1 false")
     routine = Routine(region, parameters)
@@ -82,5 +82,5 @@ def split_routine(
 
 
 def call(region: LoweringContext, name: str, *arguments: Any) -> None:
-    """Call a routine without a result, perhaps concurrently with those of other plan items."""
+    """Call a routine without a result, perhaps concurrently with routines of other plan items."""
     region.launch(name, arguments, returns_flag=False)

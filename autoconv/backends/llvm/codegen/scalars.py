@@ -1,5 +1,4 @@
-"""Lower nodes without a loop: numbers in registers, single complex numbers, and views, which have no code of their own.
-"""
+"""Lower nodes without a loop: numbers in registers, single complex numbers, views and single elements."""
 
 from __future__ import annotations
 
@@ -34,7 +33,10 @@ _OPERATION_WITH_OVERFLOW = {
 
 @class_lowering("scalar")
 def write_scalar(region: LoweringContext, node: Node) -> None:
-    """Lower a node by the op's element rule; in the exceptional cases of the rule, the op's kernel runs."""
+    """Lower a node by the op's element rule, or shorter code if ranges of the operands are known.
+
+    In the exceptional cases of the rule, the op's kernel runs.
+    """
     out, operands = region.out, [region.number(value) for value in node.inputs]
     range_ = _range_of(region, node, operands)
     dimension = _dimension_of(region, node, operands)
@@ -43,7 +45,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         _set_and_record_facts(region, node, operands, element, range_)
         return
     if range_ is not None:
-        ranges = [region.body.range_of(x) for x in operands]
+        ranges = list(map(region.body.range_of, operands))
         unchecked_element = compute_unchecked(RegisterWriter(region), node, operands, ranges)
         if unchecked_element is not None:
             _set_and_record_facts(region, node, operands, unchecked_element, range_)
@@ -59,9 +61,9 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
 
     b = RegisterWriter(region, fail)
     has_branch = range_ is None and region.body.is_serial
-    warning_element = _write_with_overflow_branch(b, node, operands, region) if has_branch else None
-    if warning_element is not None:
-        element = warning_element
+    element_with_branch = _write_with_overflow_branch(b, node, operands, region) if has_branch else None
+    if element_with_branch is not None:
+        element = element_with_branch
     else:
         element = _write_signed_division(b, node, operands) or apply_rule(b, node, operands)
         if range_ is None:
@@ -89,8 +91,8 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
 def _dimension_of(region: LoweringContext, node: Node, operands: Sequence[Element]) -> Dimension:
     """Return the sum or difference of dimensions that a node computes; None for other nodes.
 
-    If the type of an array has this dimension, the node's number is the register of that size. So comparisons with the
-    number prove that indices are in range.
+    If a register holds this dimension as the size of an array, the node gets that register. So comparisons with the
+    node's number prove that indices are in range.
     """
     if node.op.name not in ("python_add", "python_subtract") or any(x.dtype is not int64 for x in operands):
         return None
@@ -152,9 +154,9 @@ def _write_with_overflow_branch(
 def _write_overflow_warning(
     b: RegisterWriter, node: Node, operands: Sequence[Element], element: Element, region: LoweringContext
 ) -> None:
-    """Report the overflow of a number of NumPy's own integer types, for which NumPy warns.
+    """Write code that sets the flag of an overflow for a number of NumPy's own integer types, as NumPy warns then.
 
-    For a running total, a warning is reported if an addend is so large that the total might overflow.
+    For a running total, the flag is set if an addend is so large that the total might overflow.
     """
     (result,), name = node.results, node.op.name
     type_ = result.type
@@ -182,7 +184,7 @@ def _write_overflow_warning(
 
 
 def _is_sure_to_fit(region: LoweringContext, name: str, operands: Sequence[Element], dtype: DType) -> bool:
-    """Return whether the ranges of an op's operands exclude that its result wraps."""
+    """Return whether the operands are in ranges for which the op's result does not overflow `dtype`."""
     if not all(number.dtype.is_integer for number in operands):
         return False
     range_ = result_range(f"python_{name}", [region.body.range_of(number) for number in operands])
@@ -209,7 +211,7 @@ def _wrapped_sign(name: str, x: Element, y: Element, element: Element, signs: Se
 
 
 def _known_sign(range_: tuple[int, int]) -> int:
-    """Return 1 for a range without negative integers, -1 for a range of negative ones, else 0."""
+    """Return 1 for a range without negative integers, -1 for a range of only negative ones, else 0."""
     return 1 if range_[0] >= 0 else -1 if range_[1] < 0 else 0
 
 
@@ -262,7 +264,7 @@ def write_view(region: LoweringContext, node: Node) -> None:
 
 @class_lowering("alias")
 def write_alias(region: LoweringContext, node: Node) -> None:
-    """Represent the result by the operand's object, whose shape is another one; its readers use the elements only."""
+    """Represent the result by the operand's object; its shape is another one, but readers use only the elements."""
     (result,), source = node.results, node.inputs[0]
     object_ = region.object(source)
     owned_source = region.body.own_reference(region.take_reference(source, region.remaining_uses[source] == 1))

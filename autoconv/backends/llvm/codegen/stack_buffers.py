@@ -14,8 +14,8 @@ class StackBuffers:
 
     def __init__(self, out: FunctionText) -> None:
         self._out = out
-        self._free_buffers: dict[int, list[str]] = {}  # buffers for reuse, by size
-        self._used_sizes: dict[str, int] = {}
+        self._free_buffers: dict[int, list[str]] = {}  # buffers for reuse, by size in bytes
+        self._used_sizes: dict[str, int] = {}  # buffer in use -> its size
         self._total_bytes = 0
 
     def allocate(self, type_: Type) -> str | None:

@@ -14,9 +14,9 @@ from autoconv.graph.types import Type
 
 @dataclass(slots=True)
 class Object:
-    """A Python object: `ir` is the register with its address, `slot` the one that owns a reference; None if borrowed.
+    """A Python object: `ir` is the register with its address. The slot `slot` owns a reference; None if borrowed.
 
-    A small array without a Python object has only `memory`, the address of its elements.
+    A small array without a Python object has only `memory`, the register with the address of its elements.
     """
 
     ir: str
@@ -41,9 +41,9 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """Cells on the stack that carry a Memory from block to block: a slot for the owner, and allocas for the rest.
+    """Cells on the stack that carry a Memory from block to block: a slot for the owner, allocas for the other fields.
 
-    `sizes_and_strides` are the allocas of the sizes and strides that are not constant.
+    `sizes_and_strides` are the allocas of those sizes and strides that are not constant.
     """
 
     owner: str

@@ -20,13 +20,13 @@ from autoconv.graph.graph import Node
 
 @lowering("try")
 def write_try(region: LoweringContext, node: Node) -> None:
-    """Write the body, the region after its normal end, and the handler; one of the latter two yields the results."""
+    """Write the body, the region after its normal end, and the handler; one of the last two has the results."""
     out, body = region.out, region.body
     attempt, normal, handler = node.regions  # the body, the region after its normal end, the handler
     captures = [as_borrowed(region.native(value)) for value in node.inputs]
     result_cells = [new_cell(region, value.type) for value in node.results]
     attempt_cells = [new_cell(region, value.type) for value in attempt.outputs]
-    handled_before = out.slot()  # for the exception that is handled before the handler runs
+    handled_before = out.slot()  # takes the exception that was being handled when the handler began
     caught_label, unhandled_label, done_label = out.label("caught"), out.label("unhandled"), out.label("tried")
 
     outer_failure_label, body.failure_label, first_slot = body.failure_label, caught_label, out.slot_count
@@ -69,11 +69,12 @@ def _is_exception_class(classes: Any) -> bool:
 
 
 def _has_exception_classes(node: Node) -> bool:
+    """Return whether a match has a native lowering: its clauses name exception classes."""
     return takes_objects(node) and _is_exception_class(node.attributes["clauses"])
 
 
 @object_lowering("object_match", fits=_has_exception_classes)
 def write_match(op: Operation) -> None:
-    """Compute the number of the first clause that catches the exception, or the number of clauses if none does."""
+    """Compute the index of the first clause that catches the exception, or the number of clauses if none does."""
     (error,) = op.operands()
     op.set(op.node.results[0], op.body.objects.matching_clause(op.out, error, op.attributes["clauses"]))

@@ -1,4 +1,6 @@
-"""Lower handler cells: structs (number, i1 "is filled") that carry scalars to handlers; LLVM keeps them in registers.
+"""Lower handler cells, which carry scalars to handlers: structs of a number and an i1, whether the cell is filled.
+
+LLVM keeps them in registers.
 """
 
 from __future__ import annotations

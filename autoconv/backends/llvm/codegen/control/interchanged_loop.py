@@ -35,7 +35,9 @@ def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
     trip_count = region.number(node.inputs[state_count]).ir
     results = [region.new_array(value.type) for value in node.results[1:]]
     targets = [region.address(array) for array in results]
-    capture_operands = [region.number(v).ir if is_scalar(v.type) else region.data(v) for v in captures]
+    capture_operands = [
+        region.number(value).ir if is_scalar(value.type) else region.data(value) for value in captures
+    ]
     sources = [region.data(value) for value in state]
     trips_left = out.alloca("i64")
     iterations_per_call = max(1, _CALL_WORK_LIMIT // (blocked_loop.size * sum(map(cost, body.nodes))))
@@ -56,7 +58,7 @@ def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
 
 
 class _BlockedLoop:
-    """A native function, called `name`, that runs a number of iterations of the loop for all blocks.
+    """The native function `name`, which runs a number of iterations of the loop for all blocks.
 
     Its parameters are sources, captures, targets and the number of iterations. A source may be the same memory as its
     target. `size` is the number of elements of an array.
@@ -71,8 +73,8 @@ class _BlockedLoop:
         block_size = min(_BLOCK_BYTES // largest_itemsize, self.size)
         parameters = [f"ptr %from{i}" for i in range(len(self._state))]
         parameters += [
-            f"{register(v.dtype)} %c{i}" if is_scalar(v.type) else f"ptr noalias readonly %c{i}"
-            for i, v in enumerate(self._captures)
+            f"{register(value.dtype)} %c{i}" if is_scalar(value.type) else f"ptr noalias readonly %c{i}"
+            for i, value in enumerate(self._captures)
         ]
         parameters += [*(f"ptr %to{i}" for i in range(len(self._state))), "i64 %times"]
         work = self.size * (sum(map(cost, self._body.nodes)) + len(self._state)) * _ASSUMED_TRIP_COUNT
@@ -92,23 +94,26 @@ class _BlockedLoop:
     def _write_blocks(self, routine: Routine, first: str, last: str, block_size: int, start: int) -> None:
         """Write the loop over the blocks from `first` to `last`; block 0 begins at the element `start`."""
         out, b = routine.out, _LoopElementWriter(routine.out)
-        cells = [out.alloca(f"[{block_size} x {memory(v.dtype)}], align 64") for v in self._state]
+        buffers = [out.alloca(f"[{block_size} x {memory(value.dtype)}], align 64") for value in self._state]
         with out.loop(first, last) as block:
             base = plus(out, times(out, block, block_size), start)
             for i, value in enumerate(self._state):
                 with out.loop("0", str(block_size)) as j:
-                    store(b, load(b, value.dtype, f"%from{i}", plus(out, base, j)), cells[i], j)
+                    store(b, load(b, value.dtype, f"%from{i}", plus(out, base, j)), buffers[i], j)
             with out.loop("0", "%times"), out.loop("0", str(block_size), in_registers=True) as j:
-                self._write_iteration(b, cells, base, j)
+                self._write_iteration(b, buffers, base, j)
             for i, value in enumerate(self._state):
                 with out.loop("0", str(block_size)) as j:
-                    store(b, load(b, value.dtype, cells[i], j), f"%to{i}", plus(out, base, j))
+                    store(b, load(b, value.dtype, buffers[i], j), f"%to{i}", plus(out, base, j))
 
-    def _write_iteration(self, b: _LoopElementWriter, cells: Sequence[str], base: Any, j: Any) -> None:
-        """Write one iteration for the element `j` of a block that begins at `base`: loads precede the first store."""
+    def _write_iteration(self, b: _LoopElementWriter, buffers: Sequence[str], base: Any, j: Any) -> None:
+        """Write one iteration for the element `j` of a block that begins at the element `base`.
+
+        `buffers` have the blocks of the state. All loads precede the first store.
+        """
         elements: dict[Value, Element] = {}
-        for value, cell in zip(self._state, cells, strict=True):
-            elements[value] = load(b, value.dtype, cell, j)
+        for value, buffer in zip(self._state, buffers, strict=True):
+            elements[value] = load(b, value.dtype, buffer, j)
         for i, value in enumerate(self._captures):
             dtype: Any = value.dtype
             if is_scalar(value.type):
@@ -122,9 +127,9 @@ class _BlockedLoop:
             if node.op.name == "constant":
                 elements[result] = b.constant(node.attributes["value"].item(), result.dtype)
             else:
-                elements[result] = apply_rule(b, node, [elements[v] for v in node.inputs])
-        for output, cell in zip(self._body.outputs[1:], cells, strict=True):
-            store(b, elements[output], cell, j)
+                elements[result] = apply_rule(b, node, [elements[value] for value in node.inputs])
+        for output, buffer in zip(self._body.outputs[1:], buffers, strict=True):
+            store(b, elements[output], buffer, j)
 
 
 class _LoopElementWriter(ElementWriter):

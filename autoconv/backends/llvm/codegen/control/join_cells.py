@@ -18,7 +18,7 @@ from autoconv.graph.types import Type
 
 
 def new_cell(region: LoweringContext, type_: Type) -> str | StoredMemory:
-    """Return a cell for a value of the type: memory for a number, a slot for an object."""
+    """Return a cell for a value of the type: an alloca for a number, a slot for an object, several for a Memory."""
     if representation.is_memory(type_):
         return array_view.new_cells(region, type_)  # type: ignore[arg-type]
     return region.out.alloca(_cell_type(type_.dtype)) if is_scalar(type_) else region.out.slot()
@@ -67,9 +67,9 @@ def load_cell(region: LoweringContext, cell: str | StoredMemory, type_: Type) ->
 
 
 def convert(region: LoweringContext, native: Native, to_type: Type) -> Native:
-    """Convert a region's output to the type of the node's result; a number is boxed if that is not a scalar.
+    """Convert a region's output to the type of the node's result: a number is boxed if the result is not a scalar.
 
-    An object that is returned has a slot, which owns its reference.
+    An object or array that is returned has a slot, which owns its reference.
     """
     if isinstance(native, Element):
         return native if is_scalar(to_type) else region.box(native)

@@ -33,15 +33,15 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive, leads_to_recursion
 
-# Depth of calls up to which the frames on Python's stack are not counted, since counting takes time.
-_UNCOUNTED_FRAMES = 100
+# Depth of calls up to which the frames on Python's stack are not counted, because counting takes time.
+_UNCOUNTED_DEPTH = 100
 # Bytes of a thread's stack that the calls of one graph may use; a main thread usually has 8 MB.
 _STACK_BYTES = 2 << 20
 # The same in a C library, which runs in threads of another program.
 LIBRARY_STACK_BYTES = 256 << 10
 # Bytes above the end of the thread's stack (see runtime/references.py) that are reserved for callees of native code.
 _RESERVED_BYTES = 192 << 10
-_FRAME_LIMIT_OFFSET, _POLL_COUNT_OFFSET, _STACK_END_OFFSET = 0, 8, 16  # in the state, which ends with cells of writes
+_FRAME_LIMIT_OFFSET, _POLL_COUNT_OFFSET, _STACK_END_OFFSET = 0, 8, 16  # in the state; its end has cells of write sites
 _CONTROL_OPS = ("call", "cond", "while")
 
 
@@ -66,9 +66,9 @@ def _keeps_representations(node: Node) -> bool:
     (graph,) = node.regions
     pairs = [*zip(node.inputs, graph.parameters, strict=True), *zip(node.results, graph.outputs, strict=True)]
     return all(
-        (a.type == b.type or not (is_scalar(a.type) or is_scalar(b.type)))
-        and representation.is_memory(a.type) == representation.is_memory(b.type)
-        for a, b in pairs
+        (outer.type == inner.type or not (is_scalar(outer.type) or is_scalar(inner.type)))
+        and representation.is_memory(outer.type) == representation.is_memory(inner.type)
+        for outer, inner in pairs
     )
 
 
@@ -80,7 +80,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     state, depth = _activation_state(body)
     depth = out.op("add", depth, count_call_frames(node.span, is_outermost=body.recursion is None))
     results = out.alloca(f"[{max(len(node.results), 1)} x i64]")
-    cells = [out.alloca(memory(v.dtype)) if is_scalar(v.type) else out.slot() for v in node.results]
+    cells = [out.alloca(memory(value.dtype)) if is_scalar(value.type) else out.slot() for value in node.results]
     deep_label, shallow_label, done_label = out.label("far"), out.label("near"), out.label("called")
     stack_end = out.load("i64", _field_address(out, state, _STACK_END_OFFSET))
     is_deep = out.icmp("ult", out.cast("ptrtoint", results, "i64"), stack_end)
@@ -162,7 +162,7 @@ def _recursive_function(region: LoweringContext, graph: Graph) -> str:
         return str(module.recursive[graph])
     name = module.recursive[graph] = module.unique_name("recursive")
     registers = [f"%p{i}" for i in range(len(graph.parameters))]
-    ir_types = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]
+    ir_types = [register(value.dtype) if is_scalar(value.type) else "ptr" for value in graph.parameters]
     value_parameters = [f"{ir_type} {register_}" for ir_type, register_ in zip(ir_types, registers, strict=True)]
     size_parameters = [f"i64 {size}" for size in module.sizes]
     parameters = [*value_parameters, "i64 %depth", "ptr %results", "ptr %state", *size_parameters]
@@ -174,8 +174,8 @@ def _recursive_function(region: LoweringContext, graph: Graph) -> str:
     _check_depth(body)
     body.poll(often=False)
     arguments: list[Native] = [
-        ElementWriter(out).wrap(v.dtype, ir) if is_scalar(v.type) else Object(ir)
-        for v, ir in zip(graph.parameters, registers, strict=True)
+        ElementWriter(out).wrap(value.dtype, register_) if is_scalar(value.type) else Object(register_)
+        for value, register_ in zip(graph.parameters, registers, strict=True)
     ]
     inner_region = region.write_function(body, graph, arguments)
     for i, (native, value) in enumerate(zip(inner_region.results(), graph.outputs, strict=True)):
@@ -194,7 +194,7 @@ def _recursive_function(region: LoweringContext, graph: Graph) -> str:
 
 
 def _check_depth(body: Body) -> None:
-    """Write a check that raises RecursionError if there are more frames than Python allows."""
+    """Write a check, at the start of a recursive function, that raises RecursionError beyond Python's limit."""
     if not body.objects.has_python:
         return
     out = body.out
@@ -208,7 +208,7 @@ def _check_depth(body: Body) -> None:
 
 
 def _activation_state(body: Body) -> tuple[str, str]:
-    """Return the registers with the address of the state and with the depth.
+    """Return the registers of the address of the state and of the depth.
 
     Outside of recursive functions the depth is 0, and code is written that initialises the state before the first call.
     """
@@ -231,7 +231,7 @@ def _activation_state(body: Body) -> tuple[str, str]:
 
 
 def _write_first_limit(body: Body, limit_address: str) -> None:
-    """Store the limit of frames, or `_UNCOUNTED_FRAMES` if it is larger, because counting frames takes time."""
+    """Store the limit of frames, or `_UNCOUNTED_DEPTH` if it is larger, because counting frames takes time."""
     out = body.out
     offset = abi.frames_left_offset()
     count_label, enough_label, done_label = out.label("count"), out.label("many"), out.label("limit")
@@ -240,9 +240,9 @@ def _write_first_limit(body: Body, limit_address: str) -> None:
     else:
         thread_state = out.call_c("PyThreadState_Get", "ptr", "")
         frames_left = out.load("i32", _field_address(out, thread_state, offset))
-        out.branch_if(out.icmp("sgt", frames_left, _UNCOUNTED_FRAMES), enough_label, count_label)
+        out.branch_if(out.icmp("sgt", frames_left, _UNCOUNTED_DEPTH), enough_label, count_label)
         out.begin(enough_label)
-        out.store("i64", _UNCOUNTED_FRAMES, limit_address)
+        out.store("i64", _UNCOUNTED_DEPTH, limit_address)
         out.branch(done_label)
     out.begin(count_label)
     out.store("i64", _int_from_python(body, _frames_left), limit_address)
@@ -263,6 +263,7 @@ def _int_from_python(body: Body, function: Callable[[], int]) -> str:
 
 
 def _field_address(out: FunctionText, state: str, offset: int) -> str:
+    """Return the address of the field at an offset in bytes."""
     return out.gep("i8", state, offset)
 
 

@@ -1,8 +1,8 @@
 """Overflow of running totals: NumPy's 64-bit integers to which each iteration of a loop adds.
 
-LLVM vectorises such a sum as a reduction only if nothing reads the total in between. In place of each sum, the addends
-are therefore checked (see `scalars`), and the total before and after the loop: fewer than four million addends below
-2**40 do not bring a total below 2**62 beyond 64 bits.
+LLVM vectorises such a sum as a reduction only if nothing reads the total within the loop. Therefore the sums are not
+checked. Instead, the addends are (see `scalars`), and the total before and after the loop. Fewer than four million
+addends below 2**40 do not bring a total that is below 2**62 beyond 64 bits.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import TensorType
 
-_SAFE_TOTAL = (1 << 62) - 1
-SAFE_ADDEND = (1 << 40) - 1
+_SAFE_TOTAL = (1 << 62) - 1  # largest magnitude of a total before and after the loop
+SAFE_ADDEND = (1 << 40) - 1  # largest magnitude of an addend
 
 
 def running_totals(body: Graph, state_count: int) -> dict[Node, int]:
-    """Return the nodes of a loop's body that add to a part of the state, with its position."""
+    """Return the nodes of a loop's body that add to a running total, with the total's position in the state."""
     result = {}
     states = zip(body.parameters[:state_count], body.outputs, strict=False)
     for position, (parameter, output) in enumerate(states):
@@ -34,7 +34,9 @@ def running_totals(body: Graph, state_count: int) -> dict[Node, int]:
 
 
 def check_totals(region: LoweringContext, totals: dict[Node, int], state: Sequence[Native]) -> None:
-    """Raise the flag of an overflow if a total of the state is, or might get, beyond 64 bits by the loop's addends."""
+    """Write code that sets the flag of an overflow if a total is so large that the loop's addends might bring it beyond
+    64 bits.
+    """
     b = RegisterWriter(region)
     for position in totals.values():
         total = state[position]
