@@ -111,8 +111,26 @@ def test_calls_that_have_taken_as_long_as_a_trace_get_one(monkeypatch):
     monkeypatch.setattr(plain_presumption, "FIRST_TRACE_SECONDS", 1e-4)
     compiled = ac.compile(words)
     for _ in range(400):
-        assert compiled("to be or not to be") == words("to be or not to be")
+        assert compiled("to be or not " * 40) == words("to be or not " * 40)
     assert len(compiled.concrete_functions) == 1
+
+
+def test_calls_shorter_than_the_entry_of_a_graph_get_no_trace(monkeypatch):
+    monkeypatch.setattr(plain_presumption, "FIRST_TRACE_SECONDS", 1e-9)
+    monkeypatch.setattr(plain_presumption, "_ENTRY_SECONDS", 1e-3)
+    compiled = ac.compile(lambda x: x + 1)
+    presumption = compiled._tiers.presumption
+    for _ in range(40):  # the first of them wait
+        presumption.record_calls((int,), 1e-6, 0)
+    assert presumption.trivial_seconds((int,), has_objects=False) == pytest.approx(1e-6)
+    presumption.record_calls((str,), 1.0, 0)
+    assert presumption.trivial_seconds((str,), has_objects=False) == 0.0, "one call says little"
+    kind = ((int, 0),)
+    for _ in range(40):
+        presumption.record_calls(kind, 1e-6, 1)
+    assert [compiled(i % 8) for i in range(40)] == [i % 8 + 1 for i in range(40)]
+    assert len(compiled.concrete_functions) == 0
+    assert "runs plain Python, which is quicker: 1 µs as plain Python" in compiled.explain()
 
 
 def test_a_trace_of_the_same_types_serves_short_calls():

@@ -23,7 +23,7 @@ from autoconv.tracing.execute.native_dispatch import is_installed, make_native_s
 from autoconv.tracing.execute.plain_rerun import reruns_plain
 from autoconv.tracing.guards.numpy_error_state import VARIABLE, acts_on_floats
 from autoconv.tracing.key.call import Call
-from autoconv.tracing.key.signature import Signature
+from autoconv.tracing.key.signature import Signature, is_method
 from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.tiers import (
     FOREVER,
@@ -41,6 +41,7 @@ from autoconv.tracing.specialise.tiers import (
     kind_text,
     may_sample,
     next_interval,
+    time_text,
 )
 from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.views.explain import Explanation
@@ -215,6 +216,9 @@ class CallDispatch(Generic[P, R]):
         may_wait = timing.may_be_presumed(0.0) and not timing.choice
         if may_wait and presumption.waits(kind, budget.seconds_a_trace, self.python_function, args, kwargs):
             return self._run_presumed(kind, args, kwargs)
+        if may_wait and (seconds := presumption.trivial_seconds(kind, is_method(self.python_function))):
+            timing.choice = PLAIN
+            self._explanation.record_times(kind_text(kind), f"{time_text(seconds)} as plain Python", is_plain=True)
         form = timing.choose_form()
         if timing.choice:
             self._tiers.latest = form

@@ -6,8 +6,8 @@ kind run plain at first in two cases: plain Python was faster for all timed kind
 ran so shortly that plain calls cannot take long. Kinds of other types do not count, because their traces do not fit
 these calls. In a third case, the first calls of a function wait: an estimate bounds their time (see `work_estimate`).
 Once calls of the kind have taken as long as a trace, they are examined: so the total time is at most twice that of the
-better choice. A call of a known kind that needs a further trace, for another text or another length of a
-list, is treated in the same way; it is called deferred.
+better choice. Calls that take less time than entering a graph does are not traced at all. A call of a known kind that
+needs a further trace, for another text or another length of a list, is treated in the same way; it is called deferred.
 
 The presumption limits how long the plain calls may take. Containers of the new kind may be at most one magnitude
 larger than those of a known kind, and integers no larger.
@@ -15,6 +15,7 @@ larger than those of a known kind, and integers no larger.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from autoconv.tracing.key.bounded_dict import BoundedDict
@@ -28,6 +29,9 @@ _EXAMINATION_SECONDS = 50e-6  # seconds that it takes to find that a call has no
 FIRST_TRACE_SECONDS = 0.05  # seconds that the first trace of a function is presumed to take
 SHORT_ESTIMATE = 20e-3  # estimated seconds of a plain call, below which its function is not traced at once
 _CALLS_AN_EXAMINATION = 8  # plain calls of presumed kinds for each call that may follow without examination
+# Seconds that a call of a graph takes at least: with numbers alone, and with objects or containers.
+_ENTRY_SECONDS, _OBJECT_ENTRY_SECONDS = 0.4e-6, 2e-6
+_SAMPLES = 32  # latest plain calls of a kind whose times are kept; the longest eighth may have been interrupted
 SHORT_CALL_SECONDS = 2e-3  # seconds of a graph's call, below which a plain call takes no longer than a trace
 
 
@@ -43,6 +47,7 @@ class PlainPresumption:
         self._traced_types: set[Any] = set()  # kinds without magnitudes that have traces, which may serve other sizes
         self._is_short: BoundedDict[Any, bool] = BoundedDict(_MAX_KINDS)  # kind -> whether the estimate is short
         self._calls = 0  # plain calls of presumed kinds
+        self._samples: BoundedDict[Any, deque[float]] = BoundedDict(_MAX_KINDS)  # presumed kind -> seconds of calls
         self._has_choice = False  # whether a form was chosen for some kind
         self.plain_call_seconds = 0.0
         self._largest_magnitudes: dict[type, int] = {}  # the largest magnitudes in the known kinds
@@ -102,6 +107,16 @@ class PlainPresumption:
             self._is_short[kind] = not is_traced and estimate_seconds(function, args, kwargs) < SHORT_ESTIMATE
         return self._is_short[kind]
 
+    def trivial_seconds(self, kind: Any, has_objects: bool) -> float:
+        """Return the mean seconds of the plain calls of a kind that has waited; 0 if a graph's call may be quicker.
+
+        `has_objects`: the function reads objects besides its arguments, such as that of a method.
+        """
+        samples = sorted(self._samples.get(kind, ()))[: _SAMPLES - _SAMPLES // 8]
+        entry_seconds = _ENTRY_SECONDS if _has_only_numbers(kind) and not has_objects else _OBJECT_ENTRY_SECONDS
+        seconds = sum(samples) / len(samples) if len(samples) > _SAMPLES // 2 else 0.0
+        return seconds if seconds < entry_seconds else 0.0
+
     @property
     def unexamined_calls(self) -> int:
         """The number of calls in a row that may run without examination after one of a presumed kind."""
@@ -119,6 +134,10 @@ class PlainPresumption:
         """Record `call_count` plain calls of a presumed kind, and the time of the latest."""
         self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + call_count * seconds
         self._calls += call_count
+        samples = self._samples.get(kind)
+        if samples is None:
+            samples = self._samples[kind] = deque(maxlen=_SAMPLES)
+        samples.append(seconds)
         if seconds < SHORT_CALL_SECONDS:
             self.record_short_kind(kind)
 
@@ -148,6 +167,13 @@ def _without_magnitudes(kind: Any) -> Any:
     if _has_magnitude(kind):
         return kind[:-1]
     return tuple(map(_without_magnitudes, kind))
+
+
+def _has_only_numbers(kind: Any) -> bool:
+    """Return whether all arguments of a kind of call are numbers, bools or None."""
+    if isinstance(kind, tuple):
+        return all(_has_only_numbers(part) for part in kind)
+    return kind in (int, float, complex, None) or isinstance(kind, int)
 
 
 def _has_magnitude(kind: tuple[Any, ...]) -> bool:

@@ -183,7 +183,7 @@ class Timing:
     def text(self) -> str:
         """Return the times as text for users."""
         graph_seconds, plain_seconds = self._call_seconds()
-        return f"{_time_text(graph_seconds)} as a graph, {_time_text(plain_seconds)} as plain Python"
+        return f"{time_text(graph_seconds)} as a graph, {time_text(plain_seconds)} as plain Python"
 
 
 def _trimmed_mean(times: list[float]) -> float:
@@ -318,7 +318,7 @@ def _is_number(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.type.shape == ()
 
 
-def _time_text(seconds: float) -> str:
+def time_text(seconds: float) -> str:
     """Return a duration in the unit that suits it."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
