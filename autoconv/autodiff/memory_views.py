@@ -49,7 +49,7 @@ def write_view(b: GraphBuilder, outer: Value, inner: Value, step: ViewStep) -> V
     if name == "array_part":
         real_and_imaginary = (inner, b.imag(outer)) if attributes["which"] == "real" else (b.real(outer), inner)
         return b.complex(*real_and_imaginary)  # type: ignore[no-any-return]
-    if name in ("array_diagonal", "array_windows"):
+    if name in ("array_diagonal", "array_windows") or attributes.get("read_only"):
         return outer  # a read-only view
     positions = _flat_positions(b, attributes, type_)
     flat_outer = b.set_item(b.reshape(outer, shape=(-1,)), inner, positions, spec=(Gather(),))

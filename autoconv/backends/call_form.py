@@ -37,7 +37,9 @@ class InstanceParameter:
 
 
 ABSENT = object()  # in place of a global's value: the name is unbound
-BY_COLUMNS = "array by columns"  # a form of parameters, see `CallForm.parameters`
+# Forms of parameters, see `CallForm.parameters`. In `TensorKey.origin` the last stride, in elements, follows BY_STRIDES
+# if it is part of the key.
+BY_COLUMNS, BY_STRIDES = "array by columns", "array by strides"
 # Size in bytes from which a writable array in neither C nor Fortran order is read by its strides; smaller ones are
 # copied.
 MIN_STRIDED_BYTES = 1 << 13
@@ -135,8 +137,8 @@ class CallForm:
 
     parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), BY_COLUMNS (one in
                   Fortran order, whose transposition is the graph's argument), "memory" (a writable ndarray, laid out
-                  as its type states, with memory of its own unless the type states otherwise), "number" (a Python
-                  bool, int or float), or one of the parameter classes above
+                  as its type states, with memory of its own unless the type states otherwise), BY_STRIDES (the same,
+                  only read), "number" (a Python bool, int or float), or one of the parameter classes above
     fixed_arguments  positions of arguments that are no parameters, with the type and value that each must have (for
                   strings, the identical object)
     defaults      the arguments that stand for the last ones where a call omits them

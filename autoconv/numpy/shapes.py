@@ -348,6 +348,11 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     )
 
 
+@computes("common_type")
+def common_type(*arrays: TensorLike) -> Any:
+    return np.common_type(*(np.empty(0, numpy_dtype_of(x)) for x in arrays))
+
+
 @computes("iscomplexobj")
 def iscomplexobj(x: TensorLike) -> bool:
     return numpy_dtype_of(x).kind == "c"

@@ -20,6 +20,7 @@ from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effect
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import Type
 from autoconv.ops.analysis.requested_sizes import may_fail_for_sizes
+from autoconv.ops.analysis.static_positions import has_valid_positions
 
 
 def remove_dead(graph: Graph, contract: str = "function") -> Graph:
@@ -153,7 +154,8 @@ def _must_run(node: Node, contract: str) -> bool:
     """Return whether a node runs even if it is unused: for its effects, under `compile` for the errors it raises."""
     if node.effects.must_run or contract == "function":
         return node.effects.must_run
-    return bool(node.effects & Effects.RAISE) or may_fail_for_sizes(node.op, node.inputs, node.attributes)
+    may_raise = bool(node.effects & Effects.RAISE) and not has_valid_positions(node)
+    return may_raise or may_fail_for_sizes(node.op, node.inputs, node.attributes)
 
 
 def _rebuild(

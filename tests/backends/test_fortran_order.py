@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import autoconv
+from autoconv.config import SETTINGS
 
 PROGRAMS: tuple[Callable[..., Any], ...] = (
     lambda a, b: a + 1,
@@ -120,3 +122,27 @@ def test_a_gradient() -> None:
         tape.watch(w)
         found = energy(x, w)
     np.testing.assert_allclose(tape.gradient(found, w).numpy(), 2 * x * x * w.numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("layouts", [("columns", "steps"), ("steps", "columns"), ("steps", "rows")])
+def test_large_arrays_of_several_layouts_run_no_python_code(
+    layouts: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A matrix that is read by its strides, beside one in Fortran order, which is copied."""
+    monkeypatch.setattr(SETTINGS, "tiers", "native")
+    columns, names = _fortran_array((60, 40), 1), []
+    arrays = {"columns": columns, "rows": columns.copy("C"), "steps": np.repeat(columns, 2, axis=0)[::2]}
+    arguments = [arrays[layout] for layout in layouts]
+
+    def program(a: Any, b: Any) -> Any:
+        return a + b[0]
+
+    compiled = autoconv.compile(program)
+    compiled(*arguments)
+    sys.setprofile(lambda frame, event, _: names.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        found = compiled(*arguments)
+    finally:
+        sys.setprofile(None)
+    assert not names
+    _compare(found, program(*arguments))

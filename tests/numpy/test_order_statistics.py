@@ -162,3 +162,18 @@ def test_positions_out_of_range():
     np.testing.assert_array_equal(compiled(np.arange(9.0), -2), np.arange(9.0))
     with pytest.raises(ValueError, match="out of bounds"):
         compiled(np.arange(9.0), 9)
+
+
+@pytest.mark.parametrize("function", [
+    lambda v: np.median(v), lambda v: np.quantile(v, 0.9), lambda v: np.percentile(v, [10, 80], axis=1).sum(),
+    lambda v: (np.median(v, axis=0) * np.arange(4.0)).sum(),
+])  # fmt: skip
+def test_gradients_without_kernels(function):
+    value_and_gradient = autoconv.value_and_grad(autoconv.compile(function))
+    argument = numbers("float64", 20, 0).reshape(5, 4)
+    value, gradient = value_and_gradient(argument)
+    np.testing.assert_allclose(value, function(argument))
+    steps = 1e-6 * np.eye(20).reshape(20, 5, 4)
+    differences = [(function(argument + step) - function(argument - step)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(gradient.reshape(-1), differences, atol=1e-7)
+    assert "by kernels" not in value_and_gradient.explain()

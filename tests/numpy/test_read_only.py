@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from autoconv.config import SETTINGS
 
 
 def of_a_constant(x):
@@ -121,3 +122,40 @@ def test_results_without_writes():
     compiled = ac.compile(returned_without_write)
     for x in (2.5, 1.5):
         assert _outcome(compiled, x) == _outcome(returned_without_write, x)
+
+
+def broadcast_row(a):
+    rows = np.broadcast_to(a[0], (3, a.shape[1]))
+    a[0] += 1
+    return rows, rows + 0, a
+
+
+def broadcast_column(a):
+    columns = np.broadcast_to(a[:, :1], a.shape)
+    a += 1
+    return columns * a, columns[1:]
+
+
+def written_broadcast_row(a):
+    rows = np.broadcast_to(a[0], (3, a.shape[1]))
+    rows[0] = a[1]
+    return rows
+
+
+def broadcast_to_a_shape_that_does_not_fit(a):
+    a += 1
+    return np.broadcast_to(a, (5, 3, 3))
+
+
+@pytest.mark.parametrize("function", [
+    broadcast_row, broadcast_column, written_broadcast_row, broadcast_to_a_shape_that_does_not_fit,
+])  # fmt: skip
+def test_broadcast_views_of_memory(function, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "native")
+    compiled = ac.compile(function)
+    for size in (4, 4, 5, 6, 7):
+        arguments = [np.arange(4.0 * size).reshape(4, size) for _ in range(2)]
+        found, expected = _outcome(compiled, arguments[0]), _outcome(function, arguments[1])
+        assert found == expected
+        np.testing.assert_array_equal(*arguments)
+    assert "plain" not in compiled.explain()

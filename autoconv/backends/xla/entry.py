@@ -15,6 +15,7 @@ import numpy as np
 
 from autoconv.backends.call_form import (
     ABSENT,
+    BY_STRIDES,
     CalledResult,
     CallForm,
     Captured,
@@ -112,7 +113,7 @@ def _argument_reader(form: CallForm, graph: Graph, position: int) -> Callable[[A
         return lambda argument: (
             argument if type(argument) is np.ndarray and argument.dtype == dtype and argument.shape == shape else None
         )
-    if parameter_form == "memory":
+    if parameter_form in ("memory", BY_STRIDES):
         return _memory_reader(type_)
     tensor_class: Any = form.tensor_class
     is_weak = form.weak[sum(other_form == "tensor" for other_form in form.parameters[:position])]

@@ -352,8 +352,8 @@ def _convert_special_method(function: Any, contract: Contract) -> Any:
 
 @functools.cache
 def _is_convertible_module(name: str) -> bool:
-    root = name.partition(".")[0]
-    return root not in _UNCONVERTED_PACKAGES and root not in sys.stdlib_module_names
+    is_excluded = name.partition(".")[0] in _UNCONVERTED_PACKAGES | sys.stdlib_module_names
+    return not is_excluded or name.startswith("numpy.polynomial.")  # Python code over functions that graphs have
 
 
 def is_user_code(function: object) -> bool:

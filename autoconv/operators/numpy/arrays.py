@@ -197,8 +197,9 @@ def _as_tensor(value: object) -> Any:
 
 def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> Any:
     _require_plain_options({key: option for key, option in options.items() if key not in ("subok", "ndmin")})
-    if options.get("ndmin"):
-        raise StagingError("an array is created with ndmin", current_place())
+    if ndmin := options.get("ndmin"):
+        array = _array(value, dtype, copy, **{**options, "ndmin": 0})
+        return array[(None,) * (ndmin - array.ndim)] if ndmin > array.ndim else array
     if type(value) is SymbolicArray:
         must_copy = copy or (dtype is not None and np.dtype(dtype) != value.dtype)
         if must_copy or (options.get("order") == "C" and not _is_contiguous(value)):

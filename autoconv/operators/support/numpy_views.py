@@ -154,12 +154,25 @@ def _ix(*arrays: Any) -> Any:
 
 
 def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **options: Any) -> SymbolicArray:
-    tensors = [tensor for value in _flatten((window_shape, axis)) if (tensor := as_tensor(value)) is not None]
+    shape = _known_sizes(np.lib.stride_tricks.sliding_window_view, array, window_shape, axis, options)
+    return windows_of(array, *window_axes(shape, window_shape, axis))
+
+
+def _broadcast_to(array: SymbolicArray, shape: Any, **options: Any) -> Any:
+    _known_sizes(np.broadcast_to, array, shape, None, options)
+    return view_of(array, lambda x: np.broadcast_to(x, shape))
+
+
+def _known_sizes(
+    function: Callable[..., Any], array: SymbolicArray, view_shape: Any, axis: Any, options: dict[str, Any]
+) -> tuple[int, ...]:
+    """Return the array's shape; refuse a view with options, and one whose shape is known at run time only."""
+    tensors = [tensor for value in _flatten((view_shape, axis)) if (tensor := as_tensor(value)) is not None]
     shape = tuple(size for size in array.known_shape if size is not None)
     if any(options.values()) or tensors or len(shape) < array.ndim:
         current_contract().specialise(*tensors, array)
-        _refuse_view(np.lib.stride_tricks.sliding_window_view)
-    return windows_of(array, *window_axes(shape, window_shape, axis))
+        _refuse_view(function)
+    return shape
 
 
 def _flatten(values: Any) -> list[Any]:
@@ -180,9 +193,9 @@ VIEWS: dict[Any, Callable[..., Any]] = {
     **{f: _view_splitter(f) for f in _functions_by_name("split", "array_split", "hsplit", "vsplit", "dsplit")},
     **{f: _views_of_argument(f, tuple) for f in _functions_by_name("unstack")},
     **{f: lambda *_, f=f, **__: _refuse_view(f) for f in _functions_by_name(
-        "broadcast_to", "broadcast_arrays", "real_if_close")},
+        "broadcast_arrays", "real_if_close")},
     np.real: lambda val: array_member(val, "real"), np.imag: lambda val: array_member(val, "imag"),
-    np.diagonal: diagonal_of, np.lib.stride_tricks.sliding_window_view: _windows,
+    np.diagonal: diagonal_of, np.broadcast_to: _broadcast_to, np.lib.stride_tricks.sliding_window_view: _windows,
     **{f: lambda array, *, offset=0: diagonal_of(array, offset, -2, -1) for f in _functions_by_name("linalg.diagonal")},
     np.reshape: _reshape,
     **{

@@ -83,9 +83,14 @@ define(
 )  # fmt: skip
 
 
-def _strided(x: np.ndarray, *, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+def _strided(
+    x: np.ndarray, *, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], read_only: bool = False
+) -> np.ndarray:
     """Return a view of `x` that starts `offset` bytes after its first element."""
-    return np.asarray(_ArrayInterface(x, offset, shape, strides))
+    view = np.asarray(_ArrayInterface(x, offset, shape, strides))
+    if read_only:
+        view.flags.writeable = False
+    return view
 
 
 class _ArrayInterface:
@@ -101,7 +106,9 @@ class _ArrayInterface:
 
 define(
     name="array_strided", graphdef="ArrayStrided", kernel=_strided, gradient=_NO_GRADIENT,
-    result=lambda x, *, offset, shape, strides: replace(x, shape=shape, strides=strides),
+    result=lambda x, *, offset, shape, strides, read_only=False: replace(
+        x, shape=shape, strides=strides, read_only=x.read_only or read_only
+    ),
     view=True,
 )  # fmt: skip
 define(

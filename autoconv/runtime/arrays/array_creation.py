@@ -57,13 +57,11 @@ def record_strided_views(array: SymbolicArray, make_views: Callable[[np.ndarray]
     layouts = compute_view_layouts(array.type, make_views)
     if layouts is NotImplemented:
         return NotImplemented
-    return [array if layout is None else _strided_view(array, *layout) for layout in layouts]
+    return [array if layout is None else _strided_view(array, layout) for layout in layouts]
 
 
-def _strided_view(array: SymbolicArray, offset: int, shape: ShapeLike, strides: ShapeLike) -> SymbolicArray:
-    """Record a view of the array's memory with these strides, in elements."""
-    node = record_array_op("array_strided", [array._value], offset=offset, shape=shape, strides=strides)
-    return SymbolicArray(node.results[0])
+def _strided_view(array: SymbolicArray, layout: dict[str, Any]) -> SymbolicArray:
+    return SymbolicArray(record_array_op("array_strided", [array._value], **layout).results[0])
 
 
 __all__ = ["new_array", "record_strided_views"]

@@ -11,20 +11,25 @@ from autoconv.graph.types import ArrayType
 
 
 def compute_view_layouts(type_: ArrayType, make_views: Callable[[np.ndarray], Any]) -> Any:
-    """Return the layout of each view that `make_views` returns: (offset in bytes, shape, strides), or None.
+    """Return the layout of each view that `make_views` returns: the attributes of `array_strided`, or None.
 
-    None stands for the operand itself. Return NotImplemented where a result is no writeable view of the operand, or
-    where sizes or strides are unknown.
+    None stands for the operand itself. Return NotImplemented where a result is no view of the operand, or where sizes
+    or strides are unknown.
     """
     if None in type_.shape or None in type_.strides:
         return NotImplemented
     array = _placeholder_array(type_)
     result = make_views(array)
     views = result if isinstance(result, (list, tuple)) else [result]
-    if not all(isinstance(view, np.ndarray) and _is_writeable_view(view, array) for view in views):
+    if not all(isinstance(view, np.ndarray) and _is_view(view, array) for view in views):
         return NotImplemented
     start = _address(array)
-    return [None if view is array else (_address(view) - start, view.shape, view.strides) for view in views]
+    return [None if view is array else _layout(view, start) for view in views]
+
+
+def _layout(view: np.ndarray, start: int) -> dict[str, Any]:
+    layout = {"offset": _address(view) - start, "shape": view.shape, "strides": view.strides}
+    return layout if view.flags.writeable else layout | {"read_only": True}
 
 
 def _placeholder_array(type_: ArrayType) -> np.ndarray:
@@ -36,12 +41,12 @@ def _placeholder_array(type_: ArrayType) -> np.ndarray:
     return np.ndarray(type_.shape, type_.dtype.numpy, memory, -lowest_offset, type_.strides)  # type: ignore[arg-type]
 
 
-def _is_writeable_view(view: np.ndarray, array: np.ndarray) -> bool:
-    """Return whether `view` is a writeable view of `array`, of the same dtype."""
+def _is_view(view: np.ndarray, array: np.ndarray) -> bool:
+    """Return whether `view` is a view of `array`, of the same dtype."""
     owner: Any = view
     while isinstance(owner, np.ndarray) and owner is not array and owner is not array.base:
         owner = owner.base
-    return isinstance(owner, np.ndarray) and view.dtype == array.dtype and (view.flags.writeable or not view.size)
+    return isinstance(owner, np.ndarray) and view.dtype == array.dtype
 
 
 def _address(array: np.ndarray) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from autoconv.backends.call_form import (
     ABSENT,
+    BY_STRIDES,
     CalledResult,
     CallForm,
     Captured,
@@ -166,7 +167,9 @@ def _parameter_form(leaf: Any) -> str | ListParameter | InstanceParameter:
         return InstanceParameter(_OBJECT_CLASSES[leaf.kind])
     if isinstance(leaf, ObjectKey):
         return ListParameter({"int": int, "float": float, "bool": bool}[leaf.item_kind], leaf.depth, MIN_OPAQUE_ITEMS)
-    return "memory" if isinstance(leaf, ArrayKey) or leaf.is_by_strides else str(leaf.origin)
+    if isinstance(leaf, ArrayKey):
+        return "memory"
+    return BY_STRIDES if leaf.is_by_strides else str(leaf.origin)
 
 
 def _is_comparable(value: Any) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autoconv.backends.call_form import BY_COLUMNS
+from autoconv.backends.call_form import BY_COLUMNS, BY_STRIDES
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.composite_structures import contains_composite, is_narrower_template
@@ -18,10 +18,6 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, loses_state
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.trace_types import TracingContext
-
-# The prefix of `TensorKey.origin` for an array that is read by its strides. The last stride, in elements, follows if it
-# is part of the key.
-BY_STRIDES = "array by strides"
 
 
 @dataclass(frozen=True, slots=True)

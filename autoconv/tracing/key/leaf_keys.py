@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.call_form import BY_COLUMNS, MIN_STRIDED_BYTES
+from autoconv.backends.call_form import BY_COLUMNS, BY_STRIDES, MIN_STRIDED_BYTES
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.ops.values.generator_types import GENERATOR_TYPES
@@ -21,7 +21,6 @@ from autoconv.runtime.tensors.conversion import to_array, weak_dtype
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.key.array_keys import describe_array, needs_numpy
 from autoconv.tracing.key.cache_key import (
-    BY_STRIDES,
     CustomKey,
     LeafKey,
     Literal,

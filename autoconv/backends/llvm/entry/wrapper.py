@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from autoconv.backends.call_form import BY_COLUMNS, CallForm, Captured, InstanceParameter, ListParameter
+from autoconv.backends.call_form import BY_COLUMNS, BY_STRIDES, CallForm, Captured, InstanceParameter, ListParameter
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.list_stacks import stack_versions
 from autoconv.backends.llvm.analysis.ownership import allocated_outputs
-from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import elements_of, is_dense, is_memory, is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray
 from autoconv.backends.llvm.codegen.object_table import ObjectTable
@@ -173,7 +173,7 @@ def _unwrap_argument(
         return entry.check_list(argument, parameter)
     if isinstance(parameter, InstanceParameter):
         return entry.check_instance(argument, parameter)
-    if parameter == "memory":
+    if parameter in ("memory", BY_STRIDES):
         return entry.check_memory(argument, value)
     if parameter == "array" and is_scalar(value.type):
         return entry.unwrap_scalar(argument, value)
@@ -185,9 +185,9 @@ def _unwrap_argument(
 
 
 def _is_matrix(form: CallForm, graph: Graph, i: int) -> bool:
-    """Return whether a parameter is an array of two or more dimensions that the graph takes in row-major order."""
-    type_ = graph.parameters[i].type
-    return form.parameters[i] == "array" and is_dense(type_) and len(sizes(type_)) > 1
+    """Return whether a parameter is an array of two or more dimensions that need not be in Fortran order."""
+    is_array = form.parameters[i] in ("array", BY_STRIDES)
+    return is_array and len(sizes(elements_of(graph.parameters[i].type))) > 1
 
 
 __all__ = ["CALL", "RUN", "write_call", "write_graph", "write_run"]

@@ -227,7 +227,7 @@ def _fill_shape(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 _SCALAR_OPS = frozenset({
     "ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape", "xlogy",
     "xdivy", "logaddexp", "stack", "numpy_round", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max", "numpy_min",
-    "numpy_any", "numpy_all",
+    "numpy_any", "numpy_all", "ungather",
 })  # fmt: skip
 # Ops whose rules take open dimensions.
 _OPEN_SIZE_OPS = frozenset({
@@ -235,7 +235,7 @@ _OPEN_SIZE_OPS = frozenset({
     "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",
     "stack", "unstack", "shift", "unpad", "split", "split_like", "sum_tiles", "reduce_logsumexp", "einsum", "tensordot",
     "numpy_var", "numpy_std", "numpy_argmax", "numpy_argmin", "reduce_mean", "random_shuffle", "stateless_shuffle",
-    "rank", "numpy_round",
+    "rank", "numpy_round", "ungather",
 })  # fmt: skip
 _RULES: dict[str, Rule] = {
     **COMPOSITES,

@@ -243,9 +243,22 @@ def _transpose_source(b: GraphBuilder, value: Value) -> Value | None:
     return b.graph.add(node.op, inputs, node.attributes, types=types, span=b.span).results[0]
 
 
+def _ungather(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Make a vector of a single position, so that the op joins the loops over its result."""
+    updates, position, like = inputs
+    if not is_scalar(position.type):
+        return None
+    shape = dimensions(node.results[0])
+    axis = node.attributes.get("axis", 0) % len(shape)
+    part_shape = (*shape[:axis], 1, *shape[axis + 1 :])
+    rows = reshape(b, updates, part_shape) if len(shape) > 1 else b.fill(updates, shape=(1,))
+    return b.ungather(rows, b.fill(position, shape=(1,)), like, axis=axis)
+
+
 COMPOSITES: dict[str, Any] = {
     "shift": _shift, "unpad": _unpad, "split": _split, "split_like": _split, "sum_tiles": _sum_tiles,
     "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _set_where, "numpy_round": _round,
     "numpy_clip": _clip, "matmul": _matmul, "reduce_logsumexp": _log_sum_exp, "xlogy": _zero_preserving_rule("xlogy"),
-    "xdivy": _zero_preserving_rule("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean, **CONTRACTIONS,
+    "xdivy": _zero_preserving_rule("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean,
+    "ungather": _ungather, **CONTRACTIONS,
 }  # fmt: skip

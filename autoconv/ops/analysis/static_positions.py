@@ -1,0 +1,26 @@
+"""Positions that are known while compiling, and lie inside of the indexed array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Node
+
+
+def has_valid_positions(node: Node) -> bool:
+    """Return whether a node indexes by constant positions that are all inside, so that it does not raise."""
+    indexing = node.op.traits.indexing
+    if indexing is None or indexing.form not in ("rows", "along"):
+        return False
+    source = node.inputs[indexing.positions].node
+    whole: Any = node.inputs[0].type if node.op.traits.scatter is None else node.results[0].type
+    size = None if whole.shape is None else whole.shape[node.attributes.get("axis", 0)]
+    if source is None or source.op.name != "constant" or not isinstance(size, int):
+        return False
+    positions = np.asarray(source.attributes["value"])
+    return bool(((positions >= 0) & (positions < size)).all())
+
+
+__all__ = ["has_valid_positions"]
