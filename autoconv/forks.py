@@ -3,8 +3,9 @@
 A fork copies only one thread. A lock held by another thread would stay locked in the child for ever, and the state
 that it protects may be inconsistent. Therefore every lock of the package is created here. Locks of work on shared
 state (a trace, a conversion, a compilation) are waited for: the fork begins when no other thread holds one, or after
-five seconds, or 60 while another thread imports a module. In the child, the locks of other threads are released, and
-callbacks registered with `after_fork` repair the state of these threads.
+five seconds, or 60 while another thread imports a module. In the child, the locks of other threads are released,
+modules that they were importing are imported anew, and callbacks registered with `after_fork` repair the state of these
+threads.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import gc
 import itertools
 import logging  # noqa: F401  (the same)
 import os
+import sys
 import threading
 import time
 import weakref
@@ -150,6 +152,16 @@ def _has_importing_threads() -> bool:
     return bool(owners - {None}) and threading.get_ident() not in owners
 
 
+def _forget_unfinished_imports() -> None:
+    """Let a child import the modules that other threads were importing: their locks would stay acquired for ever."""
+    this_thread, module_locks = threading.get_ident(), getattr(_bootstrap, "_module_locks", {})
+    for name, lock_reference in list(module_locks.items()):
+        if getattr(lock_reference(), "owner", None) not in (None, this_thread):
+            del module_locks[name]
+            if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
+                del sys.modules[name]
+
+
 def _release_held_locks() -> None:
     locks, _HELD_LOCKS.locks = _HELD_LOCKS.locks, ()
     for lock in locks:
@@ -162,6 +174,7 @@ def _repair_child() -> None:
     for lock in list(_LOCKS):
         if not lock._is_owned():
             lock._at_fork_reinit()
+    _call_suppressing_errors(_forget_unfinished_imports)
     this_thread = threading.get_ident()
     for block, (thread, undo) in reversed(list(_UNDO_BY_BLOCK.items())):
         if thread != this_thread:

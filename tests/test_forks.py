@@ -116,6 +116,24 @@ def test_a_fork_waits_until_no_thread_imports():
         check_in_child(lambda: (check_new_function(), ended[0]))
 
 
+def test_a_child_imports_what_another_thread_is_importing(monkeypatch, tmp_path):
+    """Without any lock of the package: the child would wait for ever for Python's own lock of the module."""
+    program = "import time\nfor _ in range(20):\n    time.sleep(0.02)\nready = True\n"
+    (tmp_path / "imported_by_two.py").write_text(program)
+    monkeypatch.syspath_prepend(tmp_path)
+    thread = threading.Thread(target=importlib.import_module, args=("imported_by_two",))
+    thread.start()
+    while "imported_by_two" not in sys.modules:
+        time.sleep(0.001)
+
+    def check() -> None:
+        assert importlib.import_module("imported_by_two").ready
+
+    check_in_child(check, limit=20.0)
+    thread.join()
+    assert sys.modules["imported_by_two"].ready
+
+
 def test_a_fork_waits_longer_for_a_module_that_loads_slowly(monkeypatch, tmp_path):
     (tmp_path / "loads_slowly.py").write_text("import time\ntime.sleep(0.7)\nready = True\n")
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -58,13 +58,20 @@ def depth(tree):
     return 0 if tree is None else 1 + max(depth(tree[0]), depth(tree[1]))
 
 
+def power(base, n):
+    return 1 if n == 0 else base * power(base, n - 1)
+
+
 def scaled(x):
     return ac.reduce_sum(ac.constant([1.0, 2.0])) * x
 
 
 @pytest.mark.parametrize(
     "function, arguments",
-    [(words, ("a b a",)), (total, ([Item("a", 2.0)],)), (squares, (9,)), (lambda x: x + 1, (2.5,)), (len, ("abc",))],
+    [
+        (words, ("a b a",)), (total, ([Item("a", 2.0)],)), (squares, (9,)), (depth, (((None, None), None),)),
+        (lambda x: x + 1, (2.5,)), (len, ("abc",)),
+    ],
 )
 def test_short_calls_run_plain_at_first(function, arguments):
     compiled = ac.compile(function)
@@ -78,11 +85,11 @@ def test_short_calls_run_plain_at_first(function, arguments):
     "function, arguments",
     [
         (lambda x: x + 1, (np.arange(3.0),)), (lambda items: items[0].sum(), ([np.arange(3.0)],)), (root, (2.0,)),
-        (squares, (3_000,)), (depth, (((None, None), None),)), (scaled, (2.0,)),
+        (squares, (3_000,)), (power, (2, 5)), (scaled, (2.0,)),
     ],
 )  # fmt: skip
 def test_other_calls_are_traced_at_once(function, arguments):
-    assert estimate_seconds(function, arguments, {}) > 0.02
+    assert estimate_seconds(function, arguments, {}) > plain_presumption.SHORT_ESTIMATE
     compiled = ac.compile(function)
     compiled(*arguments)
     assert len(compiled.concrete_functions) == 1 or "plain Python: " in compiled.explain()
@@ -104,7 +111,7 @@ def test_an_estimate_follows_loops_in_named_functions_and_methods():
     assert estimate_seconds(lambda grid: grid.all(), (Grid(1_000),), {}) > 1e-2
     assert estimate_seconds(lambda n: squares(n), (3_000,), {}) > 1e-2
     assert estimate_seconds(lambda n, table=(1,) * 10**6: [n for _ in table], (1,), {}) > 1e-2
-    assert math.isinf(estimate_seconds(lambda n: depth(n), (None,), {}))
+    assert math.isinf(estimate_seconds(lambda n: power(2, n), (9,), {}))
 
 
 def test_calls_that_have_taken_as_long_as_a_trace_get_one(monkeypatch):

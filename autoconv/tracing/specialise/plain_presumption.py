@@ -27,7 +27,7 @@ _MIN_TRACES = 2  # traces after which new kinds run plain at first, although no 
 _SMALL_MAGNITUDE = 1  # magnitude that counts as known although no kind with it is
 _EXAMINATION_SECONDS = 50e-6  # seconds that it takes to find that a call has no trace
 FIRST_TRACE_SECONDS = 0.05  # seconds that the first trace of a function is presumed to take
-SHORT_ESTIMATE = 20e-3  # estimated seconds of a plain call, below which its function is not traced at once
+SHORT_ESTIMATE = FIRST_TRACE_SECONDS  # estimated seconds of a plain call, below which it is not traced at once
 _CALLS_AN_EXAMINATION = 8  # plain calls of presumed kinds for each call that may follow without examination
 # Seconds that a call of a graph takes at least: with numbers alone, and with objects or containers.
 _ENTRY_SECONDS, _OBJECT_ENTRY_SECONDS = 0.4e-6, 2e-6

@@ -5,8 +5,9 @@ made once such calls have taken as long (see `plain_presumption`). So the estima
 around an instruction multiplies it by the largest size within reach. Sizes are lengths of containers and texts, and
 integers where there are `while` loops or loops over ranges.
 
-The estimate is infinite for recursion, and for `while` loops over numbers alone or beside floats. It is infinite as
-well for calls that reach arrays or objects of this package: these are traced at once.
+Recursion counts as one more loop, as it visits the parts of a structure. The estimate is infinite for recursion with
+numbers, and for `while` loops over numbers alone or beside floats. It is infinite as well for calls that reach arrays
+or objects of this package: these are traced at once.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from autoconv.runtime.support.attribute_hooks import hooks_attributes
 _SECONDS_AN_INSTRUCTION = 30e-9
 _MAX_REACHED = 256  # values that are examined
 _MAX_SAMPLE = 4  # items of a container that are examined: most have one kind of items
+_MAX_CALLERS = 32  # functions that call each other in a chain
 _MAX_DEPTH = 4  # loops around an instruction
 _SIZED = (str, bytes, bytearray, list, tuple, set, frozenset, dict)
 _NUMBERS = (bool, int, float, complex, type(None), np.generic)
@@ -51,10 +53,13 @@ def estimate_seconds(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any
         work = reach.work(function, ())
     except Unbounded:
         return math.inf
-    size = max(reach.size, reach.integer if reach.has_counted_loops else 0, 2)
     if reach.has_while and (reach.has_floats or reach.has_numbers_only):
         return math.inf
-    return _SECONDS_AN_INSTRUCTION * sum(count * float(size) ** depth for depth, count in work.items())
+    size = max(reach.size, reach.integer if reach.has_counted_loops else 0, 2)
+    if reach.is_recursive:
+        size = max(size, reach.count)
+    depths = ((depth + reach.is_recursive, count) for depth, count in work.items())
+    return _SECONDS_AN_INSTRUCTION * sum(count * float(size) ** depth for depth, count in depths)
 
 
 class _Loops:
@@ -117,7 +122,7 @@ class _Reach:
 
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.size = self.integer = 0
-        self.has_floats = self.has_while = self.has_counted_loops = False
+        self.has_floats = self.has_while = self.has_counted_loops = self.is_recursive = False
         self._classes: dict[type, None] = {}
         self._visited: set[int] = set()
         self._work: dict[types.CodeType, Polynomial] = {}
@@ -127,6 +132,7 @@ class _Reach:
         self._arguments = {**dict(zip(names, (*receiver, *args), strict=False)), **kwargs}
         values = (*receiver, *args, *kwargs.values())
         self.has_numbers_only = all(isinstance(value, _NUMBERS) for value in values)
+        self._has_number_argument = any(isinstance(value, _NUMBERS) and value is not None for value in values)
         self._note_integers(values)
         self._add(values)
 
@@ -144,6 +150,11 @@ class _Reach:
                 if len(self._visited) > _MAX_REACHED:
                     raise Unbounded
                 worklist.extend(self._parts(value, class_))
+
+    @property
+    def count(self) -> int:
+        """The number of values within reach."""
+        return len(self._visited)
 
     def _note_integers(self, values: Iterable[Any]) -> None:
         """Note integers that may bound loops: arguments, named values and attributes, but not items of containers."""
@@ -186,8 +197,11 @@ class _Reach:
     def _work_of_code(
         self, code: types.CodeType, globals_: dict[str, Any], cells: dict[str, Any], callers: tuple[types.CodeType, ...]
     ) -> Polynomial:
-        if code in callers or len(callers) > 32:
+        if len(callers) > _MAX_CALLERS or (code in callers and self._has_number_argument):
             raise Unbounded
+        if code in callers:
+            self.is_recursive = True
+            return Counter()
         if code in self._work:
             return self._work[code]
         loops = _loops_in(code)
