@@ -4,8 +4,8 @@ A fork copies only one thread. A lock held by another thread would stay locked i
 that it protects may be inconsistent. Therefore every lock of the package is created here. Locks of work on shared
 state (a trace, a conversion, a compilation) are waited for: the fork begins when no other thread holds one, or after
 five seconds, or 60 while another thread imports a module. In the child, the locks of other threads are released,
-modules that they were importing are imported anew, and callbacks registered with `after_fork` repair the state of these
-threads.
+and callbacks registered with `after_fork` repair the state of these threads. Modules that they were importing are
+imported anew.
 """
 
 from __future__ import annotations

@@ -73,7 +73,8 @@ def scaled(x):
         (lambda x: x + 1, (2.5,)), (len, ("abc",)),
     ],
 )
-def test_short_calls_run_plain_at_first(function, arguments):
+def test_short_calls_run_plain_at_first(monkeypatch, function, arguments):
+    monkeypatch.setattr(plain_presumption, "FIRST_TRACE_SECONDS", 60.0)  # however busy the machine is
     compiled = ac.compile(function)
     for _ in range(100):
         assert compiled(*arguments) == function(*arguments)

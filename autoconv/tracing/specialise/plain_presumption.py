@@ -131,13 +131,17 @@ class PlainPresumption:
         return kind not in self._plain_seconds
 
     def record_calls(self, kind: Any, seconds: float, call_count: int) -> None:
-        """Record `call_count` plain calls of a presumed kind, and the time of the latest."""
-        self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + call_count * seconds
+        """Record `call_count` plain calls of a presumed kind, and the time of the latest.
+
+        The others are presumed to have taken as long as the shortest one: the latest may have been interrupted.
+        """
         self._calls += call_count
         samples = self._samples.get(kind)
         if samples is None:
             samples = self._samples[kind] = deque(maxlen=_SAMPLES)
         samples.append(seconds)
+        new_seconds = seconds + (call_count - 1) * min(samples)
+        self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + new_seconds
         if seconds < SHORT_CALL_SECONDS:
             self.record_short_kind(kind)
 
