@@ -122,7 +122,7 @@ def _restore_key_order(like: Any, packed: Any) -> Any:
     if isinstance(like, Mapping):
         return type(packed)((key, _restore_key_order(like[key], packed[key])) for key in like)
     if isinstance(like, (list, tuple)):
-        parts = [_restore_key_order(a, b) for a, b in zip(like, packed, strict=True)]
+        parts = [_restore_key_order(*pair) for pair in zip(like, packed, strict=True)]
         return type(packed)(*parts) if hasattr(packed, "_fields") else type(packed)(parts)
     return packed
 

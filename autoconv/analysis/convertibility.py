@@ -28,7 +28,7 @@ def reasons_to_keep_form(function: gast.AST, escapes: ExitAnalysis) -> tuple[dic
 def frame_pin(function: gast.AST) -> str:
     """Return what ties a function to its frame (a call that inspects it, yield, await); "" if nothing does."""
     return first_frame_call(function) or next(
-        (pin for s in function.body if (pin := pinning_construct(s)) and not pin.endswith("()")), ""
+        (pin for statement in function.body if (pin := pinning_construct(statement)) and not pin.endswith("()")), ""
     )
 
 

@@ -32,7 +32,7 @@ class ExitAnalysis:
     def block_exits(self, statements: Sequence[gast.AST]) -> Exits:
         """Return the exits of a block, including those of unreachable statements: Python compiles these as well."""
         exits = [self.statement_exits(statement) for statement in statements]
-        return Exits(_NO_EXITS.union(*(e.escapes for e in exits)), all(e.falls_through for e in exits))
+        return Exits(_NO_EXITS.union(*(part.escapes for part in exits)), all(part.falls_through for part in exits))
 
     def falls_through(self, statements: Sequence[gast.AST]) -> bool:
         """Return whether the statements can complete normally; the last one is checked first, as it usually decides."""
@@ -94,8 +94,11 @@ class ExitAnalysis:
         body, orelse, final = (self.block_exits(part) for part in (node.body, node.orelse, node.finalbody))
         handlers = [self.block_exits(handler.body) for handler in node.handlers]
         escapes = body.escapes | orelse.escapes | final.escapes
-        falls_through = (body.falls_through and orelse.falls_through) or any(h.falls_through for h in handlers)
-        return Exits(escapes.union(*(h.escapes for h in handlers)), falls_through and final.falls_through)
+        falls_through = (body.falls_through and orelse.falls_through) or any(
+            handler.falls_through for handler in handlers
+        )
+        escapes = escapes.union(*(handler.escapes for handler in handlers))
+        return Exits(escapes, falls_through and final.falls_through)
 
 
 def blocks_of(node: gast.AST) -> list[list[gast.AST]]:

@@ -178,7 +178,8 @@ def simple_statement_activity(node: gast.AST) -> Activity:
 
 def has_loop_exit(statements: Iterable[gast.AST]) -> bool:
     """Return whether a break or continue is among the statements."""
-    return any(isinstance(node, (gast.Break, gast.Continue)) for s in statements for node in walk_scope(s))
+    nodes = (node for statement in statements for node in walk_scope(statement))
+    return any(isinstance(node, (gast.Break, gast.Continue)) for node in nodes)
 
 
 def expression_activity(node: gast.AST) -> Activity:

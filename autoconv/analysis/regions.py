@@ -320,7 +320,7 @@ def _sets_exit(node: Any) -> bool:
 
 
 def _deletes_names(function: Any) -> bool:
-    return any(_deleted_name(node) for s in function.body for node in walk(s))
+    return any(_deleted_name(node) for statement in function.body for node in walk(statement))
 
 
 def _deleted_name(node: Any) -> frozenset[str]:

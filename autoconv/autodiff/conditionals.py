@@ -27,6 +27,7 @@ def _reverse_arm(
     level: Level, region: Graph, node: Node, captures: Sequence[Value], results: Sequence[Value],
     varied: set[Value], backprop: Callable[..., None],
 ) -> Arm:  # fmt: skip
+    """Return the reversed arm of the cond `node` with the graph `region`; `results` are the differentiated results."""
     forward = shallow_copy(region)
     capture_parameters = tuple(forward.parameters)
     child = Region(level, forward, dict(zip(capture_parameters, captures, strict=True)))
@@ -42,8 +43,8 @@ def _reverse_arm(
 class Arm:
     """A reversed arm: its level, and parameters of its two graphs.
 
-    The parameters of the forward graph are `leading_parameters`, and then one for each capture of the node; those of
-    the backward graph begin with the `cotangent_parameters`.
+    The parameters of the forward graph are `leading_parameters` (only at an end of a try) and `capture_parameters`,
+    one for each capture of the node. Those of the backward graph begin with the `cotangent_parameters`.
     """
 
     child: Region

@@ -100,11 +100,13 @@ class Level:
         return value.node is not None and value.node.op.name == "constant"
 
     def _transfer(self, value: Value) -> Value:
+        """Return a new value of the backward graph for a value of the forward graph."""
         if value.node is not None and value.node.op.name == "constant":
             return copy_node(self.backward, value.node, ()).results[0]
         return self._store(value)
 
     def _store(self, value: Value) -> Value:
+        """Let the forward graph store a value; return the value of the backward graph that reads it."""
         raise NotImplementedError
 
 

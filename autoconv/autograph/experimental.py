@@ -10,7 +10,7 @@ from autoconv.tracing.views.autograph import do_not_convert
 
 
 class Feature(enum.Enum):
-    """Parts of conversion that TensorFlow lets one request one by one; here all of them are always on.
+    """Parts of conversion that programs of TensorFlow select; here all of them are always on.
 
     >>> autoconv.autograph.experimental.Feature.ALL.name
     'ALL'

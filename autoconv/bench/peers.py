@@ -18,7 +18,7 @@ _ANSWER_TIMEOUT = 300.0  # seconds to wait for an answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """A compared library; autoconv's ratio is to the best one that is a compiler."""
+    """A compared library; ratios compare autoconv with the best peer for which `is_compiler` is true."""
 
     name: str
     title: str
@@ -43,6 +43,7 @@ class Worker:
         default_environment = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
         # As in an installation, the modules of the peers are cached as bytecode too.
         default_environment["PYTHONDONTWRITEBYTECODE"] = ""
+        # NumPy is measured in the environment of autoconv.
         is_local = peer.name in ("numpy", "autoconv")
         if is_local:  # the running package, installed or not
             root = str(Path(__file__).resolve().parents[2])

@@ -20,7 +20,8 @@ from autoconv.errors import TargetError
 class Settings:
     """Settings of a run.
 
-    `python` runs the peers; a round of one peer takes about `seconds`; `tiny` selects small inputs, for tests.
+    `python` is the interpreter that runs the other libraries. A round of one peer takes about `seconds`. `tiny` selects
+    small inputs, for tests.
     """
 
     peers: tuple[Peer, ...] = PEERS
@@ -34,8 +35,9 @@ class Settings:
 class Measurement:
     """The figures of one peer for one workload.
 
-    Times are in seconds, the best of all rounds. `memory` is the peak of the process in bytes, including its library,
-    and `memory_growth` the part that the calls added. `note` is the reason for missing figures.
+    `warm` is the best time of a call in all rounds, `first` that of the first call, in seconds. `memory` is the peak of
+    the process in bytes, including its library, and `memory_growth` the part that the calls added. `kernels` are the
+    ops that ran by their kernels, and `note` is the reason for missing figures.
     """
 
     peer: str
@@ -51,12 +53,16 @@ class Measurement:
 
 
 def workloads(folder: Path, suites: Sequence[str] = (), only: Sequence[str] = ()) -> dict[str, Path]:
-    """Return name -> file of the workloads in a folder, by suites or names; TargetError for unknown ones."""
+    """Return the files of the workloads in a folder, by name: of these suites and of these names, or all.
+
+    Raises TargetError for an unknown suite or name, and for a folder without workloads.
+    """
     files = {path.stem: path for path in sorted(folder.glob("*.py"))}
     if not files:
         raise TargetError(f"{folder} holds no workloads; --folder names the folder of workloads")
     suite_of = {name: _suite_name(path) for name, path in files.items()}
-    for requested, available, kind in ((suites, set(suite_of.values()), "suite"), (only, set(files), "workload")):
+    requests = ((suites, set(suite_of.values()), "suite"), (only, set(files), "workload"))
+    for requested, available, kind in requests:
         unknown_names = sorted(set(requested) - available)
         if unknown_names:
             raise TargetError(f"no {kind} {', '.join(unknown_names)}; there are: {', '.join(sorted(available))}")
@@ -133,7 +139,7 @@ def best_peer_ratio(row: Sequence[Measurement], peers_by_name: dict[str, Peer]) 
 
 
 def _check_answer(answer: dict[str, Any], measurement: Measurement) -> bool:
-    """Return whether an answer contains figures; if not, note its reason and drop the time of a warm call."""
+    """Return whether an answer contains figures; if not, note the reason and discard the time of a warm call."""
     if "failed" not in answer and "left_out" not in answer:
         return True
     # "" if the workload has no version for the peer.

@@ -38,11 +38,11 @@ def as_tables(rows: Rows) -> list[Any]:
 
 
 def as_data(rows: Rows, absent: Mapping[str, str]) -> dict[str, Any]:
-    """Return all figures, in seconds and bytes."""
+    """Return all figures, in seconds and bytes, as data for JSON; "ahead" is the ratio to the best compiled peer."""
     return {
         "workloads": {
             name: {
-                "ahead": (best_peer_ratio(row, _PEERS_BY_NAME) or (None,))[0],
+                "ahead": _ratio(row),
                 "peers": {measurement.peer: dataclasses.asdict(measurement) for measurement in row},
             }
             for name, row in rows.items()
@@ -68,11 +68,18 @@ def notes(rows: Rows) -> list[str]:
 
 def geometric_mean(rows: Rows) -> float | None:
     """Return the geometric mean of the workloads' ratios to the best compiled peer."""
-    ratios = [ratio[0] for row in rows.values() if (ratio := best_peer_ratio(row, _PEERS_BY_NAME)) is not None]
+    ratios = [ratio for row in rows.values() if (ratio := _ratio(row)) is not None]
     return math.exp(math.fsum(map(math.log, ratios)) / len(ratios)) if ratios else None
 
 
+def _ratio(row: Sequence[Measurement]) -> float | None:
+    """Return the ratio to the best compiled peer, None without the times."""
+    ratio, _ = best_peer_ratio(row, _PEERS_BY_NAME) or (None, "")
+    return ratio
+
+
 def _table(title: str, rows: Rows, *further_columns: str) -> Any:
+    """Return an empty table with a column for each measured peer."""
     from rich.table import Table  # slow to import, needed only here
 
     table = Table(title=title, title_justify="left", title_style="bold")
@@ -91,7 +98,7 @@ def _measured_peers(rows: Rows) -> list[str]:
 def _cells(
     rows: Rows, row: Sequence[Measurement], figure_of: Callable[[Measurement], float | None], scale: float
 ) -> list[str]:
-    """Return one figure for each peer, the best one in bold."""
+    """Return the text of one figure, times `scale`, for each peer; the lowest one is in bold."""
     values_by_peer = {measurement.peer: value for measurement in row if (value := figure_of(measurement)) is not None}
     lowest = min(values_by_peer.values(), default=None)
     texts = [_figure_text(values_by_peer.get(name), scale) for name in _measured_peers(rows)]

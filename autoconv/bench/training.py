@@ -1,8 +1,8 @@
 """Training of a Keras model as run by one peer, which is the backend of Keras.
 
-A workload has `data(random, tiny)`, `model(keras, tiny)`, a compiled model, and the size of a BATCH. LOSSES are those
-of the first two epochs over TensorFlow, by `tiny`. All peers begin with the same weights. The module is loaded by the
-worker under the peer's own Python, so it does not import autoconv by name.
+A workload has `data(random, tiny)`, the arrays x and y; `model(keras, tiny)`, a compiled model; BATCH, the number of
+examples of a step; and LOSSES, those of the first two epochs over TensorFlow, by `tiny`. All peers begin with the same
+weights. The worker loads this module under the peer's own Python, so it does not import autoconv by name.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Training:
                 variable.assign(random.standard_normal(tuple(variable.shape), np.float32) * np.float32(scale))
 
     def first(self, seed: int, measure: Callable[[Callable[[], Any]], dict[str, Any]]) -> dict[str, Any]:
-        """Measure the first epoch, and compare the losses of two with TensorFlow's."""
+        """Return the figures of `measure` for the first epoch; compare the losses of two epochs with TensorFlow's."""
         losses: list[float] = []
         figures = measure(lambda: losses.append(self._epoch()))
         losses.append(self._epoch())
@@ -57,7 +57,7 @@ class Training:
         return {**figures, "kernels": [], "losses": losses}
 
     def round(self, seed: int, seconds: float) -> dict[str, Any]:
-        """Measure the best time of an epoch; epochs are repeated for `seconds` seconds."""
+        """Return the best time of an epoch, in seconds; epochs are repeated for `seconds` seconds."""
         end, best = time.perf_counter() + seconds, float("inf")
         while best == float("inf") or time.perf_counter() < end:
             begin = time.perf_counter()

@@ -3,10 +3,11 @@
     {"do": "load", "file": …, "peer": …, "tiny": …}   import the peer and make the function; returns its version
     {"do": "first", "seed": …}                          make the first call; returns its seconds, and bytes of memory
     {"do": "round", "seed": …, "seconds": …}            repeat calls for so many seconds; returns the best time of one
-        "clock": "processor", "check": false            … in processor time; without a comparison of the results
+        "clock": "processor"                            optional: measures processor time
+        "check": false                                  optional: results are not compared
 
-The results of the last two are compared with NumPy's, outside of the measured time. The module runs as a script under
-the peer's own Python, where autoconv need not be installed, so it does not import autoconv by name.
+The results of "first" and "round" are compared with NumPy's, outside of the measured time. The module runs as a script
+under the peer's own Python, where autoconv need not be installed, so it does not import autoconv by name.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ class Mismatch(Exception):
 
 
 class Bench:
-    """One workload as run by one peer."""
+    """One workload as run by one peer.
+
+    A call of the peer is `wait_for_result(function(*map(convert_argument, inputs)))`.
+    """
 
     def __init__(self, file: str, peer: str, tiny: bool) -> None:
         self.workload = _load_module("workload", file)
@@ -41,7 +45,7 @@ class Bench:
         begin = time.perf_counter()
         self.library: Any = importlib.import_module(_LIBRARIES[peer])
         self.import_seconds = time.perf_counter() - begin
-        self.wait_for_result: Callable[[Any], Any] | None = None
+        self.wait_for_result: Callable[[Any], Any] | None = None  # None if a result is ready at once
         self.convert_argument: Callable[[Any], Any] = lambda array: array
         self.function: Callable[..., Any] = getattr(self, f"_{peer.replace('-', '_')}")()
 
@@ -65,7 +69,7 @@ class Bench:
         arrays = self.inputs(seed)
         arguments = tuple(map(self.convert_argument, arrays))
         _reset_peak_memory()
-        before = _resident_memory("VmRSS")
+        memory_before = _resident_memory("VmRSS")
         begin = time.perf_counter()
         results = self._call_once(arguments)
         seconds = time.perf_counter() - begin
@@ -73,7 +77,8 @@ class Bench:
             self._call_once(arguments)
         peak = _resident_memory("VmHWM")
         self._check(seed, arrays, results)
-        return {"seconds": seconds, "memory": peak, "memory_growth": max(peak - before, 0), "kernels": self._kernels()}
+        growth = max(peak - memory_before, 0)
+        return {"seconds": seconds, "memory": peak, "memory_growth": growth, "kernels": self._kernels()}
 
     def round(self, seed: int, seconds: float, clock: str = "", check: bool = True) -> dict[str, Any]:
         """Measure the best time of a call, over batches of calls."""
@@ -85,7 +90,7 @@ class Bench:
         timer = timeit.Timer(
             call if self.wait_for_result is None else f"wait({call})",
             timer=clocks.get(clock, time.perf_counter),
-            globals={**names, **self._timer_names()},
+            globals={**names, "f": self.function, "wait": self.wait_for_result},
         )
         timer.timeit(1)  # a call with a new shape may compile
         gc.collect()  # garbage of that call, possibly a whole trace, must not count
@@ -103,16 +108,15 @@ class Bench:
             self._check(seed, arrays, None if self._is_program else self._call_once(arguments))
         return {"seconds": best}
 
-    def _timer_names(self) -> dict[str, Any]:
-        return {"f": self.function, "wait": self.wait_for_result}
-
     def _call_once(self, arguments: tuple[Any, ...]) -> Any:
+        """Return the result of a call, after waiting for it."""
         result = self.function(*arguments)
         if self.wait_for_result is not None:
             self.wait_for_result(result)
         return result
 
     def _kernels(self) -> list[str]:
+        """Return the ops that autoconv ran by their kernels."""
         traces = getattr(self.function, "concrete_functions", ())
         return [name for trace in traces for name in getattr(trace, "kernels", ())]
 
@@ -127,6 +131,7 @@ class Bench:
         self._compare(expected_values, _observable_values(results, compiled_arguments))
 
     def _compare(self, expected: Any, results: Any) -> None:
+        """Raise Mismatch if results differ from NumPy's by more than the workload allows."""
         tolerance = getattr(self.workload, "RELATIVE_TOLERANCE", max(getattr(self.workload, "TOLERANCE", 0.0), 1e-5))
         allowed_fraction = getattr(self.workload, "OUTLIER_FRACTION", 0.0)
         actual_results = results if isinstance(results, (tuple, list)) else (results,)
@@ -145,9 +150,8 @@ class Bench:
     # ---- peers: each sets how arguments are converted and how to wait for a result, and returns the function
 
     def _make_function(self, name: str, *arguments: Any) -> Any:
-        if self._is_program:
-            raise NotImplementedError
-        make = getattr(self.workload, name, None)
+        """Return the workload's function for a peer, made by its function `name`; NotImplementedError without one."""
+        make = None if self._is_program else getattr(self.workload, name, None)
         if make is None:
             raise NotImplementedError
         return make(*arguments)
@@ -186,6 +190,7 @@ class Bench:
 
 
 def _load_module(name: str, file: str) -> Any:
+    """Return a file as a module."""
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
     result = importlib.util.module_from_spec(spec)
@@ -227,7 +232,7 @@ def load_workload(file: str, peer: str, tiny: bool) -> Any:
 def _observable_values(result: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the results of a program, and its array arguments in their state after the call."""
     results = result if isinstance(result, tuple) else () if result is None else (result,)
-    return (*results, *(a for a in arguments if isinstance(a, np.ndarray)))
+    return (*results, *(argument for argument in arguments if isinstance(argument, np.ndarray)))
 
 
 def _compile_with_numba(numba: Any, workload: Any) -> Any:

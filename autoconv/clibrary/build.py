@@ -51,15 +51,15 @@ def build(
 ) -> Library:
     """Compile a function to a C header, an object file and a shared library, which need only libc and libm.
 
-    `specs` are the arguments: text such as "float64[n,3]", where a size that is named twice is the same and ? is any;
-    TensorSpecs; or plain values, which are fixed. An example array stands for its type. `to` is the path of the files
-    without suffix. `name` is that of the C function, by default the Python function's.
+    `specs` are the arguments: text such as "float64[n,3]", where sizes of one name are equal and ? is any size;
+    TensorSpecs; example arrays, for their types; or other plain values, which are constants. `to` is the path of the
+    files without suffix. `name` is that of the C function, by default the Python function's.
 
     `cpu` is a level (x86-64, x86-64-v2, -v3, -v4) or "native", by default the lowest; `target` a triple such as
     "aarch64-linux-gnu". A function that is not decorated is compiled as under `contract`, "function" or "compile".
 
-    Variables that the function only reads are constants of the library; one that it writes is a further argument: its
-    memory is the caller's, and the header has what it held when the library was built.
+    Variables that the function only reads are constants of the library. One that it writes is a further argument, in
+    memory of the caller; the header has its elements at the time when the library was built.
 
     Raises UnsupportedError, with the lines, for a function that needs Python, and TargetError for an unknown processor
     or if there is no C compiler to link with.
@@ -91,24 +91,29 @@ def build(
 
 
 def _write_files(path: Path, header: bytes, object_code: bytes, links: bool) -> tuple[Path, Path, Path | None]:
-    """Write the files of a library, all of them or none; without a compiler those that need none."""
+    """Write the files of a library, all of them or none, and link the shared one if `links`.
+
+    Without a C compiler the header and the object file are written, and TargetError is raised if `links`.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    header_and_object = path.with_name(f"{path.name}.h"), path.with_name(f"{path.name}.o")
+    header_path, object_path = path.with_name(f"{path.name}.h"), path.with_name(f"{path.name}.o")
     compiler = find_compiler() if links else None
     with contextlib.ExitStack() as stack:
-        temporary_paths = [stack.enter_context(replacing(str(file))) for file in header_and_object]
-        for temporary_path, content in zip(temporary_paths, (header, object_code), strict=True):
-            Path(temporary_path).write_bytes(content)
+        temporary_header, temporary_object = (
+            stack.enter_context(replacing(str(file))) for file in (header_path, object_path)
+        )
+        Path(temporary_header).write_bytes(header)
+        Path(temporary_object).write_bytes(object_code)
         shared = None if compiler is None else shared_path(path)
         if compiler is not None:
-            link(compiler, temporary_paths[1], stack.enter_context(replacing(str(shared))))
+            link(compiler, temporary_object, stack.enter_context(replacing(str(shared))))
     if links and compiler is None:
-        raise missing_compiler_error(header_and_object[1], path)
-    return *header_and_object, shared
+        raise missing_compiler_error(object_path, path)
+    return header_path, object_path, shared
 
 
 def _unsupported_error(name: str, error: NoLibraryCode) -> UnsupportedError:
-    """Return the error that names each op with its line; its place is the first one's."""
+    """Return the error that names each op with its line; the error's place is that of the first op with a line."""
     lines = [f"{op} at {span}" if span is not None else op for op, span in error.ops]
     place = next((_place_of_span(span) for _, span in error.ops if span is not None), None)
     return UnsupportedError(

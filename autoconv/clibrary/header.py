@@ -11,7 +11,7 @@ from autoconv.backends.library_form import Argument, Fields, LibraryForm, Output
 from autoconv.clibrary.interface import C_TYPES, Interface
 from autoconv.graph.dtypes import DType
 
-_MAX_LISTED_ELEMENTS = 64  # elements of a variable
+_MAX_LISTED_ELEMENTS = 64  # of a variable: the header lists the elements of no larger one
 _LISTED_DTYPES = frozenset({
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
 })  # fmt: skip
@@ -19,7 +19,7 @@ _COMPLEX_PART_TYPES = {"complex64": "float", "complex128": "double"}
 
 
 def header_text(interface: Interface, messages: Sequence[str]) -> str:
-    """Return the header: types, the function with its conditions, and the meanings of its codes."""
+    """Return the header: types, the function with its conditions, and the messages of its error codes."""
     form = interface.form
     guard = f"{form.name.upper()}_H"
     arguments = [argument for argument in form.parameters if isinstance(argument, Argument)]
@@ -45,6 +45,7 @@ def header_text(interface: Interface, messages: Sequence[str]) -> str:
 
 
 def _leading_comment(interface: Interface, arguments: Sequence[Argument]) -> str:
+    """Return the comment on the function's source, its named sizes and its constant results."""
     lines = [f"{interface.form.name}: compiled by autoconv{' from ' + interface.source if interface.source else ''}."]
     size_names = sorted({str(size) for argument in arguments for size in argument.shape if not isinstance(size, int)})
     if size_names:
@@ -55,6 +56,7 @@ def _leading_comment(interface: Interface, arguments: Sequence[Argument]) -> str
 
 
 def _complex_type(name: str) -> str:
+    """Return the struct of a complex dtype."""
     part = _COMPLEX_PART_TYPES[name]
     guard = f"AUTOCONV_{name.upper()}"
     return (
@@ -64,6 +66,7 @@ def _complex_type(name: str) -> str:
 
 
 def _tensor_struct(dtype: DType, rank: int) -> str:
+    """Return the struct of tensors of a dtype and rank, and the function that makes one of contiguous elements."""
     name, c_type = tensor_type(dtype, rank), C_TYPES[dtype.name]
     guard = name.upper()
     sizes = [f"n{axis}" for axis in range(rank)]
@@ -98,6 +101,7 @@ def _initial_elements(form: LibraryForm, argument: Argument, array: np.ndarray) 
 
 
 def _c_literal(value: float) -> str:
+    """Return a bool, int or float as an expression of C."""
     if isinstance(value, float) and not math.isfinite(value):
         return "0.0 / 0.0" if math.isnan(value) else f"{'-' if value < 0 else ''}1.0 / 0.0"
     return str(value).lower() if value != -(2**63) else "(-9223372036854775807 - 1)"
@@ -110,6 +114,7 @@ def _result_struct(form: LibraryForm) -> str:
 
 
 def _struct_fields(tree: Fields, depth: int) -> list[str]:
+    """Return the lines of the fields of a struct, indented by `depth` levels."""
     indent, lines = "    " * depth, []
     for name, field in tree.fields:
         if isinstance(field, Fields):
@@ -149,12 +154,14 @@ def _message_comment(messages: Sequence[str]) -> str:
 
 
 def _output_types(tree: ResultTree) -> list[tuple[DType, int]]:
+    """Return the dtype and rank of each tensor of the results."""
     if isinstance(tree, Output):
         return [(tree.dtype, tree.rank)]
     return [output_type for _, part in tree.fields for output_type in _output_types(part)]
 
 
 def tensor_type(dtype: DType, rank: int) -> str:
+    """Return the name of the struct of tensors of a dtype and rank."""
     return f"autoconv_{dtype.name}_{rank}"
 
 

@@ -31,8 +31,9 @@ _RESERVED_NAMES = frozenset({  # keywords of C and C++, and the parameter `resul
 class Interface:
     """The function in C.
 
-    `source` is its position in the Python program; `constants` are results that are always the same.
-    `initial_values` are the arguments that are variables or random generators in Python, with their current values.
+    `source` is the position of the Python function. `constants` are the names and values of results that do not depend
+    on the arguments. `initial_values` are the arguments that are variables or random generators in Python, with their
+    current values.
     """
 
     form: LibraryForm
@@ -73,6 +74,10 @@ def interface_of(trace: Trace, name: str) -> Interface:
 
 
 def _argument(type_: Any, name: str, shape: tuple[Dimension, ...] | None, function: str) -> Argument:
+    """Return an argument of the C function, with a declared shape, or with that of its type.
+
+    Raises UnsupportedError for a type that C has no form of, and for unknown sizes.
+    """
     if not isinstance(type_, (TensorType, ArrayType)) or type_.dtype.name not in C_TYPES:
         raise UnsupportedError(f"{function}: the argument {name} is {type_}, which has no form in C")
     if shape is None:
@@ -84,6 +89,7 @@ def _argument(type_: Any, name: str, shape: tuple[Dimension, ...] | None, functi
 
 
 def _captured_value(capture: Any) -> Any:
+    """Return the current value of a capture as an array."""
     if isinstance(capture, EagerTensor):
         return capture.numpy()
     if isinstance(capture, Storage):
@@ -92,6 +98,7 @@ def _captured_value(capture: Any) -> Any:
 
 
 def _sizes_text(parameters: list[Argument | FixedParameter]) -> str:
+    """Return the sizes of the arguments as text, "numbers" if none is an array."""
     shapes = [
         f"{parameter.name}: {', '.join(str(size) for size in parameter.shape)}"
         for parameter in parameters
@@ -104,6 +111,10 @@ def _result_tree(
     layout: Layout, positions: Iterator[int], outputs: Any, path: tuple[str, ...], constants: list[tuple[str, str]],
     function: str,
 ) -> ResultTree:  # fmt: skip
+    """Return the C form of a part of the result, at `path`; its constants are appended to `constants`.
+
+    `positions` are those of the outputs that no earlier part has used. Raises UnsupportedError for a part without form.
+    """
     if isinstance(layout, Leaf):
         position = next(positions)
         type_ = outputs[position].type

@@ -1,4 +1,4 @@
-"""The graphs of a library: one for all sizes of 2 and more, and one for each choice of sizes that this one excludes."""
+"""The graphs of a library: a general one for all sizes of 2 and more, and others for sizes that it excludes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static
 from autoconv.optimise.symbolic.bounds import fold_symbolic_bounds
 from autoconv.tracing.api.declared_arguments import Trace
 
-_SPECIAL_SIZES = range(12)  # sizes that get a graph of their own where the code for any size excludes them
-_MAX_SPECIAL_VARIANTS = 26  # such choices: of three sizes, 0 and 1 each
-_GENERAL_SIZE = 1000  # stands for any size of 2 and more
+_SPECIAL_SIZES = range(12)  # sizes that get graphs of their own if the general graph excludes them
+_MAX_SPECIAL_VARIANTS = 26  # as many as there are for three sizes, each of them 0, 1 or any: 3³ - 1
+_GENERAL_SIZE = 1000  # an example of a size that the general graph takes
 
 
 def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
-    """Return the graphs in the order in which a call tries them. Raises UnsupportedError where none takes any size."""
+    """Return the graphs in the order in which a call tries them; raises UnsupportedError if there is no general one."""
     graph, contract = trace.graph, trace.contract
     parameters = interface.form.parameters
     declared_shapes = [parameter.shape if isinstance(parameter, Argument) else None for parameter in parameters]
@@ -53,7 +53,7 @@ def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
 
 
 def _special_sizes(general_graph: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[Symbol, int]]:
-    """Yield the small sizes that need code of their own, those of one dimension first."""
+    """Yield choices of small sizes that need a graph of their own, by symbol: those of a single symbol first."""
     code = symbolic_code().sizes(general_graph, general_graph.nonnegative_sizes)
     general_sizes = {symbol.name: _GENERAL_SIZE for symbol in symbols}
     special_sizes = [
@@ -68,6 +68,7 @@ def _special_sizes(general_graph: Graph, symbols: Sequence[Symbol]) -> Iterator[
 def _parameter_types(
     graph: Graph, declared_shapes: Sequence[tuple[Dimension, ...] | None], sizes: dict[Symbol, int]
 ) -> list[Type]:
+    """Return the types of the parameters with the declared shapes, in which symbols have these sizes."""
     result: list[Type] = []
     for value, shape in zip(graph.parameters, declared_shapes, strict=True):
         type_ = value.type
@@ -79,6 +80,7 @@ def _parameter_types(
 
 
 def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
+    """Return the optimised graph for parameters of these types, whose sizes may be symbols."""
     if all(map(is_static, types)):
         return optimise(specialise(graph, types), contract=contract)
     general_graph, nonnegative_sizes = generalise(graph, types)

@@ -12,12 +12,12 @@ from autoconv.config.placement import TASKS, add_task
 from autoconv.errors import UnavailableError
 from autoconv.train.cluster_spec import ClusterSpec
 
-_PORT_TIMEOUT = 3.0  # seconds for the port of a Ray cluster
+_PORT_TIMEOUT = 3.0  # seconds to wait for a connection to a Ray cluster
 _LOCAL_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
 def connect(cluster: Any) -> None:
-    """Start a worker for each task of a ClusterSpec, of a resolver or of a dict that is not connected yet."""
+    """Start a worker for each task of a cluster: a ClusterSpec, a resolver of one, or a dict of addresses by job."""
     spec = ClusterSpec(cluster.cluster_spec() if hasattr(cluster, "cluster_spec") else cluster)
     task_addresses = [(job, task, spec.task_address(job, task)) for job in spec.jobs for task in spec.task_indices(job)]
     if not task_addresses:
@@ -43,6 +43,7 @@ CONNECT_TO_CLUSTER.set(connect)
 
 
 def _check_addresses(task_addresses: list[tuple[str, int, str]]) -> None:
+    """Raise ValueError for an address or a task, as (job, task, address), that is in use."""
     names_by_address = {
         connected_task.address: f"/job:{job}/task:{task}"
         for (job, task), connected_task in TASKS.items()
@@ -89,7 +90,7 @@ def _start_ray(ray: Any, worker_count: int, other_hosts: set[str]) -> None:
 
 
 def _check_port(address: str) -> None:
-    """Raise UnavailableError at once where no gRPC server answers, for which Ray would wait for minutes."""
+    """Raise UnavailableError at once if no gRPC server answers at the address; Ray would wait for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
         with socket.create_connection((host, int(port)), _PORT_TIMEOUT) as connection:
@@ -108,7 +109,7 @@ def _check_http2(connection: socket.socket) -> None:
 
 
 def _node_resources(ray: Any, host: str) -> dict[str, float]:
-    """Return the resources that place a worker on the node of a host; none for this machine's own name."""
+    """Return Ray's resources that place a worker on the node of a host; none are needed for this machine."""
     if _is_this_host(host):
         return {}
     alive_addresses = {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
@@ -119,4 +120,4 @@ def _node_resources(ray: Any, host: str) -> dict[str, float]:
     if address_of_host not in alive_addresses:
         addresses = ", ".join(sorted(alive_addresses))
         raise UnavailableError(f"the Ray cluster has no node on the host {host!r}; it has {addresses}")
-    return {f"node:{address_of_host}": 0.001}
+    return {f"node:{address_of_host}": 0.001}  # any small amount of the node's own resource

@@ -1,4 +1,4 @@
-"""Tasks in the process of the program: a Ray actor, the graphs sent to it, and arrays in its memory."""
+"""The program's side of a cluster's task: a Ray actor, graphs that are sent to it, and arrays in its memory."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from autoconv.runtime.objects.storage import RemoteStorage
 from autoconv.runtime.support.spans import current_place
 
 _START_TIMEOUT = 120.0  # seconds for the first answer of a worker
-_MAX_INLINE_LENGTH = 4096  # characters; the text of an eager op has some 100
-_MAX_KEPT_TEXTS = 1024  # graphs whose references are kept
+_MAX_INLINE_LENGTH = 4096  # characters of a graph's text that is sent with each call; that of an eager op has some 100
+_MAX_REFERENCES = 1024  # to texts of graphs that a task keeps
 
 
 class RayTask:
@@ -38,7 +38,10 @@ class RayTask:
         self._text_references: dict[str, Any] = {}
 
     def wait_until_ready(self) -> int:
-        """Return the number of the worker's process, also of one that starts again. Raises UnavailableError."""
+        """Wait until the worker runs, also when it starts again, and return the id of its process.
+
+        Raises UnavailableError if it does not start.
+        """
         deadline = time.monotonic() + _START_TIMEOUT
         while time.monotonic() < deadline:
             try:
@@ -59,9 +62,9 @@ class RayTask:
         self.ray.kill(self._actor)
 
     def lost_error(self, error: Exception) -> UnavailableError:
-        """Return the error for a call that a lost worker did not answer; the next call waits for the new one.
+        """Return the error for a call without an answer, because a worker was lost; its next call waits for a new one.
 
-        The lost worker may be another one, whose results are arguments of the call.
+        The lost worker is that of this task, or of another task whose results are arguments of the call.
         """
         lost_actor = getattr(error, "actor_id", None)
         if lost_actor is not None and lost_actor != self.actor_id:
@@ -95,7 +98,7 @@ class RayTask:
     ) -> list[Any]:
         """Start a run of a graph in the worker, and return its results as RayArrays.
 
-        A graph that assigns variables has run at the return; its errors are raised here.
+        If the graph assigns variables, its end is awaited, and its errors are raised here.
         """
         actor = self._ready_actor()
         result_count = len(types) + assigns_variables
@@ -127,11 +130,12 @@ class RayTask:
         reference = self._text_references.get(text)
         if reference is None:
             reference = self.ray.put(text)
-            if len(self._text_references) < _MAX_KEPT_TEXTS:
+            if len(self._text_references) < _MAX_REFERENCES:
                 self._text_references[text] = reference
         return reference
 
     def _ready_actor(self) -> Any:
+        """Return the actor; if it was lost, wait until it runs again."""
         if self._is_lost:
             self.wait_until_ready()
         return self._actor
@@ -145,7 +149,7 @@ class RayTask:
         return argument.fetch() if isinstance(argument, RemoteArray) else argument
 
     def value_of(self, reference: Any, place: Place | None) -> Any:
-        """Return the value of a reference. Raises the error of its computation, with the user's line."""
+        """Return the value of a reference. Raises the error of its computation, with `place`, the user's line."""
         exceptions = self.ray.exceptions
         try:
             return self.ray.get(reference)

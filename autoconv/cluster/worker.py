@@ -1,4 +1,4 @@
-"""The process of a task: it holds variables, and runs graphs that arrive as text, each compiled once."""
+"""The worker process of a task, which has variables, and runs graphs that arrive as text, each compiled once."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from autoconv.ops.control.resources import Cell
 
 @dataclass(frozen=True)
 class CellKey:
-    """Placeholder for a variable of the worker among the arguments of a graph."""
+    """A variable of the worker among the arguments of a graph: its number, and its name for errors."""
 
     number: int
     name: str
 
 
 class Worker:
-    """A task's state: the graphs that it has compiled, by their text, and the variables that it holds."""
+    """A task's state: compiled graphs by their text, and the cells of its variables by their numbers."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -33,13 +33,14 @@ class Worker:
         self._cells: dict[int, Cell] = {}
 
     def ready(self) -> int:
-        """Return the number of the process."""
+        """Return the id of the process."""
         return os.getpid()
 
     def run(self, text: str, acknowledges: bool, *arguments: Any) -> Any:
-        """Run a graph on arrays and variables; return an array, or as many as the graph has outputs.
+        """Run a graph on arrays and variables; return its outputs, a single one as it is, several as a tuple.
 
-        With `acknowledges` a None follows these. Raises the graph's errors, and UnavailableError for a lost variable.
+        With `acknowledges` a None follows the outputs. Raises the graph's errors, and UnavailableError for a lost
+        variable.
         """
         if text not in self._compiled:
             self._compiled[text] = compile_graph(from_text(text, OPS))
@@ -68,7 +69,7 @@ class Worker:
         return self._cells[key.number]
 
     def _local_argument(self, argument: Any) -> Any:
-        """Return an argument of this process: arrays of another one have dtypes that native code does not take."""
+        """Return an argument for native code: the cell of a key, or a copy of an array with a dtype of this process."""
         if isinstance(argument, CellKey):
             return self._cell(argument)
         return np.array(argument) if isinstance(argument, np.ndarray) else argument

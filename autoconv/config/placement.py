@@ -1,7 +1,7 @@
-"""Placement of work: the device that a block requests, and the device that serves the request.
+"""Placement of work: the device that a `with device(…)` block requests, and the device that serves the request.
 
-A request is the text of a DeviceSpec, as `device(…)` and the nodes of graphs hold it; "" asks for none. A full name has
-all parts: `/job:localhost/replica:0/task:0/device:CPU:0`. Tasks of a cluster register themselves in `TASKS`.
+A request is the text of a DeviceSpec, the argument of `device` and an attribute of nodes; "" requests none. A full name
+has all parts: `/job:localhost/replica:0/task:0/device:CPU:0`. Tasks of a cluster register themselves in `TASKS`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Task(Protocol):
 
 @runtime_checkable
 class HoldsVariables(Protocol):
-    """A task whose process holds the values of variables in numbered cells."""
+    """A task whose process has the values of variables in its memory, in numbered cells."""
 
     def read_cell(self, number: int, name: str) -> Any:
         """Return the value of a variable as an array. Raises UnavailableError if it was lost with the process."""
@@ -68,7 +68,9 @@ class _ThreadState(threading.local):
 
 _THREAD_STATE = _ThreadState()
 _DETOUR_LOCK = new_lock()
-_DETOUR_STEP = 2  # added to DETOUR by each block: calls then bypass native entries, which use the default device
+# Each open block of a device or replica adds this to DETOUR. Calls then bypass native entries, which use the default
+# device.
+_DETOUR_STEP = 2
 
 
 def current_request() -> str:
@@ -127,17 +129,17 @@ def _merge_parts(request: str, outer: str) -> str:
 @contextmanager
 def request_device(request: str) -> Iterator[None]:
     """Request a device for the eager tensors that this thread creates in the block."""
-    previous_request = _THREAD_STATE.request, _THREAD_STATE.other_device_request
+    previous_requests = _THREAD_STATE.request, _THREAD_STATE.other_device_request
     _THREAD_STATE.request = request
     _THREAD_STATE.other_device_request = "" if is_default(request) else request
-    is_detour = bool(_THREAD_STATE.other_device_request)
-    if is_detour:
+    needs_detour = bool(_THREAD_STATE.other_device_request)
+    if needs_detour:
         _add_to_detour(_DETOUR_STEP)
     try:
         yield
     finally:
-        _THREAD_STATE.request, _THREAD_STATE.other_device_request = previous_request
-        if is_detour:
+        _THREAD_STATE.request, _THREAD_STATE.other_device_request = previous_requests
+        if needs_detour:
             _add_to_detour(-_DETOUR_STEP)
 
 
@@ -176,7 +178,7 @@ def full_name(request: str) -> str:
 
 
 def has_device(request: str) -> bool:
-    """Return whether this process has the device of a request itself."""
+    """Return whether the device of a request is one of this process."""
     spec = DeviceSpec.from_string(request)
     return spec.job in (None, "localhost") and not spec.task and _local_name(spec) in _local_names(spec.device_type)
 

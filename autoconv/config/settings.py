@@ -17,13 +17,13 @@ class Settings:
     disabled        decorators and import hooks do nothing
     run_eagerly     functions run their Python on every call
     verbosity       0 is silent, 3 prints converted code
-    log_to_stdout   verbose output goes there as well
+    log_to_stdout   output of `verbosity` is also written to standard output
     soft_placement  the default device serves requests for devices that this process lacks
     check_numerics  ops raise an error for results that are nan or infinite
     collect_graphs  functions that run keep their traces, for `summary.trace_export`
     logs            events written to standard error: retraces, graph, passes
     strict          internal errors are raised (errors.InternalError), for tests; else such a call runs as plain Python
-    helper          LLVM runs in its own process, so that its assertions cannot abort this one; else in this one
+    helper          LLVM runs in a process of its own, so that its assertions cannot abort this process
     backend         the backend that runs graphs: "llvm" or "native" (LLVM), "reference" (NumPy, op by op) or "xla"
                     (jaxlib)
     llvm_level      the highest level at which LLVM optimises: 3 for fast code; 0 for slow code that is made in a fifth
@@ -53,12 +53,12 @@ class Settings:
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
-        detours = any(getattr(self, name, False) for name in ("run_eagerly", "check_numerics", "collect_graphs"))
-        DETOUR.value = (DETOUR.value & ~1) | detours
+        needs_detour = any(getattr(self, name, False) for name in ("run_eagerly", "check_numerics", "collect_graphs"))
+        DETOUR.value = (DETOUR.value & ~1) | needs_detour
 
 
-# Not 0 while settings (bit 0) or blocks of devices and replicas (the rest) keep calls from entering native code
-# directly.
+# While this is not 0, calls must not enter native code directly. Bit 0 is set by settings; the other bits count open
+# blocks of devices and replicas.
 DETOUR = ctypes.c_int64(0)
 _LOG_NAMES = ("retraces", "graph", "passes")
 

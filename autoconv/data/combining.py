@@ -140,7 +140,7 @@ class Sample(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         sources = self.inputs[: len(self.weights)]
-        open_iterators: dict[int, Iterator[Element]] = {i: s.iterate(bindings) for i, s in enumerate(sources)}
+        open_iterators: dict[int, Iterator[Element]] = {i: source.iterate(bindings) for i, source in enumerate(sources)}
         for choice in self._choices(open_iterators, bindings):
             if choice not in open_iterators:
                 if not 0 <= choice < len(sources):

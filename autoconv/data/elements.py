@@ -114,24 +114,27 @@ def join_element_specs(first: Any, second: Any) -> Any:
     """Return the spec of elements of either dataset; raises TypeError for different structures or dtypes."""
     (first_leaves, template), (second_leaves, second_template) = flatten(first), flatten(second)
     if template != second_template or any(
-        type(a) is not type(b) or not _can_join(a, b) for a, b in zip(first_leaves, second_leaves, strict=True)
+        type(leaf) is not type(other) or not _can_join(leaf, other)
+        for leaf, other in zip(first_leaves, second_leaves, strict=True)
     ):
         raise TypeError(f"the elements of two datasets have to be of one kind; found {first} and {second}")
-    return pack(template, [_join_leaf_specs(a, b) for a, b in zip(first_leaves, second_leaves, strict=True)])
+    return pack(template, list(map(_join_leaf_specs, first_leaves, second_leaves)))
 
 
-def _can_join(a: Any, b: Any) -> bool:
+def _can_join(first: Any, second: Any) -> bool:
     """Return whether a component with the first spec and one with the second can have a spec in common."""
-    if is_composite_spec(a):
-        return a.most_specific_common_supertype([b]) is not None
-    return a.dtype is b.dtype if isinstance(a, TensorSpec) else bool(a == b)
+    if is_composite_spec(first):
+        return first.most_specific_common_supertype([second]) is not None
+    return first.dtype is second.dtype if isinstance(first, TensorSpec) else bool(first == second)
 
 
-def _join_leaf_specs(a: Any, b: Any) -> Any:
+def _join_leaf_specs(first: Any, second: Any) -> Any:
     """Return the spec of components of either spec, which can be joined (see `_can_join`)."""
-    if is_composite_spec(a):
-        return a.most_specific_common_supertype([b])
-    return TensorSpec(join_shapes(a.type.shape, b.type.shape), a.dtype) if isinstance(a, TensorSpec) else a
+    if is_composite_spec(first):
+        return first.most_specific_common_supertype([second])
+    if not isinstance(first, TensorSpec):
+        return first
+    return TensorSpec(join_shapes(first.type.shape, second.type.shape), first.dtype)
 
 
 def _wrap_leaf(spec: Any, value: Any) -> Any:

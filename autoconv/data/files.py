@@ -135,7 +135,7 @@ class FixedLengthRecords(FileNode):
 
 def match_patterns(pattern: Any) -> list[str]:
     """Return the files that match one or more glob patterns, sorted; raises InvalidArgumentError if there are none."""
-    patterns = [os.fsdecode(p) for p in np.ravel(np.asarray(_as_strings(pattern), object))]
+    patterns = list(map(os.fsdecode, np.ravel(np.asarray(_as_strings(pattern), object))))
     result = sorted({path for each_pattern in patterns for path in glob.glob(each_pattern)})
     if not result:
         raise InvalidArgumentError(f"No files matched pattern: {', '.join(patterns)}")

@@ -102,9 +102,9 @@ class Node:
         self.spec = spec
         self.place = current_place()
         self.inputs = tuple(inputs)
-        graph_values = [v.value_in_graph if isinstance(v, SymbolicTensor) else v for v in values]
+        graph_values = [value.value_in_graph if isinstance(value, SymbolicTensor) else value for value in values]
         symbols = [symbol for node in inputs for symbol in node.symbols] + [
-            v for v in graph_values if isinstance(v, Value)
+            value for value in graph_values if isinstance(value, Value)
         ]
         self.symbols: tuple[Value, ...] = tuple(dict.fromkeys(symbols))
 
@@ -276,7 +276,7 @@ def _unwrap(error: RuntimeError) -> Exception:
     if not isinstance(cause, EndOfSequenceError):
         return error
     result = OutOfRangeError(cause.message, cause.place)
-    result.__dict__.update({k: v for k, v in vars(cause).items() if k.startswith("_autoconv")})
+    result.__dict__.update({name: value for name, value in vars(cause).items() if name.startswith("_autoconv")})
     return result
 
 

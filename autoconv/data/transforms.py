@@ -304,7 +304,7 @@ class Scan(CountPreservingNode):
         if not isinstance(self.function.spec, tuple) or len(self.function.spec) != 2:
             raise TypeError(f"the function of scan has to return (new state, output), found {self.function.spec}")
         next_state_spec, output_spec = self.function.spec
-        if [s.dtype for s in spec_leaves(next_state_spec)] != [s.dtype for s in spec_leaves(state_spec)]:
+        if [spec.dtype for spec in spec_leaves(next_state_spec)] != [spec.dtype for spec in spec_leaves(state_spec)]:
             raise TypeError(f"the state of scan is {state_spec} before an element, and {next_state_spec} after it")
         self.initial_state = [convert_to_tensor(leaf) for leaf in initial_state]
         super().__init__(output_spec, [source], [*self.function.values, *self.initial_state])

@@ -244,7 +244,7 @@ def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[An
     """Yield the functions and lambdas whose text spans a line, each with the name of the class around it."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.stmt, ast.expr)):
-            first_line = min([child.lineno, *(d.lineno for d in getattr(child, "decorator_list", ()))])
+            first_line = min([child.lineno, *(decorator.lineno for decorator in getattr(child, "decorator_list", ()))])
             if not first_line <= line <= (child.end_lineno or line):
                 continue
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -256,7 +256,7 @@ def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[An
 def _may_be_source_of(node: Any, code: types.CodeType) -> bool:
     if isinstance(node, ast.Lambda):
         return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
-    first_line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    first_line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return code.co_name == node.name and first_line == code.co_firstlineno
 
 

@@ -92,7 +92,7 @@ def _first_yield(statement: Any) -> Any:
     """Return the yield that a statement evaluates before anything else; None if there is none."""
     if not isinstance(statement, (gast.Expr, gast.Assign)):
         return None
-    if isinstance(statement, gast.Assign) and not all(isinstance(t, gast.Name) for t in statement.targets):
+    if isinstance(statement, gast.Assign) and not all(isinstance(target, gast.Name) for target in statement.targets):
         return None
     value = statement.value
     while not isinstance(value, _YIELDS):

@@ -156,7 +156,7 @@ def _move_first_lines_up(comments: Mapping[int, tuple[str, ...]], source: str) -
     """Move a `#!` line and an encoding declaration to line 0, above everything."""
     result = dict(comments)
     lines = [line.strip() for line in source.removeprefix("\ufeff").split("\n", 2)[:2]]
-    matching_indices = [k for k, line in enumerate(lines) if _FIRST_LINE_COMMENT.match(line) and all(lines[:k])]
+    matching_indices = [i for i, line in enumerate(lines) if _FIRST_LINE_COMMENT.match(line) and all(lines[:i])]
     first_line = next(iter(comments), 0)
     moved_lines = lines[: matching_indices[-1] + 1] if matching_indices else []
     if moved_lines and tuple(moved_lines) == comments.get(first_line, ())[: len(moved_lines)]:
@@ -291,7 +291,7 @@ def _function_name_at(tree: ast.Module, error: UnsupportedError) -> str:
 def _first_line_of_function(tree: ast.Module, function: str) -> int:
     for name, node in qualified_functions(tree):
         if name == function:
-            return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return 0
 
 

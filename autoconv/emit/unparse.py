@@ -240,7 +240,7 @@ class _Printer(Unparser):  # type: ignore[misc]
             text = ("u" if value.kind else "") + triple_quoted(value.value)
             last_line = (getattr(node, "end_lineno", 0) or sys.maxsize) if self._line else 0
             self._parts.append(self._margin + text)
-            self._origins.extend(min(self._line + k, last_line) for k in range(text.count("\n") + 1))
+            self._origins.extend(min(self._line + i, last_line) for i in range(text.count("\n") + 1))
         else:
             self.fill(bare_text(value, *YIELDS))
 

@@ -1,4 +1,4 @@
-"""The module that `import autoconv.experimental.numpy` gives, which is that of `autoconv.tensorflow`."""
+"""`autoconv.experimental.numpy`: an import of this module returns `autoconv.tensorflow.experimental.numpy`."""
 
 import importlib
 import sys

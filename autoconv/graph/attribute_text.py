@@ -65,7 +65,7 @@ def value_text(value: Any) -> str:
     if type(value) is list:
         return f"[{', '.join(map(value_text, value))}]"
     if type(value) is dict:
-        return "{" + ", ".join(f"{value_text(k)}: {value_text(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{value_text(key)}: {value_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, DType):
         return value.name
     if isinstance(value, TYPES):

@@ -149,7 +149,7 @@ def slice_length(size: Dimension, bounds: Sequence[Any], preconditions: list[Dim
     step = 1 if step is None else step
     if size is None or not isinstance(step, int) or not step or isinstance(start, tuple) or isinstance(stop, tuple):
         return None
-    if all(isinstance(d, int) for d in (size, start or 0, stop or 0)):
+    if all(isinstance(dimension, int) for dimension in (size, start or 0, stop or 0)):
         return len(range(*slice(start, stop, step).indices(int(size))))  # type: ignore[arg-type]
     if step < 0:
         last = plus(size, -1)
@@ -237,7 +237,8 @@ def plain_symbols(dimension: int | Symbol) -> Iterator[Symbol]:
 
 def is_computed(dimension: Dimension) -> bool:
     """Return whether a node of the graph computes the dimension, or a part of it."""
-    return isinstance(dimension, Symbol) and any(isinstance(s, ComputedSize) for s in plain_symbols(dimension))
+    symbols = plain_symbols(dimension) if isinstance(dimension, Symbol) else ()
+    return any(isinstance(symbol, ComputedSize) for symbol in symbols)
 
 
 def _is_product_of_argument_sizes(dimension: Symbol) -> bool:

@@ -123,7 +123,7 @@ class Node:
         return copy
 
     def __repr__(self) -> str:
-        return f"<Node {self.name} = {self.op.name}({', '.join(v.full_name for v in self.inputs)})>"
+        return f"<Node {self.name} = {self.op.name}({', '.join(value.full_name for value in self.inputs)})>"
 
 
 @dataclass(eq=False)

@@ -46,6 +46,11 @@ class TensorType:
         return f"{'weak ' if self.weak else ''}{self.dtype.name}[{shape_text(self.shape)}]"
 
 
+def number_type(dtype: DType) -> TensorType:
+    """Return the type of a weak number: a Python bool, int, float or complex number in a graph."""
+    return TensorType(dtype, weak=True)
+
+
 @dataclass(frozen=True, slots=True)
 class TupleType:
     items: tuple[Type, ...]
@@ -231,8 +236,8 @@ def _join_arrays(first: ArrayType, second: ArrayType) -> ArrayType:
     are_compatible = first.dtype is second.dtype and first.rank == second.rank and first.read_only == second.read_only
     if not are_compatible:
         raise NoCommonType(f"{first} and {second} have no common type")
-    shape = tuple(a if a == b else None for a, b in zip(first.shape, second.shape, strict=True))
-    strides = tuple(a if a == b else None for a, b in zip(first.strides, second.strides, strict=True))
+    shape = tuple(x if x == y else None for x, y in zip(first.shape, second.shape, strict=True))
+    strides = tuple(x if x == y else None for x, y in zip(first.strides, second.strides, strict=True))
     return ArrayType(first.dtype, shape, strides, first.shared or second.shared, first.read_only)
 
 
@@ -267,7 +272,7 @@ def join_shapes(first: Shape, second: Shape) -> Shape:
         return first
     if first is None or second is None or len(first) != len(second):
         return None
-    return tuple(a if a == b else None for a, b in zip(first, second, strict=True))
+    return tuple(x if x == y else None for x, y in zip(first, second, strict=True))
 
 
 def is_subtype(narrow: Type, wide: Type) -> bool:
@@ -284,7 +289,7 @@ def are_shapes_compatible(first: Shape, second: Shape) -> bool:
         return True
     if len(first) != len(second):
         return False
-    return all(a == b or not isinstance(a, int) or not isinstance(b, int) for a, b in zip(first, second, strict=True))
+    return all(x == y or not isinstance(x, int) or not isinstance(y, int) for x, y in zip(first, second, strict=True))
 
 
 def is_static_shape(shape: Shape) -> bool:

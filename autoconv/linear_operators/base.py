@@ -35,14 +35,14 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-Hint = bool | None
+Hint = bool | None  # a promise about the matrices; None where nothing is promised
 
 
 class LinearOperator(Module):
     """A batch of matrices [..., rows, columns], represented by methods for products and solutions.
 
     Subclasses define `_shape`, `_shape_tensor` and `_matmul`, and may define the other methods that begin with an
-    underscore. A hint is None where nothing is promised; hints select algorithms and are not checked.
+    underscore. Hints select algorithms and are not checked.
 
     >>> operator = autoconv.linalg.LinearOperatorDiag([1.0, 2.0])
     >>> operator.matvec([3.0, 4.0]).numpy(), operator.determinant().numpy()
@@ -272,7 +272,8 @@ class LinearOperator(Module):
     def _log_abs_determinant(self) -> Any:
         if self.is_positive_definite and self.is_self_adjoint:
             return 2.0 * reduce_sum(apply("log", diag_part(cholesky(self.to_dense()))), axis=-1)
-        return slogdet(self.to_dense())[1]
+        _, log_abs_determinant = slogdet(self.to_dense())
+        return log_abs_determinant
 
     def _diag_part(self) -> Any:
         return diag_part(self.to_dense())
@@ -293,9 +294,11 @@ class LinearOperator(Module):
         return OPERATOR_MAKERS["triangular"](cholesky(self.to_dense()))
 
     def _operand(self, x: Any) -> Any:
+        """Return the argument of a product as a tensor of the operator's dtype."""
         return convert_to_tensor(x, self.dtype)
 
     def _require_square(self, method: str) -> None:
+        """Raise NotImplementedError if the hints exclude a square matrix."""
         if self.is_square is False:
             raise NotImplementedError(f"{method} not implemented for an operator that is expected to not be square.")
 
@@ -305,13 +308,15 @@ OPERATOR_MAKERS: dict[str, Callable[..., LinearOperator]] = {}
 
 
 def _multiply_operators(left: LinearOperator, right: LinearOperator) -> LinearOperator:
-    if left.domain_dimension not in (None, right.range_dimension) and right.range_dimension is not None:
-        raise ValueError(f"Operators are incompatible. Expected `x` to have dimension {left.domain_dimension} "
-                         f"but got {right.range_dimension}.")  # fmt: skip
+    """Return the operator of the products; raises ValueError if their static sizes differ."""
+    columns, rows = left.domain_dimension, right.range_dimension
+    if columns is not None and rows is not None and columns != rows:
+        raise ValueError(f"Operators are incompatible. Expected `x` to have dimension {columns} but got {rows}.")
     return OPERATOR_MAKERS["product"](left, right)
 
 
 def _adjoint(x: Any) -> Any:
+    """Return the conjugate transposes of dense matrices."""
     return adjoint(x) if x.dtype.is_complex else matrix_transpose(x)
 
 
@@ -322,10 +327,10 @@ def _may_differ_in_batch(first: Any, second: Any) -> bool:
 
 
 def product(first: Any, second: Any, adjoint_first: bool = False, adjoint_second: bool = False) -> Any:
-    """Return the product of dense matrices, each replaced by its adjoint first if requested."""
+    """Return the product of dense matrices, or of their adjoints where that is requested."""
     return matmul(first, second, adjoint_a=adjoint_first, adjoint_b=adjoint_second)
 
 
 def adjoint_of(x: Any, is_adjoint: bool) -> Any:
-    """Return dense matrices, or their adjoints."""
+    """Return the adjoints of dense matrices if `is_adjoint`, else the matrices themselves."""
     return _adjoint(x) if is_adjoint else x

@@ -45,7 +45,11 @@ class LinearOperatorBlockDiag(CombinedOperator):
         return super()._operand(x)
 
     def _apply_blocks(self, x: Any, method: str, adjoint: bool, adjoint_arg: bool) -> Any:
-        takes_range_vectors = (method == "solve") != adjoint
+        """Apply `method`, "matmul" or "solve", of each operator to its block of rows.
+
+        `x` is a matrix with all rows, or a list with the rows of each block.
+        """
+        takes_range_vectors = (method == "solve") != adjoint  # else vectors of the domain
         if isinstance(x, list):
             pairs = zip(self._operators, x, strict=True)
             return [
@@ -88,6 +92,7 @@ class LinearOperatorBlockDiag(CombinedOperator):
         return concat(block_rows, -2)
 
     def _concat_vectors(self, vectors: list[Any]) -> Any:
+        """Join vectors [..., n] along the last dimension, broadcast to one batch shape."""
         batch_shape = self.batch_shape_tensor()
         shapes = [concat([batch_shape, get_item(shape(vector), slice(-1, None))], 0) for vector in vectors]
         return concat(
@@ -116,7 +121,7 @@ class LinearOperatorBlockDiag(CombinedOperator):
         return LinearOperatorBlockDiag([operator.inverse() for operator in self._operators], self.is_non_singular)
 
     def _linop_cholesky(self) -> LinearOperator:
-        return LinearOperatorBlockDiag([operator.cholesky() for operator in self._operators], True)
+        return LinearOperatorBlockDiag([operator.cholesky() for operator in self._operators], is_non_singular=True)
 
 
 def _is_number(value: Any) -> bool:

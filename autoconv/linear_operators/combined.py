@@ -15,9 +15,10 @@ Hints = tuple[Hint, Hint, Hint]  # is non-singular, is self-adjoint, is positive
 
 
 class CombinedOperator(LinearOperator):
-    """An operator that combines several; by default its name joins theirs by `_name_separator`.
+    """An operator that combines several. Its default name is their names, joined by `_name_separator`.
 
-    `_combine_sizes` computes the number of rows, or of columns, from those of the operators: their sum or product.
+    `_combine_sizes` computes the number of rows from those of the operators, and the number of columns likewise: their
+    sum or product.
     """
 
     _name_separator: ClassVar[str]
@@ -63,16 +64,19 @@ class CombinedOperator(LinearOperator):
         return batch_shape
 
 
-def combine_hints(operators: Sequence[LinearOperator], non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
-    """Return the hints; one that is not given holds if it holds for every operator."""
+def combine_hints(
+    operators: Sequence[LinearOperator], non_singular: Hint, self_adjoint: Hint, positive_definite: Hint
+) -> Hints:
+    """Return the hints in this order; one that is None is True if it is True for every operator."""
     return (
         _hint_of_all(operators, "is_non_singular") if non_singular is None else non_singular,
         _hint_of_all(operators, "is_self_adjoint") if self_adjoint is None else self_adjoint,
-        _hint_of_all(operators, "is_positive_definite") if positive is None else positive,
+        _hint_of_all(operators, "is_positive_definite") if positive_definite is None else positive_definite,
     )
 
 
 def _hint_of_all(operators: Sequence[LinearOperator], name: str) -> Hint:
+    """Return True if the hint of that name is True for every operator, else None."""
     return True if all(getattr(operator, name) for operator in operators) else None
 
 

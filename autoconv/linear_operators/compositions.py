@@ -116,7 +116,7 @@ class LinearOperatorAdjoint(LinearOperator):
         return self._operator.solve(rhs, adjoint=not adjoint, adjoint_arg=adjoint_arg)
 
     def _to_dense(self) -> Tensor:
-        return adjoint_of(self._operator.to_dense(), True)
+        return adjoint_of(self._operator.to_dense(), is_adjoint=True)
 
     def _determinant(self) -> Any:
         value = self._operator.determinant()
@@ -148,7 +148,10 @@ class LinearOperatorInversion(LinearOperator):
             raise ValueError("Linear operator is singular; it has no inverse.")
         self._operator = operator
         hints = _inherit_hints(operator, True, is_self_adjoint, is_positive_definite)
-        super().__init__(operator.dtype, None, *hints, True, name or f"{operator.name}_inv", {"operator": operator})
+        super().__init__(
+            operator.dtype, None, *hints, is_square=True, name=name or f"{operator.name}_inv",
+            parameters={"operator": operator},
+        )  # fmt: skip
 
     @property
     def operator(self) -> LinearOperator:
@@ -203,11 +206,9 @@ class LinearOperatorKronecker(CombinedOperator):
         batch_shape, column_count = get_item(sizes, slice(None, -2)), get_item(sizes, -1)
         batch_sizes = broadcast_dynamic_shape(batch_shape, self.batch_shape_tensor())
         result = broadcast_to(x, concat([batch_sizes, get_item(sizes, slice(-2, None))], 0))
+        takes_range_vectors = (method == "solve") != adjoint  # else vectors of the domain
         for operator in self._operators:
-            takes_range_vectors = (method == "solve") != adjoint
-            size = (
-                operator.range_dimension_tensor() if takes_range_vectors else operator.domain_dimension_tensor()
-            )
+            size = operator.range_dimension_tensor() if takes_range_vectors else operator.domain_dimension_tensor()
             split_rows = reshape(result, concat([batch_sizes, stack([size, -1])], 0))
             new_rows = getattr(operator, method)(split_rows, adjoint=adjoint)
             row_count = get_item(shape(new_rows), -2)
@@ -261,19 +262,20 @@ class LinearOperatorKronecker(CombinedOperator):
         return LinearOperatorKronecker([operator.inverse() for operator in self._operators], self.is_non_singular)
 
     def _linop_cholesky(self) -> LinearOperator:
-        return LinearOperatorKronecker([operator.cholesky() for operator in self._operators], True)
+        return LinearOperatorKronecker([operator.cholesky() for operator in self._operators], is_non_singular=True)
 
 
-def _inherit_hints(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
+def _inherit_hints(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint, positive_definite: Hint) -> Hints:
     """Return the hints in this order; those that are None are replaced by the operator's."""
     return (
         operator.is_non_singular if non_singular is None else non_singular,
         operator.is_self_adjoint if self_adjoint is None else self_adjoint,
-        operator.is_positive_definite if positive is None else positive,
+        operator.is_positive_definite if positive_definite is None else positive_definite,
     )
 
 
-def _product(left: LinearOperator, right: LinearOperator) -> LinearOperator:
+def _compose(left: LinearOperator, right: LinearOperator) -> LinearOperator:
+    """Return the product of two operators as one composition of their factors."""
     factors = [
         factor
         for operand in (left, right)
@@ -282,4 +284,4 @@ def _product(left: LinearOperator, right: LinearOperator) -> LinearOperator:
     return LinearOperatorComposition(factors)
 
 
-OPERATOR_MAKERS.update(adjoint=LinearOperatorAdjoint, inverse=LinearOperatorInversion, product=_product)
+OPERATOR_MAKERS.update(adjoint=LinearOperatorAdjoint, inverse=LinearOperatorInversion, product=_compose)

@@ -77,8 +77,9 @@ class LinearOperatorLowerTriangular(LinearOperator):
             raise ValueError("Only square lower triangular operators supported at this time.")
         self._tril = variable_or_tensor(tril)
         super().__init__(
-            self._tril.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name, {"tril": tril}
-        )
+            self._tril.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square=True, name=name,
+            parameters={"tril": tril},
+        )  # fmt: skip
 
     @property
     def tril(self) -> Any:
@@ -98,10 +99,10 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         matrix: Any = self._to_dense()
-        right: Any = adjoint_of(rhs, adjoint_arg)
-        batch_shape = broadcast_dynamic_shape(shape(matrix)[:-2], shape(right)[:-2])
-        matrix, right = (broadcast_to(x, concat([batch_shape, shape(x)[-2:]], 0)) for x in (matrix, right))
-        return triangular_solve(matrix, right, lower=True, adjoint=adjoint)
+        right_side: Any = adjoint_of(rhs, adjoint_arg)
+        batch_shape = broadcast_dynamic_shape(shape(matrix)[:-2], shape(right_side)[:-2])
+        matrix, right_side = (broadcast_to(x, concat([batch_shape, shape(x)[-2:]], 0)) for x in (matrix, right_side))
+        return triangular_solve(matrix, right_side, lower=True, adjoint=adjoint)
 
     def _diag_part(self) -> Any:
         return diag_part(self._tril)
@@ -138,13 +139,15 @@ class LinearOperatorTridiag(LinearOperator):
                              f"Found : {diagonals_format}.")  # fmt: skip
         self._diagonals_format = diagonals_format
         is_sequence = diagonals_format == "sequence"
-        self._diagonals: Any = list(map(variable_or_tensor, diagonals)) if is_sequence else variable_or_tensor(
-            diagonals
-        )
+        self._diagonals: Any
+        if is_sequence:
+            self._diagonals = list(map(variable_or_tensor, diagonals))
+        else:
+            self._diagonals = variable_or_tensor(diagonals)
         main_diagonal: Any = self._diagonals[1] if is_sequence else self._diagonals
         super().__init__(
-            main_diagonal.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
-            {"diagonals": diagonals, "diagonals_format": diagonals_format},
+            main_diagonal.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square=True,
+            name=name, parameters={"diagonals": diagonals, "diagonals_format": diagonals_format},
         )  # fmt: skip
 
     @property
@@ -156,12 +159,12 @@ class LinearOperatorTridiag(LinearOperator):
         return self._diagonals_format
 
     def _split_diagonals(self) -> tuple[Any, Any, Any]:
-        """Return the three diagonals, each with n elements."""
+        """Return the diagonals above, on and below the main one, each padded with zeros to n elements."""
         diagonals: Any = self._diagonals
         if self._diagonals_format == "sequence":
             above, middle, below = (convert_to_tensor(diagonal) for diagonal in diagonals)
-            is_short = above.shape[-1] != middle.shape[-1]
-            return (_pad(above, 0, 1), middle, _pad(below, 1, 0)) if is_short else (above, middle, below)
+            needs_padding = above.shape[-1] != middle.shape[-1]
+            return (_pad(above, 0, 1), middle, _pad(below, 1, 0)) if needs_padding else (above, middle, below)
         if self._diagonals_format == "matrix":
             return (
                 _pad(diag_part(diagonals, k=1), 0, 1),
@@ -171,30 +174,33 @@ class LinearOperatorTridiag(LinearOperator):
         return tuple(get_item(diagonals, (..., row, slice(None))) for row in range(3))  # type: ignore[return-value]
 
     def _shape(self) -> TensorShape:
-        middle = self._split_diagonals()[1]
+        _, middle, _ = self._split_diagonals()
         return middle.shape.concatenate([middle.shape[-1]])
 
     def _shape_tensor(self) -> Tensor:
-        sizes: Any = shape(self._split_diagonals()[1])
+        _, middle, _ = self._split_diagonals()
+        sizes: Any = shape(middle)
         return concat([sizes, sizes[-1:]], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         above, middle, below = self._split_diagonals()
-        right: Any = adjoint_of(x, adjoint_arg)
+        right_side: Any = adjoint_of(x, adjoint_arg)
         if adjoint:
             conjugate_above, conjugate_below = conj(above), conj(below)
             above, below = _pad(conjugate_below[..., 1:], 0, 1), _pad(conjugate_above[..., :-1], 1, 0)
             middle = conj(middle)
-        zero_row = zeros_like(right[..., :1, :])
-        next_rows = concat([right[..., 1:, :], zero_row], -2)
-        previous_rows = concat([zero_row, right[..., :-1, :]], -2)
-        return above[..., None] * next_rows + middle[..., None] * right + below[..., None] * previous_rows
+        zero_row = zeros_like(right_side[..., :1, :])
+        next_rows = concat([right_side[..., 1:, :], zero_row], -2)
+        previous_rows = concat([zero_row, right_side[..., :-1, :]], -2)
+        return above[..., None] * next_rows + middle[..., None] * right_side + below[..., None] * previous_rows
 
     def _diag_part(self) -> Any:
-        return self._split_diagonals()[1]
+        _, middle, _ = self._split_diagonals()
+        return middle
 
 
 def _pad(x: Any, before: int, after: int) -> Any:
+    """Add that many zeros before and after the elements of the last dimension."""
     return pad(x, [*([[0, 0]] * (x.shape.rank - 1)), [before, after]])
 
 

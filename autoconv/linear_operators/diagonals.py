@@ -40,8 +40,9 @@ class LinearOperatorDiag(LinearOperator):
         if is_square is False:
             raise ValueError("Only square diagonal operators currently supported.")
         super().__init__(
-            self._diag.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name, {"diag": diag}
-        )
+            self._diag.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square=True, name=name,
+            parameters={"diag": diag},
+        )  # fmt: skip
 
     @property
     def diag(self) -> Any:
@@ -56,6 +57,7 @@ class LinearOperatorDiag(LinearOperator):
         return concat([sizes, sizes[-1:]], 0)
 
     def _column_factor(self, adjoint: bool) -> Any:
+        """Return the diagonals, for the adjoint their conjugates, as columns [..., n, 1], by which rows are scaled."""
         factor: Any = convert_to_tensor(self._diag)
         return (conj(factor) if adjoint else factor)[..., None]
 
@@ -97,7 +99,8 @@ class LinearOperatorDiag(LinearOperator):
         return LinearOperatorDiag(inverse, self.is_non_singular, self.is_self_adjoint, self._positive_definite_hint)
 
     def _linop_cholesky(self) -> LinearOperator:
-        return LinearOperatorDiag(apply("sqrt", self._diag), True, self.is_self_adjoint, True)
+        root = apply("sqrt", self._diag)
+        return LinearOperatorDiag(root, True, self.is_self_adjoint, is_positive_definite=True)
 
 
 class LinearOperatorScaledIdentity(LinearOperator):
@@ -118,8 +121,8 @@ class LinearOperatorScaledIdentity(LinearOperator):
         if not self._multiplier.dtype.is_complex:
             is_self_adjoint = True
         super().__init__(
-            self._multiplier.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
-            {"num_rows": num_rows, "multiplier": multiplier},
+            self._multiplier.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square=True,
+            name=name, parameters={"num_rows": num_rows, "multiplier": multiplier},
         )  # fmt: skip
 
     @property
@@ -136,6 +139,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return concat([shape(self._multiplier), [rows, rows]], 0)
 
     def _matrix_factor(self, adjoint: bool) -> Any:
+        """Return the multipliers, for the adjoint their conjugates, as [..., 1, 1], by which matrices are scaled."""
         factor: Any = convert_to_tensor(self._multiplier)
         return (conj(factor) if adjoint else factor)[..., None, None]
 
@@ -146,7 +150,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return adjoint_of(rhs, adjoint_arg) / self._matrix_factor(adjoint)
 
     def _diag_part(self) -> Any:
-        return self._matrix_factor(False)[..., 0] * ones([self._num_rows], self.dtype)
+        return self._matrix_factor(adjoint=False)[..., 0] * ones([self._num_rows], self.dtype)
 
     def _to_dense(self) -> Tensor:
         return diag(self._diag_part())
@@ -155,6 +159,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return _add_on_diagonal(x, self._diag_part())
 
     def _row_count(self) -> Any:
+        """Return the number of rows as a tensor of the operator's dtype."""
         return convert_to_tensor(self._num_rows, self.dtype)
 
     def _determinant(self) -> Any:
@@ -208,15 +213,17 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
         operator_dtype = float32 if dtype is None else as_dtype(dtype)
         batch_sizes = [] if batch_shape is None else batch_shape
         multiplier = ones(batch_sizes, operator_dtype)
-        super().__init__(num_rows, multiplier, True, True, True, is_square, assert_proper_shapes, name)
+        super().__init__(
+            num_rows, multiplier, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name=name
+        )
         self._parameters = {"num_rows": num_rows, "batch_shape": batch_shape, "dtype": dtype}
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right: Any = adjoint_of(x, adjoint_arg)
+        right_side: Any = adjoint_of(x, adjoint_arg)
         if self.batch_shape.rank == 0:
-            return right
-        batch_sizes = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right)[:-2])
-        return broadcast_to(right, concat([batch_sizes, shape(right)[-2:]], 0))
+            return right_side
+        batch_sizes = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right_side)[:-2])
+        return broadcast_to(right_side, concat([batch_sizes, shape(right_side)[-2:]], 0))
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._matmul(rhs, adjoint, adjoint_arg)
@@ -249,26 +256,30 @@ class LinearOperatorZeros(LinearOperator):
     ) -> None:  # fmt: skip
         if is_non_singular or is_positive_definite:
             raise ValueError("A zero operator is never non-singular or positive-definite.")
-        self._sizes = num_rows, num_rows if num_columns is None else num_columns
+        self._rows, self._columns = num_rows, num_rows if num_columns is None else num_columns
         self._batch_sizes = [] if batch_shape is None else batch_shape
         operator_dtype = float32 if dtype is None else as_dtype(dtype)
         has_square_shape = num_columns is None or num_columns is num_rows
-        super().__init__(operator_dtype, None, False, is_self_adjoint if has_square_shape else None, False, None, name,
-                         {"num_rows": num_rows, "num_columns": num_columns, "batch_shape": batch_shape})  # fmt: skip
+        super().__init__(
+            operator_dtype, None, is_non_singular=False, is_self_adjoint=is_self_adjoint if has_square_shape else None,
+            is_positive_definite=False, name=name,
+            parameters={"num_rows": num_rows, "num_columns": num_columns, "batch_shape": batch_shape},
+        )  # fmt: skip
         self._square_hint = has_square_shape or None
 
     def _shape(self) -> TensorShape:
-        known_sizes = [static_value(size) for size in self._sizes]
+        matrix_sizes = map(static_value, (self._rows, self._columns))
         batch_sizes = TensorShape(static_sizes(convert_to_tensor(self._batch_sizes, "int32")))
-        return batch_sizes.concatenate([None if size is None else int(size) for size in known_sizes])
+        return batch_sizes.concatenate([None if size is None else int(size) for size in matrix_sizes])
 
     def _shape_tensor(self) -> Tensor:
-        return concat([convert_to_tensor(self._batch_sizes, "int32"), list(self._sizes)], 0)
+        return concat([convert_to_tensor(self._batch_sizes, "int32"), [self._rows, self._columns]], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right: Any = adjoint_of(x, adjoint_arg)
-        batch_sizes = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right)[:-2])
-        return zeros(concat([batch_sizes, [self._sizes[1 if adjoint else 0]], shape(right)[-1:]], 0), self.dtype)
+        right_side: Any = adjoint_of(x, adjoint_arg)
+        batch_sizes = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right_side)[:-2])
+        row_count = self._columns if adjoint else self._rows
+        return zeros(concat([batch_sizes, [row_count], shape(right_side)[-1:]], 0), self.dtype)
 
     def _to_dense(self) -> Tensor:
         return zeros(self.shape_tensor(), self.dtype)
@@ -277,14 +288,14 @@ class LinearOperatorZeros(LinearOperator):
         return x
 
     def _diag_part(self) -> Any:
-        rows, columns = (convert_to_tensor(size) for size in self._sizes)
-        return zeros(concat([self.batch_shape_tensor(), [apply("minimum", rows, columns)]], 0), self.dtype)
+        length = apply("minimum", convert_to_tensor(self._rows), convert_to_tensor(self._columns))
+        return zeros(concat([self.batch_shape_tensor(), [length]], 0), self.dtype)
 
     def _determinant(self) -> Any:
         return zeros(self.batch_shape_tensor(), self.dtype)
 
     def _linop_adjoint(self) -> LinearOperator:
-        return LinearOperatorZeros(self._sizes[1], self._sizes[0], self._batch_sizes, self.dtype)
+        return LinearOperatorZeros(self._columns, self._rows, self._batch_sizes, self.dtype)
 
 
 def _add_on_diagonal(x: Any, diagonal: Any) -> Any:
@@ -293,4 +304,5 @@ def _add_on_diagonal(x: Any, diagonal: Any) -> Any:
 
 
 def _may_broadcast(x: Any, diagonal: Any) -> bool:
+    """Return whether the batch shapes of matrices and of diagonals may differ."""
     return x.shape.rank is None or diagonal.shape.rank is None or x.shape[:-1] != diagonal.shape

@@ -48,28 +48,32 @@ def conjugate_gradient(
         raise ValueError("Expected a self-adjoint, positive definite operator.")
     right_side = convert_to_tensor(rhs)
     start = zeros_like(right_side) if x is None else convert_to_tensor(x)
-    residual = right_side if x is None else right_side - operator.matvec(start)
-    direction = residual if preconditioner is None else preconditioner.matvec(residual)
+    first_residual = right_side if x is None else right_side - operator.matvec(start)
+    first_direction = first_residual if preconditioner is None else preconditioner.matvec(first_residual)
     limit = tol * norm(right_side, axis=-1)
 
-    def may_continue(iteration: Tensor, _: Tensor, r: Tensor, p: Tensor, gamma: Tensor) -> Any:
-        return apply("logical_and", iteration < max_iter, reduce_any(norm(r, axis=-1) > limit))
+    def may_continue(iteration: Tensor, _: Tensor, residual: Tensor, *__: Tensor) -> Any:
+        return apply("logical_and", iteration < max_iter, reduce_any(norm(residual, axis=-1) > limit))
 
-    def step(iteration: Tensor, solution: Tensor, r: Tensor, p: Tensor, gamma: Tensor) -> tuple[Any, ...]:
-        operator_p = operator.matvec(p)
-        step_length = expand_dims(gamma / _dot(p, operator_p), -1)
-        new_residual = r - step_length * operator_p
+    def step(
+        iteration: Tensor, solution: Tensor, residual: Tensor, direction: Tensor, gamma: Tensor
+    ) -> tuple[Any, ...]:
+        image = operator.matvec(direction)
+        step_length = expand_dims(gamma / _dot(direction, image), -1)
+        new_residual = residual - step_length * image
         preconditioned_residual = new_residual if preconditioner is None else preconditioner.matvec(new_residual)
         new_gamma = _dot(new_residual, preconditioned_residual)
-        new_direction = preconditioned_residual + expand_dims(new_gamma / gamma, -1) * p
-        return iteration + 1, solution + step_length * p, new_residual, new_direction, new_gamma
+        new_direction = preconditioned_residual + expand_dims(new_gamma / gamma, -1) * direction
+        return iteration + 1, solution + step_length * direction, new_residual, new_direction, new_gamma
 
-    state = (convert_to_tensor(0), start, residual, direction, _dot(residual, direction))
+    first_gamma = _dot(first_residual, first_direction)
+    state = (convert_to_tensor(0), start, first_residual, first_direction, first_gamma)
     return ConjugateGradientState(*while_loop(may_continue, step, state))
 
 
-def _dot(a: Tensor, b: Tensor) -> Any:
-    return reduce_sum(apply("conj", a) * b if a.dtype.is_complex else a * b, axis=-1)
+def _dot(x: Tensor, y: Tensor) -> Any:
+    """Return the inner products of vectors, linear in y."""
+    return reduce_sum(apply("conj", x) * y if x.dtype.is_complex else x * y, axis=-1)
 
 
 __all__ = ["conjugate_gradient"]

@@ -27,7 +27,10 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):
-    """The operator `base_operator` + U D Vᴴ, with narrow matrices U and V (U by default) and a diagonal D (of ones).
+    """The operator `base_operator` + U D Vᴴ, with narrow matrices U and V, and a diagonal matrix D.
+
+    By default V is U, and D the identity.
+
 
     Solutions and determinants are computed from those of the base operator and of small matrices (Woodbury's formula).
 
@@ -82,39 +85,40 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def _shape_tensor(self) -> Tensor:
         return shape(self._to_dense())
 
-    def _scale_by_diagonal(self, x: Any, inverse: bool = False, adjoint: bool = False) -> Any:
+    def _scale_by_diagonal(self, x: Any, adjoint: bool) -> Any:
+        """Multiply matrices by D, or by its adjoint."""
         if self._diag is None:
             return x
         factor: Any = convert_to_tensor(self._diag)
-        factor = (conj(factor) if adjoint else factor)[..., None]
-        return x / factor if inverse else factor * x
+        return (conj(factor) if adjoint else factor)[..., None] * x
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right = adjoint_of(x, adjoint_arg)
+        right_side = adjoint_of(x, adjoint_arg)
         outer, inner = (self._v, self._u) if adjoint else (self._u, self._v)
-        update = matmul(outer, self._scale_by_diagonal(matmul(inner, right, adjoint_a=True), adjoint=adjoint))
-        return self._base.matmul(right, adjoint=adjoint) + update
+        update = matmul(outer, self._scale_by_diagonal(matmul(inner, right_side, adjoint_a=True), adjoint=adjoint))
+        return self._base.matmul(right_side, adjoint=adjoint) + update
 
     def _capacitance(self) -> Any:
         """Return D⁻¹ + Vᴴ L⁻¹ U, where L is the base operator; it has as many rows as U has columns."""
-        product_in_rank: Any = matmul(self._v, self._base.solve(convert_to_tensor(self._u)), adjoint_a=True)
+        small_product: Any = matmul(self._v, self._base.solve(convert_to_tensor(self._u)), adjoint_a=True)
         if self._diag is None:
-            return product_in_rank + LinearOperatorIdentity(shape(product_in_rank)[-1], dtype=self.dtype).to_dense()
-        return product_in_rank + diag(apply("reciprocal", self._diag))
+            return small_product + LinearOperatorIdentity(shape(small_product)[-1], dtype=self.dtype).to_dense()
+        return small_product + diag(apply("reciprocal", self._diag))
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right = adjoint_of(rhs, adjoint_arg)
-        base_solution: Any = self._base.solve(right, adjoint=adjoint)
+        right_side = adjoint_of(rhs, adjoint_arg)
+        base_solution: Any = self._base.solve(right_side, adjoint=adjoint)
         outer, inner = (self._v, self._u) if adjoint else (self._u, self._v)
         correction = solve(self._capacitance(), matmul(inner, base_solution, adjoint_a=True), adjoint=adjoint)
         return base_solution - self._base.solve(matmul(outer, correction), adjoint=adjoint)
 
     def _determinant(self) -> Any:
-        value = self._base.determinant() * det(self._capacitance())
-        return value if self._diag is None else value * reduce_prod(self._diag, axis=-1)
+        result = self._base.determinant() * det(self._capacitance())
+        return result if self._diag is None else result * reduce_prod(self._diag, axis=-1)
 
     def _log_abs_determinant(self) -> Any:
-        result = self._base.log_abs_determinant() + slogdet(self._capacitance())[1]
+        _, log_abs_capacitance = slogdet(self._capacitance())
+        result = self._base.log_abs_determinant() + log_abs_capacitance
         if self._diag is None:
             return result
         return result + reduce_sum(apply("log", apply("abs", self._diag)), axis=-1)
@@ -145,7 +149,10 @@ class LinearOperatorHouseholder(LinearOperator):
         if is_self_adjoint is False or is_positive_definite or is_non_singular is False or is_square is False:
             raise ValueError("A Householder operator is always self adjoint, square and non-singular, never positive.")
         self._axis = variable_or_tensor(reflection_axis)
-        super().__init__(self._axis.dtype, None, True, True, None, True, name, {"reflection_axis": reflection_axis})
+        super().__init__(
+            self._axis.dtype, None, is_non_singular=True, is_self_adjoint=True, is_square=True, name=name,
+            parameters={"reflection_axis": reflection_axis},
+        )  # fmt: skip
 
     @property
     def reflection_axis(self) -> Any:
@@ -160,11 +167,11 @@ class LinearOperatorHouseholder(LinearOperator):
         return concat([sizes, sizes[-1:]], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right: Any = adjoint_of(x, adjoint_arg)
+        right_side: Any = adjoint_of(x, adjoint_arg)
         normal: Any = convert_to_tensor(self._axis)
         length = apply("sqrt", reduce_sum(apply("square", apply("abs", normal)), axis=-1, keepdims=True))
         unit = (normal / cast(length, normal.dtype))[..., None]
-        return right - 2.0 * unit * matmul(unit, right, adjoint_a=True)
+        return right_side - 2.0 * unit * matmul(unit, right_side, adjoint_a=True)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._matmul(rhs, adjoint, adjoint_arg)
@@ -196,8 +203,9 @@ class LinearOperatorPermutation(LinearOperator):
         if not self._perm.dtype.is_integer:
             raise TypeError(f"Argument perm must be integer dtype. Found: {self._perm.dtype}")
         super().__init__(
-            as_dtype(dtype), None, True, is_self_adjoint, is_positive_definite, True, name, {"perm": perm}
-        )
+            as_dtype(dtype), None, True, is_self_adjoint, is_positive_definite, is_square=True, name=name,
+            parameters={"perm": perm},
+        )  # fmt: skip
 
     @property
     def perm(self) -> Any:
@@ -212,11 +220,11 @@ class LinearOperatorPermutation(LinearOperator):
         return concat([sizes, sizes[-1:]], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right = adjoint_of(x, adjoint_arg)
+        right_side = adjoint_of(x, adjoint_arg)
         order = argsort(self._perm, axis=-1) if adjoint else self._perm
         if self.batch_shape.rank == 0:
-            return gather(right, order, axis=-2)
-        return matmul(self._one_hot_rows(order), right)
+            return gather(right_side, order, axis=-2)
+        return matmul(self._one_hot_rows(order), right_side)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._matmul(rhs, not adjoint, adjoint_arg)
@@ -225,6 +233,7 @@ class LinearOperatorPermutation(LinearOperator):
         return self._one_hot_rows(self._perm)
 
     def _one_hot_rows(self, order: Any) -> Tensor:
+        """Return the matrices whose row i has its 1 in column order[i]."""
         size: Any = self.domain_dimension_tensor()
         return one_hot(order, size, dtype=self.dtype)
 
@@ -251,8 +260,8 @@ class LinearOperatorToeplitz(LinearOperator):
             raise ValueError("Only square Toeplitz operators currently supported.")
         self._col, self._row = variable_or_tensor(col), variable_or_tensor(row)
         super().__init__(
-            self._row.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
-            {"col": col, "row": row},
+            self._row.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square=True, name=name,
+            parameters={"col": col, "row": row},
         )  # fmt: skip
 
     @property
@@ -312,8 +321,8 @@ class LinearOperatorCirculant(LinearOperator):
         if not self._spectrum.dtype.is_complex and is_self_adjoint is None:
             is_self_adjoint = True
         super().__init__(
-            as_dtype(input_output_dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
-            {"spectrum": spectrum, "input_output_dtype": input_output_dtype},
+            as_dtype(input_output_dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square=True,
+            name=name, parameters={"spectrum": spectrum, "input_output_dtype": input_output_dtype},
         )  # fmt: skip
 
     @property
@@ -325,8 +334,8 @@ class LinearOperatorCirculant(LinearOperator):
         return 1
 
     def _complex_spectrum(self) -> Any:
-        out_dtype = "complex128" if self._spectrum.dtype.real_dtype.size == 8 else "complex64"
-        return cast(self._spectrum, out_dtype)
+        is_double = self._spectrum.dtype.real_dtype.size == 8
+        return cast(self._spectrum, "complex128" if is_double else "complex64")
 
     def convolution_kernel(self, name: str = "convolution_kernel") -> Tensor:
         """Return the first columns of the matrices."""
@@ -341,10 +350,10 @@ class LinearOperatorCirculant(LinearOperator):
         return concat([sizes, sizes[-1:]], 0)
 
     def _multiply_frequencies(self, x: Any, factor: Any) -> Any:
-        """Multiply in the space of frequencies, along the rows."""
-        rows: Any = adjoint_of(cast(x, factor.dtype), True)
+        """Multiply the Fourier transforms of the columns of `x` by `factor`, [..., n], and transform them back."""
+        rows: Any = adjoint_of(cast(x, factor.dtype), is_adjoint=True)
         product = ifft(fft(conj(rows)) * expand_dims(factor, -2))
-        return cast(conj(adjoint_of(product, True)), self.dtype)
+        return cast(conj(adjoint_of(product, is_adjoint=True)), self.dtype)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         spectrum = self._complex_spectrum()

@@ -1,4 +1,4 @@
-"""Tables of keys and values."""
+"""Lookup tables: values by keys, from tensors or text files."""
 
 from autoconv.api.lookup.initializers import KeyValueTensorInitializer, TextFileIndex, TextFileInitializer
 from autoconv.api.lookup.static_tables import StaticHashTable, StaticVocabularyTable

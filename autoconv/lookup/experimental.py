@@ -1,4 +1,4 @@
-"""Tables that change."""
+"""Lookup tables whose entries a program can change."""
 
 from autoconv.api.lookup.mutable_tables import DenseHashTable, MutableHashTable
 

@@ -25,9 +25,9 @@ def export(
     """Return a function for arguments of these specs as an `onnx.ModelProto`.
 
     With `path` the model is also written there, with a checksum. `specs` are TensorSpecs, texts such as "float32[n,3]",
-    or Python's values, which the model keeps; sizes that are None, or names, stay open. A function that is not
-    decorated is put under the contract. Lists that the graph makes have at most `capacity` elements: a longer one sets
-    the error output. Raises GraphUnfit, which names the op and its place, for what ONNX has no form for, and
+    or Python's values, which are constants of the model; sizes that are None, or names, stay open. A function that is
+    not decorated is traced under `contract`. Lists that the graph makes have at most `capacity` elements: a longer one
+    sets the error output. Raises GraphUnfit, with the op and its place, for an op that ONNX has no form for, and
     AutoconvError where the package onnx is missing.
 
     >>> model = autoconv.onnx.export(lambda x: x * 2.0, autoconv.TensorSpec([None], autoconv.float32))
@@ -37,12 +37,12 @@ def export(
     trace = trace_function(function, specs, contract)
     concrete = trace.concrete
     graph = prepare(trace.graph, trace.types)
-    start = len(graph.parameters) - len(concrete.captures)
+    first_capture = len(graph.parameters) - len(concrete.captures)
     has_writes = bool(graph.effects & Effects.WRITE)
-    constants = {
-        start + i: np.asarray(capture.value if isinstance(capture, Storage) else getattr(capture, "_array", capture))
-        for i, capture in enumerate(concrete.captures)
-        if not (has_writes and isinstance(graph.parameters[start + i].type, ResourceType))
+    constants = {  # by the positions of parameters
+        i: np.asarray(capture.value if isinstance(capture, Storage) else getattr(capture, "_array", capture))
+        for i, capture in enumerate(concrete.captures, first_capture)
+        if not (has_writes and isinstance(graph.parameters[i].type, ResourceType))
     }
     with trace.located_refusals():
         model = to_onnx(graph, capacity, constants)

@@ -20,7 +20,7 @@ from autoconv.runtime.annotations import TensorLike
 
 
 def load(model: Any) -> Model:
-    """Return an ONNX model, given as a path, bytes or a ModelProto, as a callable that ONNX Runtime runs.
+    """Return an ONNX model, a path, bytes or a ModelProto, as a callable that ONNX Runtime runs.
 
     Raises AutoconvError where onnxruntime is missing or refuses the model, and DataLossError for a file of `export`
     that is damaged.
@@ -86,6 +86,7 @@ class Model:
         return values[0] if len(values) == 1 else tuple(values)
 
     def _run(self, feeds: Mapping[str, Any]) -> list[Any]:
+        """Return the outputs for the inputs in `feeds` as arrays; bfloat16 needs ONNX Runtime's own class of values."""
         if _BFLOAT16 not in self._types.values():
             return list(self._session.run(None, feeds))
         value_class = import_module("onnxruntime").OrtValue
@@ -99,6 +100,7 @@ class Model:
         return [_as_array(value) for value in self._session.run_with_ort_values(None, arguments)]
 
     def _raise_error_output(self, results: Mapping[str, Any]) -> None:
+        """Raise InvalidArgumentError if the error output has the number of a place that failed."""
         number = int(results.get(ERROR_OUTPUT, 0))
         if number:
             places = self._session.get_modelmeta().custom_metadata_map
@@ -109,7 +111,7 @@ _BFLOAT16, _BFLOAT16_NUMBER = "tensor(bfloat16)", 16  # the type in models, and 
 
 
 def _as_array(value: Any) -> Any:
-    """Return an array of ONNX Runtime's, whose own conversion lacks bfloat16."""
+    """Convert a value of ONNX Runtime to an array; its own conversion lacks bfloat16."""
     if value.data_type() != _BFLOAT16:
         return value.numpy()
     shape = tuple(value.shape())
@@ -118,4 +120,5 @@ def _as_array(value: Any) -> Any:
 
 
 def _as_input(value: object) -> Any:
+    """Return a tensor, or another value, as an array."""
     return np.asarray(getattr(value, "_array", value))

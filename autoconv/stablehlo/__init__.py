@@ -2,7 +2,8 @@
 
 A module has one function, `main`. Its parameters are the arguments in order, flattened, then the variables and arrays
 from outside that the function uses. Its results are the function's, then the new contents of the variables and arrays
-that it writes, and at last an int32: 0, or the number of the place that failed first (see `Module.places`).
+that it writes. The last result is the error word, an int32: 0, or the number of the place that failed first (see
+`Module.places`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from autoconv.tracing.views.portable import as_stablehlo
 def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "function") -> Module:
     """Return a function for arguments of these specs as a StableHLO module.
 
-    `specs` are TensorSpecs, texts such as "float32[n,3]", or Python's values, which the module keeps. Sizes that
-    are None, or names, stay `?` in the text; sizes of one name, and sizes that meet, are taken to be equal. `contract`
-    applies to a function that is not decorated. Lists that the graph makes, also those of gradients
-    through loops, have at most `capacity` elements: a longer one sets the error word. Raises GraphUnfit, which
-    names the op and its place, for what has no form.
+    `specs` are TensorSpecs, texts such as "float32[n,3]", or Python's values, which are constants of the module. Sizes
+    that are None, or names, stay `?` in the text. Sizes of one name are taken to be equal, as are sizes that an op
+    requires to be equal. A function that is not decorated is traced under `contract`. Lists that the graph makes, also
+    those of gradients through loops, have at most `capacity` elements: a longer one sets the error word. Raises
+    GraphUnfit, with the op and its place, for an op that has no form.
 
     >>> @autoconv.function
     ... def halved(x):
@@ -44,6 +45,7 @@ def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "func
 
 
 def _write_recorded(graph: Graph, capacity: int) -> Module:
+    """Return a graph, as it was recorded, as a module."""
     return as_stablehlo(make_sorts_stable(replace_generators(graph)), capacity)
 
 

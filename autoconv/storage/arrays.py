@@ -1,7 +1,7 @@
 """Named arrays in one safetensors file, with records that describe and check them.
 
-safetensors has no complex numbers, no text, and no checksums; NumPy has no bfloat16 for it to return. So every array
-is stored as plain numbers, and its record holds the dtype, the shape and a checksum of the stored bytes.
+safetensors has no complex numbers, no text, and no checksums, and it cannot return bfloat16 as a dtype of NumPy. So
+every array is stored as plain numbers, and its record has the dtype, the shape and a checksum of the stored bytes.
 """
 
 from __future__ import annotations
@@ -38,24 +38,28 @@ def write_arrays(
 ) -> dict[str, ArrayRecord]:
     """Write the arrays to a safetensors file, completely or not at all; return their records.
 
-    The arrays have any memory order, and numbers, bools or text (bytes objects). `metadata_of` returns texts for the
-    head of the file. Raises TypeError for other dtypes, OSError where the file cannot be written, and ImportError
-    without the package safetensors.
+    The arrays contain numbers, bools or text (bytes objects), in any memory order. `metadata_of(records)` returns
+    texts for the head of the file. Raises TypeError for other dtypes, OSError where the file cannot be written, and
+    ImportError without the package safetensors.
     """
     library = _import_safetensors()
     stored_arrays: dict[str, np.ndarray] = {}
     records: dict[str, ArrayRecord] = {}
     for name, array in arrays.items():
         dtype = as_dtype(array.dtype)
-        parts = _encode_array(name, array, dtype)
-        stored_arrays.update(parts)
-        records[name] = {"dtype": dtype.name, "shape": list(array.shape), "checksum": _checksum(*parts.values())}
+        encoded_arrays = _encode_array(name, array, dtype)
+        stored_arrays.update(encoded_arrays)
+        checksum = _checksum(*encoded_arrays.values())
+        records[name] = {"dtype": dtype.name, "shape": list(array.shape), "checksum": checksum}
     with replacing(path) as temporary:
         try:
             library.numpy.save_file(stored_arrays, temporary, metadata_of(records))
         except library.SafetensorError as error:
-            match = re.search(r"os error (\d+)", str(error))
-            raise (OSError(int(match[1]), os.strerror(int(match[1]))) if match else error) from None
+            system_error = re.search(r"os error (\d+)", str(error))
+            if system_error is None:
+                raise
+            number = int(system_error[1])
+            raise OSError(number, os.strerror(number)) from None
     return records
 
 
@@ -92,28 +96,30 @@ class ArrayFile:
         if record is None:
             raise NotFoundError(f"Key {name} not found in {self.path}.")
         dtype = as_dtype(record["dtype"])
-        names = [name, name + _LENGTHS] if dtype.is_string else [name]
-        parts = [self._read_stored(part) for part in names]
-        if _checksum(*parts) != record["checksum"]:
+        stored_names = [name, name + _LENGTHS] if dtype.is_string else [name]
+        stored_arrays = list(map(self._read_stored, stored_names))
+        if _checksum(*stored_arrays) != record["checksum"]:
             raise DataLossError(f"{self.path} is damaged: the checksum of {name} differs from its numbers.")
         try:
-            return _decode_array(parts, dtype, tuple(record["shape"]))
+            return _decode_array(stored_arrays, dtype, tuple(record["shape"]))
         except ValueError as error:
             raise DataLossError(f"{self.path} is damaged: {name}: {error}") from None
 
     def _read_stored(self, name: str) -> np.ndarray:
+        """Return an array as it is stored, under the name in the file."""
         file = self._open_file(name)
         with _damage_as_data_loss(self.path, name):
             return np.asarray(file.get_tensor(name))
 
     def _open_file(self, part: str) -> Any:
+        """Return the open file; errors name `part`, the part that is read first."""
         if self._file is None:
             self._file = _open_safetensors(self.path, part)
         return self._file
 
 
 def _open_safetensors(path: str, part: str = "head") -> Any:
-    """Return a safetensors file; an error of the library is a DataLossError for the part."""
+    """Open a safetensors file; raises NotFoundError, or DataLossError that names the part."""
     library = _import_safetensors()
     if not os.path.isfile(path):
         raise NotFoundError(f"{path}: there is no such file.")
@@ -123,7 +129,7 @@ def _open_safetensors(path: str, part: str = "head") -> Any:
 
 @contextlib.contextmanager
 def _damage_as_data_loss(path: str, part: str) -> Iterator[None]:
-    """Turn an exception of the library in the block into a DataLossError for the part."""
+    """Turn an exception of the library in the `with` block into a DataLossError that names the part."""
     try:
         yield
     except Exception as error:  # the library raises several classes of its own, all of them for damage
@@ -131,7 +137,7 @@ def _damage_as_data_loss(path: str, part: str) -> Iterator[None]:
 
 
 def _encode_array(name: str, array: np.ndarray, dtype: DType) -> dict[str, np.ndarray]:
-    """Return the stored form of an array, by name: contiguous arrays of dtypes that safetensors has."""
+    """Return the contiguous arrays, by names in the file, that store an array: in dtypes that safetensors has."""
     if dtype.is_string:
         texts = [bytes(text) for text in array.ravel()]
         lengths = np.array([len(text) for text in texts], np.int64)
@@ -149,24 +155,27 @@ _SAFETENSORS_DTYPES = {
 }  # fmt: skip
 
 
-def _decode_array(parts: list[np.ndarray], dtype: DType, shape: tuple[int, ...]) -> np.ndarray:
+def _decode_array(stored_arrays: list[np.ndarray], dtype: DType, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the array that `_encode_array` stored; raises ValueError where sizes do not fit."""
     if dtype.is_string:
-        texts, lengths = parts
+        characters, lengths = stored_arrays
         end_positions = np.cumsum(lengths)
-        data = texts.tobytes()
+        data = characters.tobytes()
         has_other_size = bool(end_positions.size) and end_positions[-1] != len(data)
         if lengths.size != math.prod(shape) or (lengths < 0).any() or has_other_size:
             raise ValueError("the lengths of its texts do not fit")
         result = np.empty(lengths.size, object)
         result[:] = [data[end - length : end] for end, length in zip(end_positions, lengths, strict=True)]
         return result.reshape(shape)
-    return parts[0].view(dtype.numpy).reshape(shape)
+    (numbers,) = stored_arrays
+    return numbers.view(dtype.numpy).reshape(shape)
 
 
-def _checksum(*parts: np.ndarray) -> int:
+def _checksum(*stored_arrays: np.ndarray) -> int:
+    """Return the CRC-32 of the bytes of the arrays, one after another."""
     checksum = 0
-    for part in parts:
-        checksum = zlib.crc32(np.ascontiguousarray(part).view(np.uint8).data, checksum)
+    for array in stored_arrays:
+        checksum = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, checksum)
     return checksum
 
 

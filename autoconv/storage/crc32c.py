@@ -10,8 +10,8 @@ import functools
 
 import numpy as np
 
-_POLYNOMIAL = 0x82F63B78  # reflected
-_MIN_PARALLEL_BYTES = 4096  # bytes below which one loop over bytes is quicker
+_POLYNOMIAL = 0x82F63B78  # with its bits in reverse order
+_MIN_PARALLEL_BYTES = 4096  # for shorter data, one loop over bytes is quicker
 
 
 def crc32c(data: bytes | memoryview) -> int:
@@ -29,11 +29,12 @@ def crc32c(data: bytes | memoryview) -> int:
     state = np.zeros(part_count, np.uint32)
     for byte_column in np.ascontiguousarray(byte_columns):
         state = (state >> 8) ^ table[(state ^ byte_column) & 0xFF]
-    shift = _zero_bytes_matrix(part_length)
-    state[0] ^= _multiply_bits(shift, np.array([0xFFFFFFFF], np.uint32))[0]  # the initial state
+    advance_matrix = _zero_bytes_matrix(part_length)
+    # The first part begins with the state 0xFFFFFFFF, whose effect is added.
+    state[0] ^= _multiply_bits(advance_matrix, np.array([0xFFFFFFFF], np.uint32))[0]
     while len(state) > 1:
-        state = _multiply_bits(shift, state[::2]) ^ state[1::2]
-        shift = _multiply_bits(shift, shift)
+        state = _multiply_bits(advance_matrix, state[::2]) ^ state[1::2]
+        advance_matrix = _multiply_bits(advance_matrix, advance_matrix)
     return _advance(int(state[0]), memoryview(data)[part_length * part_count :]) ^ 0xFFFFFFFF
 
 
@@ -44,6 +45,7 @@ def masked_crc32c(data: bytes | memoryview) -> int:
 
 
 def _advance(state: int, data: bytes | memoryview) -> int:
+    """Return the state of the checksum after further bytes."""
     table = _byte_table_list()
     for byte in data:
         state = (state >> 8) ^ table[(state ^ byte) & 0xFF]
@@ -52,6 +54,7 @@ def _advance(state: int, data: bytes | memoryview) -> int:
 
 @functools.cache
 def _byte_table() -> np.ndarray:
+    """Return the effect of each value of a byte on the state: uint32 [256]."""
     table: np.ndarray = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         table = (table >> 1) ^ np.where(table & 1, np.uint32(_POLYNOMIAL), np.uint32(0))
@@ -79,7 +82,7 @@ def _zero_bytes_matrix(length: int) -> np.ndarray:
 
 
 def _multiply_bits(matrix: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """Multiply each state, a column of bits, by the matrix."""
+    """Multiply each state, a column of 32 bits, by the matrix, which is the array of its columns."""
     result = np.zeros_like(states)
     for bit in range(32):
         result ^= np.where(states >> np.uint32(bit) & 1, matrix[bit], np.uint32(0))

@@ -46,13 +46,14 @@ _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
 
 def _name_in_disk_error(error: OSError, path: str) -> None:
+    """Set the path of an error of the disk, such as a full disk."""
     if error.errno in _DISK_ERRORS:
         error.filename = path
 
 
 @contextlib.contextmanager
 def naming_disk_errors(path: str) -> Iterator[None]:
-    """Add `path` to errors of the disk in the block, as those of writes to an open file have no name."""
+    """Set `path` in errors of the disk in the `with` block; those of writes to an open file have no name."""
     try:
         yield
     except OSError as error:
@@ -62,9 +63,10 @@ def naming_disk_errors(path: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def folder_lock(folder: str, shared: bool = False) -> Iterator[None]:
-    """Wait until no other process or thread has the lock of a folder, and hold it in the block.
+    """Wait until no other process or thread has the lock of a folder, and hold it in the `with` block.
 
-    Several may hold it `shared`. There is no lock where the system, or the file system, lacks them.
+    With `shared`, several may hold the lock at once. Where the system or the file system has no locks, nothing is
+    locked.
     """
     handle = None
     try:
@@ -138,6 +140,7 @@ def _sync(path: str) -> None:
 
 
 def _umask() -> int:
+    """Return the permissions that new files lack; the system returns them only when it sets others."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

@@ -33,7 +33,8 @@ def parse_fields(message: bytes) -> dict[int, list[Any]]:
     position = 0
     while position < len(message):
         tag, position = read_varint(message, position)
-        wire_type = tag & 7  # 0: a varint; 2: a length and bytes; 1 and 5: 8 and 4 bytes
+        # Wire types: 0 is a varint, 2 a length and bytes; 1 and 5 are 8 and 4 bytes.
+        field_number, wire_type = tag >> 3, tag & 7
         value: Any
         if wire_type == 0:
             value, position = read_varint(message, position)
@@ -48,12 +49,12 @@ def parse_fields(message: bytes) -> dict[int, list[Any]]:
             raise ValueError(f"a field of the unknown wire type {wire_type}")
         if position > len(message):
             raise ValueError("a field ends behind its message")
-        fields.setdefault(tag >> 3, []).append(value)
+        fields.setdefault(field_number, []).append(value)
     return fields
 
 
 def make_field(number: int, value: int | bytes) -> bytes:
-    """Return a field of a message: a number, or the bytes of a text or message.
+    """Return the bytes of a field of a message: its number, and its value, an int or the bytes of a text or message.
 
     >>> make_field(1, 300).hex(), make_field(2, b"ab").hex()
     ('08ac02', '12026162')

@@ -1,4 +1,4 @@
-"""Calls that a graph makes each time it runs, in the order of the program."""
+"""Calls of Python that a graph makes each time it runs, in the order of the program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def call_on_run(call: Callable[[], object]) -> None:
 
 
 class Effect:
-    """A call without arguments and results, as a host function."""
+    """A host function that makes a call without arguments, and has no results."""
 
     graphdef = "FlushSummaryWriter"
 

@@ -1,4 +1,4 @@
-"""Graphs for TensorBoard: a given one, or those of the functions that run while a trace is on."""
+"""Graphs for TensorBoard: an argument of `graph`, or those of the functions that run while a trace is on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.summary.writing import write
 from autoconv.tracing.execute.graph_collection import end_collection, start_collection
 
 _PLUGIN = "graph_run_metadata_graph"
-_ACTIVE_TRACE: list[bool] = []  # while a trace is on: whether it is of graphs
+_ACTIVE_TRACE: list[bool] = []  # one item while a trace is on: whether it collects graphs
 
 
 def graph(graph_data: Any) -> Tensor:
@@ -91,7 +91,7 @@ def trace_off() -> None:
 
 
 def serialize_graph(graph_data: Any) -> bytes:
-    """Return a graph, or the graph of an object that has one, as the bytes of a GraphDef."""
+    """Return a GraphDef, or that of an object with `as_graph_def`, as bytes; raises ValueError for other objects."""
     convert = getattr(graph_data, "as_graph_def", None)
     message = convert() if callable(convert) else graph_data
     if not hasattr(message, "SerializeToString") or not hasattr(message, "node"):

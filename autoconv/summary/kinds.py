@@ -52,7 +52,7 @@ def histogram(
     buckets: int | None = None,
     description: str | None = None,
 ) -> Tensor:
-    """Write how the elements of a tensor of any shape are distributed over `buckets` ranges (30).
+    """Write how the elements of a tensor of any shape are distributed over `buckets` ranges, by default 30.
 
     Return whether it was written. Raises ValueError without a step.
 
@@ -121,7 +121,10 @@ def _metadata(plugin: str, description: str | None) -> object:
 @attribute_class
 @dataclass(frozen=True)
 class Histogram:
-    """Count values in ranges of equal width; return a row of left end, right end and count for each."""
+    """A host function that counts values in ranges of equal width.
+
+    It returns a row for each range: left end, right end and count, float64 [buckets, 3].
+    """
 
     graphdef: ClassVar = "Histogram"
     buckets: int
@@ -148,7 +151,7 @@ class Histogram:
 @attribute_class
 @dataclass(frozen=True)
 class EncodeImages:
-    """Write images as PNG files: an array of width, height, and the bytes of each of the first images."""
+    """A host function that encodes the first images as PNG; it returns strings: width, height, and then the files."""
 
     graphdef: ClassVar = "EncodePng"
     image_limit: int
@@ -158,7 +161,7 @@ class EncodeImages:
             raise InvalidArgumentError(f"images have 4 dimensions, found the shape {list(images.shape)}")
         encode = EncodeImage("PNG", level=-1, progressive=False, halves_chroma=True)
         sizes = [str(images.shape[2]).encode(), str(images.shape[1]).encode()]
-        texts = sizes + [encode(image) for image in images[: self.image_limit]]
-        result = np.empty(len(texts), object)
-        result[:] = texts
+        strings = sizes + [encode(image) for image in images[: self.image_limit]]
+        result = np.empty(len(strings), object)
+        result[:] = strings
         return result

@@ -20,6 +20,8 @@ _NOT_ALLOWED_IN_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
 
 
 class _State(threading.local):
+    """The state of a thread, which `as_default`, `set_step` and `record_if` set."""
+
     writer: Any = None  # a SummaryWriter
     step: Any = None
     condition: TensorLike | Callable[[], Any] = True
@@ -93,7 +95,7 @@ def set_step(step: Any) -> None:
 
 @contextmanager
 def summary_scope(name: str | None, default_name: str = "summary", values: Any = None) -> Iterator[tuple[str, str]]:
-    """Bind the tag of a summary, which is its name below the current name scopes, and a name scope for its ops.
+    """Yield the tag of a summary, its name below the current name scopes, and a new name scope for its ops.
 
     >>> with autoconv.name_scope("train"), autoconv.summary.experimental.summary_scope("loss") as (tag, scope):
     ...     tag, scope

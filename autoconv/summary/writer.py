@@ -31,7 +31,7 @@ class SummaryWriter:
     """
 
     writes = False
-    __autoconv_identity__ = True  # a trace depends on which writer it is, not on what it has written
+    __autoconv_identity__ = True  # guards of a trace compare the writer by identity, not its contents
 
     def set_as_default(self, step: Any = None) -> None:
         """Make this the thread's default writer, with a default step if one is given."""
@@ -61,7 +61,7 @@ class SummaryWriter:
         """Complete the file; it cannot be the default writer afterwards."""
 
     def _check_open(self) -> None:
-        pass
+        """Raise RuntimeError for a closed writer."""
 
 
 class FileWriter(SummaryWriter):
@@ -126,12 +126,13 @@ class EventFile:
                 self.is_closed = True
 
     def reopen(self) -> None:
-        """Write further events to a new file."""
+        """Let a closed writer write further events, to a new file."""
         with self._lock:
             if self.is_closed:
                 self.is_closed, self._records = False, None
 
     def _open_records(self) -> TFRecordWriter:
+        """Return the writer of the file; the first call makes the file, with its event of the version."""
         if self._records is None:
             os.makedirs(self._folder, exist_ok=True)
             file_id = f"{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}.{next(_FILE_NUMBERS)}"
@@ -165,7 +166,7 @@ def create_file_writer(
     """
     if logdir is None:
         raise ValueError("Argument `logdir` cannot be None")
-    messages("event")
+    messages("event")  # raises ImportError now rather than at the first event
     flush_seconds = 120.0 if flush_millis is None else flush_millis / 1000
     suffix = ".v2" if filename_suffix is None else filename_suffix
     return FileWriter(os.fsdecode(logdir), 10 if max_queue is None else max_queue, flush_seconds, suffix)

@@ -74,7 +74,7 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
 
 
 class WriteSummary:
-    """A host function that writes one summary of a value if it is recorded, and returns whether it is."""
+    """A host function that writes a summary of a value if `is_recorded`, which it returns."""
 
     graphdef = "WriteSummary"
 
@@ -90,6 +90,7 @@ class WriteSummary:
 
 
 def _write_summary(make_summary: Callable[[np.ndarray], Any], tensor: Any, step: TensorLike | None) -> Tensor:
+    """Write `make_summary(value of the tensor)` now, or each time the graph runs; return whether it was written."""
     writer = read_state().writer
     if writer is None or not writer.writes:
         return convert_to_tensor(False)

@@ -54,7 +54,8 @@ class _BlockFields(dict[type, tuple[str, ...]]):
     """Cache of the fields of each node kind that hold statements, or clauses with statements."""
 
     def __missing__(self, kind: Any) -> tuple[str, ...]:
-        fields = () if kind in (gast.Lambda, gast.IfExp) else tuple(f for f in kind._fields if f in _BLOCK_FIELD_NAMES)
+        has_blocks = kind not in (gast.Lambda, gast.IfExp)
+        fields = tuple(filter(_BLOCK_FIELD_NAMES.__contains__, kind._fields)) if has_blocks else ()
         self[kind] = fields
         return fields
 

@@ -1,7 +1,7 @@
 """TensorFlow's namespace over autoconv, for packages that import TensorFlow under another name.
 
-Public names are autoconv's own. The modules beside this file hold private paths that libraries reach into; a name that
-is nowhere raises AttributeError, as it does for a TensorFlow of another version.
+Public names are autoconv's own. The modules beside this file are private paths of TensorFlow that libraries import. Any
+other name raises AttributeError, as a name of another version of TensorFlow does.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _ABSENT = object()
 
 
 def _find_name(name: str) -> Any:
+    """Return a module of this folder, or else a public name of autoconv; _ABSENT for an unknown name."""
     if not name.startswith("__") or name in ("__internal__", "__operators__"):
         if importlib.util.find_spec(f"{__name__}.{name}") is not None:
             return importlib.import_module(f"{__name__}.{name}")

@@ -21,9 +21,9 @@ def load() -> ModuleType:
 
     Raises ImportError without Keras, for a release before 3.10, and if it was imported over another backend.
     """
-    loaded = sys.modules.get("keras")
-    if loaded is not None:
-        return _with_tensorflow_names(_check_keras(loaded))
+    imported_keras = sys.modules.get("keras")
+    if imported_keras is not None:
+        return _with_tensorflow_names(_check_keras(imported_keras))
     previous_backend = os.environ.get(_BACKEND_VARIABLE)
     prepare()
     try:
@@ -46,6 +46,7 @@ def prepare() -> None:
 
 
 def _check_keras(keras: ModuleType) -> ModuleType:
+    """Return Keras; raises ImportError for an older release, and if it does not run over autoconv."""
     version = tuple(int(part) for part in keras.__version__.split(".")[:2])
     if version < OLDEST_RELEASE:
         raise ImportError(f"autoconv.keras needs Keras 3.10 or later, found {keras.__version__}.")
@@ -67,9 +68,9 @@ def _with_tensorflow_names(keras: ModuleType) -> ModuleType:
 
 
 def _add_names(name: str, module: ModuleType, source: ModuleType) -> None:
-    """Add what `source` has and a module lacks to the module, as attributes and as modules to import.
+    """Let a module find the names that `source` has and it lacks, also in its submodules, and register it as `name`.
 
-    The module's own names stay as they are: a function for missing attributes (PEP 562) finds the others.
+    The module's own names stay as they are: its function for missing attributes (PEP 562) finds the others.
     """
     sys.modules[name] = module
     missing: dict[str, Any] = {}
@@ -92,6 +93,7 @@ def _add_names(name: str, module: ModuleType, source: ModuleType) -> None:
 
 
 def _register_modules(name: str, module: ModuleType) -> None:
+    """Register a module and its submodules for imports under the name."""
     sys.modules[name] = module
     for key, value in vars(module).items():
         if isinstance(value, ModuleType) and value.__name__.startswith(f"{module.__name__}."):

@@ -8,9 +8,9 @@ from autoconv.errors import UnimplementedError
 
 
 class Missing:
-    """A function or class of TensorFlow that autoconv does not have; a call raises UnimplementedError with its name.
+    """A stand-in for a function or class of TensorFlow that autoconv does not have.
 
-    No object is an instance of it.
+    A call raises UnimplementedError with its name, and `isinstance` with it is False. Attributes are stand-ins, too.
     """
 
     def __init__(self, name: str, remedy: str = "") -> None:

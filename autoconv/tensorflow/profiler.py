@@ -1,4 +1,4 @@
-"""`tensorflow.profiler`: blocks may be marked; nothing is measured here."""
+"""`tensorflow.profiler`: programs may mark blocks of code, and nothing is measured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class experimental:
     """Names of `tensorflow.profiler.experimental`."""
 
     class Trace(contextlib.ContextDecorator):
-        """A block of a program with a name; it runs as it is."""
+        """A context manager or decorator that marks a block of code, and has no effect."""
 
         def __init__(self, name: str, **kwargs: object) -> None:
             self.name, self.metadata = name, kwargs

@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finder that loads `autoconv.tensorflow.X.Y`, where X is no file of this folder, as `autoconv.X.Y`."""
+    """Finder that imports autoconv.X.Y under the name autoconv.tensorflow.X.Y, if X is no file of this folder."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
@@ -44,5 +44,6 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def install() -> None:
+    """Install the finder before all others, once."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())

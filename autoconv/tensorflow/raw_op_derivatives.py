@@ -14,14 +14,21 @@ from autoconv.runtime.tensors.dispatch import apply
 def _broadcast_gradient_args(s0: TensorLike, s1: TensorLike) -> tuple[Any, Any]:
     """Return the axes over which the gradients of two broadcast operands are summed, from the operands' sizes.
 
-    An axis belongs to an operand whose size is 1 there. Operands of equal sizes have no axes.
+    These are the axes where the operand's size is 1. For operands of equal sizes there are none.
     """
-    sizes = [tf.convert_to_tensor(tensor) for tensor in (s0, s1)]
-    rank = tf.maximum(tf.size(sizes[0]), tf.size(sizes[1]))
-    padded: list[Any] = [tf.concat([tf.ones([rank - tf.size(each)], each.dtype), each], 0) for each in sizes]
-    differ = tf.reduce_any(padded[0] != padded[1])
-    first, second = (tf.cast(tf.where((each == 1) & differ)[:, 0], each.dtype) for each in padded)
-    return first, second
+    first, second = tf.convert_to_tensor(s0), tf.convert_to_tensor(s1)
+    rank = tf.maximum(tf.size(first), tf.size(second))
+
+    def pad_with_ones(sizes: Any) -> Any:
+        return tf.concat([tf.ones([rank - tf.size(sizes)], sizes.dtype), sizes], 0)
+
+    padded_first, padded_second = pad_with_ones(first), pad_with_ones(second)
+    differ = tf.reduce_any(padded_first != padded_second)
+
+    def summed_axes(sizes: Any) -> Any:
+        return tf.cast(tf.where((sizes == 1) & differ)[:, 0], sizes.dtype)
+
+    return summed_axes(padded_first), summed_axes(padded_second)
 
 
 def _igamma_slope(a: TensorLike, x: TensorLike) -> Tensor:
@@ -32,7 +39,8 @@ def _igamma_slope(a: TensorLike, x: TensorLike) -> Tensor:
 def _random_gamma_slope(alpha: TensorLike, sample: TensorLike) -> Tensor:
     """Return the derivative of a number drawn from a gamma distribution by the distribution's shape `alpha`.
 
-    The number's quantile stays the same: its derivative is that of the distribution function, divided by the density.
+    The number's quantile stays the same: the derivative is minus that of the distribution function by `alpha`, divided
+    by the density.
     """
     shape, x = tf.convert_to_tensor(alpha), tf.convert_to_tensor(sample)
     log_density = tf.math.xlogy(shape - 1, x) - x - tf.math.lgamma(shape)

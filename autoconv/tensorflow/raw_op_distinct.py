@@ -1,4 +1,4 @@
-"""Raw ops that find distinct elements, or slices along an axis, and the elements that another list lacks."""
+"""Raw ops that find distinct elements, or distinct slices along an axis, and differences of lists."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ def _unique(x: TensorLike, axis: TensorLike, out_idx: DTypeLike = tf.int32) -> t
     if rank == 1:
         distinct, positions = tf.unique(values, out_idx)
         return distinct, positions
-    order = [slice_axis] + [other for other in range(rank) if other != slice_axis]
+    other_axes = [i for i in range(rank) if i != slice_axis]
     sizes = tf.shape(values, tf.int64)
-    count = sizes[slice_axis]
-    width = tf.reduce_prod(tf.gather(sizes, order[1:]))
-    columns = tf.transpose(tf.reshape(tf.transpose(values, order), [count, width]))
-    # The class of each slice: equal slices, numbered by their first occurrence.
-    classes = tf.foldl(_refine_classes, columns, tf.zeros([count], tf.int64))
+    slice_count, slice_size = sizes[slice_axis], tf.reduce_prod(tf.gather(sizes, other_axes))
+    rows = tf.reshape(tf.transpose(values, [slice_axis, *other_axes]), [slice_count, slice_size])
+    # Equal slices are of one class; classes are numbered by their first occurrence.
+    classes = tf.foldl(_refine_classes, tf.transpose(rows), tf.zeros([slice_count], tf.int64))
     class_count = tf.reduce_max(tf.concat([classes, [-1]], 0)) + 1
-    first_positions = tf.math.unsorted_segment_min(tf.range(count), classes, class_count)
+    first_positions = tf.math.unsorted_segment_min(tf.range(slice_count), classes, class_count)
     return tf.gather(values, first_positions, axis=slice_axis), tf.cast(classes, out_idx)
 
 
 def _refine_classes(classes: Tensor, column: Tensor) -> Any:
-    """Return the classes of slices that are equal up to and including the column, given those up to the one before."""
-    column_classes = tf.unique(column, tf.int64)[1]
-    return tf.unique(classes * tf.size(column, tf.int64) + column_classes, tf.int64)[1]
+    """Return the classes of slices that are equal up to this column, given the classes up to the previous column."""
+    _, column_classes = tf.unique(column, tf.int64)
+    _, refined_classes = tf.unique(classes * tf.size(column, tf.int64) + column_classes, tf.int64)
+    return refined_classes
 
 
 def _unique_with_counts(x: TensorLike, axis: TensorLike, out_idx: DTypeLike = tf.int32) -> tuple[Any, Any, Any]:

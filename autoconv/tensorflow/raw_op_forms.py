@@ -1,4 +1,4 @@
-"""Raw ops of TensorFlow by public functions: those with the same parameters by name, the others as expressions."""
+"""Tables of raw ops of TensorFlow: names of public functions with the same parameters, and expressions for others."""
 
 from __future__ import annotations
 
@@ -71,11 +71,13 @@ def _padding(padding: str, explicit_paddings: Sequence[int]) -> Any:
     return np.reshape(explicit_paddings, [-1, 2]).tolist() if padding == "EXPLICIT" else padding
 
 
-# Methods of resizing whose pixels are points at their centres, as in version 2 of the public function.
+# Methods of resizing that have the half-pixel centres of the public function.
 _RESIZE_METHODS = {"Bilinear": "bilinear", "NearestNeighbor": "nearest"}
 
 
 def _make_resize(name: str) -> Callable[..., object]:
+    """Return the function of the raw op that resizes by the method `name`."""
+
     def resize(
         images: TensorLike, size: TensorLike, align_corners: bool = False, half_pixel_centers: bool = False
     ) -> object:
@@ -366,13 +368,17 @@ FORMS: dict[str, Callable[..., object]] = {
 
 
 def _bincount(arr: TensorLike, size: IntLike, weights: TensorLike, axis: int | None, binary: bool) -> object:
-    """Count the numbers below `size`, or sum their weights; empty weights count as ones."""
+    """Count the numbers below `size`, or sum their weights; `binary` only marks those that occur.
+
+    Without elements in `weights`, each number has the weight 1.
+    """
     weights_tensor = tf.convert_to_tensor(weights)
     weights_or_none = None if weights_tensor.shape.num_elements() == 0 else weights_tensor
     return tf.math.bincount(arr, weights_or_none, size, size, weights_tensor.dtype, axis=axis, binary_output=binary)
 
 
 def _channel_axis(value: object, data_format: str) -> int:
+    """Return the axis of channels in a tensor of the format."""
     return 1 if data_format.startswith("NC") else _rank(value) - 1
 
 

@@ -1,14 +1,16 @@
-"""Raw ops as rows of a table: the public function that computes them, and their parameters in its order.
+"""Raw ops as rows of a table: the public function that computes them, and its arguments.
 
-A row is `function: parameters`. A parameter is the raw op's name of what the function takes at this position:
+A row is `function: parameters`. The parameters are those of the raw op, in the order in which the function takes them:
 
 - `name=default` may be left out;
 - `name=default>keyword`, or `name>keyword`, is passed by keyword;
 - `-name=default` is accepted and has no effect here;
 - `<prefix` is a sparse tensor, given by the prefix with `_indices`, `_values` and `_shape`.
 
-A sparse tensor among the results becomes its indices, values and shape. Gradients are rows of a second table: the
-raw op that is differentiated, the parameter by which it is, the one with its value or its shape, and the cotangent.
+A result that is a sparse tensor becomes its indices, values and shape.
+
+Gradients are rows of a second table. A row has the raw op that is differentiated, and its parameter by which it is
+differentiated. Then it has two parameters of the gradient: that of the parameter's value or shape, and the cotangent.
 """
 
 from __future__ import annotations
@@ -96,7 +98,7 @@ _SHAPE_PARAMETERS = ("orig_input_shape", "filter_sizes", "input_sizes", "shape")
 
 
 def form_of_parameters(name: str) -> Callable[..., object]:
-    """Return the form of a raw op by its row."""
+    """Return the function that computes a raw op of the first table."""
     function_path, _, parameter_texts = PARAMETERS[name].partition(": ")
     parameters = [_Parameter(part) for part in parameter_texts.split()]
     allowed_names = {part for parameter in parameters for part in parameter.names}
@@ -124,7 +126,7 @@ _PARAMETER = re.compile(r"([-<]?)(\w*)(?:=([^>]+))?(?:>(\w+))?")
 
 
 class _Parameter:
-    """A parameter of a row: its mark, its name or prefix, the text of its default, the keyword it is passed by."""
+    """A parameter of a row: its mark ("-", "<" or ""), its names, the text of its default, and its keyword."""
 
     def __init__(self, text: str) -> None:
         match = _PARAMETER.fullmatch(text)
@@ -135,6 +137,7 @@ class _Parameter:
             self.names = f"{name}_indices", f"{name}_values", f"{name}_shape"
 
     def value(self, op: str, arguments: dict[str, Any]) -> Any:
+        """Return the argument for this parameter, or its default; raises TypeError without either."""
         missing_names = [name for name in self.names if name not in arguments]
         if missing_names and not self.default:
             raise TypeError(f"{op} missing a required argument: {missing_names[0]!r}")
@@ -145,13 +148,14 @@ class _Parameter:
 
 
 def _without_sparse_tensors(result: object) -> object:
+    """Return a result, for a sparse tensor its indices, values and shape."""
     if isinstance(result, tf.sparse.SparseTensor):
         return result.indices, result.values, result.dense_shape
     return result
 
 
 def form_of_gradient(name: str) -> Callable[..., object]:
-    """Return the form of a raw op that is the gradient of another one."""
+    """Return the function that computes a raw op of the second table, the gradient of another one."""
     op, parameter, point_parameter, cotangent_parameter = GRADIENTS[name]
 
     def gradient(**arguments: Any) -> object:
@@ -172,7 +176,7 @@ def form_of_gradient(name: str) -> Callable[..., object]:
 
 
 def forms() -> Iterator[tuple[str, Callable[..., object]]]:
-    """Yield the ops of both tables with their forms."""
+    """Yield the ops of both tables, each with the function that computes it."""
     for name in PARAMETERS:
         yield name, form_of_parameters(name)
     for name in GRADIENTS:

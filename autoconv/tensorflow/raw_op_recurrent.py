@@ -1,4 +1,8 @@
-"""Raw ops of recurrent networks: LSTM and GRU cells, blocks of steps, and cuDNN's layers, as loops over their steps."""
+"""Raw ops of recurrent networks: LSTM and GRU cells, blocks of steps, and cuDNN's layers, as loops over their steps.
+
+The names are those of the raw ops: i, f and o are the gates, ci and cs the new values and the state of a cell, co its
+output, h the hidden state; r, u and c are the gates and the candidate of a GRU.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +36,7 @@ def _lstm_cell(
 
 
 def _block_lstm(gates: str, forget_bias: float, cell_clip: float) -> Callable[..., object]:
+    """Return the raw op of a block of steps with this order of gates, and these defaults of its attributes."""
     defaults = forget_bias, cell_clip
 
     def block(
@@ -42,7 +47,8 @@ def _block_lstm(gates: str, forget_bias: float, cell_clip: float) -> Callable[..
         """Return the cell's results for each step, zeros from `seq_len_max` on."""
 
         def step(state: Sequence[Tensor], x: Tensor) -> tuple[Any, ...]:
-            return _lstm_cell(x, state[1], state[6], w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, gates)
+            _, cell, *_, hidden = state  # the results of the cell's last step
+            return _lstm_cell(x, cell, hidden, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, gates)
 
         steps, cell, hidden = (tf.convert_to_tensor(value) for value in (x, cs_prev, h_prev))
         zero = tf.zeros_like(cell)
@@ -63,13 +69,14 @@ def _gru_cell(
     return r, u, c, (1 - u) * c + u * previous_state
 
 
-# cuDNN's steps: from the products of the input and of the state with their weights, gate by gate, to the new state.
+# cuDNN's steps. x and h are the products of the input and of the hidden state with their weights, one for each gate;
+# the results are the new hidden state and the new cell.
 
 
 def _cudnn_lstm(
     x: Sequence[Tensor], h: Sequence[Tensor], hidden: Tensor, cell: Tensor
 ) -> tuple[Tensor, Tensor]:
-    i, f, c, o = (a + b for a, b in zip(x, h, strict=True))
+    i, f, c, o = (input_product + state_product for input_product, state_product in zip(x, h, strict=True))
     new_cell = tf.sigmoid(f) * cell + tf.sigmoid(i) * tf.tanh(c)
     return tf.sigmoid(o) * tf.tanh(new_cell), new_cell
 
@@ -127,8 +134,9 @@ def _cudnn_rnn(
             layer_results = _run_layer(
                 values, states[pass_index], cells[pass_index], weights, biases, step, gate_count, lengths, is_reversed
             )
-            outputs.append(layer_results[0])
-            last_states.append(layer_results[1:])
+            output, *last_state = layer_results
+            outputs.append(output)
+            last_states.append(last_state)
         values = tf.concat(outputs, 2)
     hidden, cell = (tf.stack(states_of_passes) for states_of_passes in zip(*last_states, strict=True))
     return values, hidden, cell, tf.zeros([0])
@@ -138,22 +146,26 @@ def _run_layer(
     values: Tensor, hidden: Tensor, cell: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor],
     step: Callable[..., tuple[Tensor, Tensor]], gate_count: int, lengths: Tensor | None, is_reversed: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Return a layer's outputs in one direction, and its states after the last step."""
+    """Return a layer's outputs in one direction, and its hidden state and cell after the last step.
+
+    `weights` and `biases` are those of the input and of the hidden state.
+    """
 
     def reverse(steps: Tensor) -> Any:
         return tf.reverse(steps, [0]) if lengths is None else tf.reverse_sequence(steps, lengths, 0, 1)
 
     def advance(state: Sequence[Tensor], step_input: Sequence[Tensor]) -> tuple[Any, Any, Any]:
-        products, step_number = step_input
-        state_products = tf.split(state[0] @ weights[1] + biases[1], gate_count, axis=1)
-        new_hidden, new_cell = step(tf.split(products, gate_count, axis=1), state_products, state[0], state[1])
+        (products, step_number), (old_hidden, old_cell, _) = step_input, state
+        state_products = tf.split(old_hidden @ state_weights + state_biases, gate_count, axis=1)
+        new_hidden, new_cell = step(tf.split(products, gate_count, axis=1), state_products, old_hidden, old_cell)
         if lengths is None:
             return new_hidden, new_cell, new_hidden
         is_running = (step_number < lengths)[:, None]
         output = tf.where(is_running, new_hidden, tf.zeros_like(new_hidden))
-        return tf.where(is_running, new_hidden, state[0]), tf.where(is_running, new_cell, state[1]), output
+        return tf.where(is_running, new_hidden, old_hidden), tf.where(is_running, new_cell, old_cell), output
 
-    products: Any = tf.tensordot(reverse(values) if is_reversed else values, weights[0], 1) + biases[0]
+    (input_weights, state_weights), (input_biases, state_biases) = weights, biases
+    products: Any = tf.tensordot(reverse(values) if is_reversed else values, input_weights, 1) + input_biases
     hiddens, cells, outputs = tf.scan(advance, (products, tf.range(tf.shape(values)[0])), (hidden, cell, hidden))
     return reverse(outputs) if is_reversed else outputs, hiddens[-1], cells[-1]
 
@@ -162,6 +174,8 @@ def _cudnn_rnn_with_lengths(
     input: TensorLike, input_h: TensorLike, input_c: TensorLike, sequence_lengths: TensorLike, time_major: bool = True,
     **options: Any,
 ) -> tuple[Any, ...]:  # fmt: skip
+    """Return the results of `_cudnn_rnn` for sequences of these lengths; unless `time_major`, batches come first."""
+
     def transpose(value: TensorLike) -> Any:
         tensor = tf.convert_to_tensor(value)
         return tensor if time_major or not tensor.shape.rank else tf.transpose(tensor, [1, 0, 2])

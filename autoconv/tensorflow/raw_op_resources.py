@@ -17,6 +17,7 @@ def _sparse_tensor(indices: TensorLike, values: TensorLike, shape: TensorLike) -
 
 
 def _sparse_parts(sparse: tf.sparse.SparseTensor) -> tuple[object, object, object]:
+    """Return the results of a raw op for a sparse tensor: indices, values and shape."""
     return sparse.indices, sparse.values, sparse.dense_shape
 
 
@@ -32,6 +33,7 @@ def _string_split(input: TensorLike, sep: str, maxsplit: int = -1) -> tuple[obje
 def _reduce_sparse(
     indices: TensorLike, values: TensorLike, shape: TensorLike, axes: object, keep_dims: bool, function: str
 ) -> object:
+    """Reduce a sparse tensor by the named function of `sparse`."""
     return getattr(tf.sparse, function)(_sparse_tensor(indices, values, shape), axes, keep_dims)
 
 
@@ -39,6 +41,7 @@ _SCATTERS = ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update")
 
 
 def _make_scatter(method: str) -> Callable[..., object]:
+    """Return the form of an op that changes rows of a variable by the named method of variables."""
     return lambda resource, indices, updates: _assign(
         getattr(variable_of(resource), method), tf.IndexedSlices(updates, indices)
     )
@@ -158,5 +161,5 @@ FORMS: dict[str, Callable[..., object]] = {
 
 
 def _assign(assign: Callable[..., object], *values: object) -> None:
-    """Assign; the op itself has no result."""
+    """Call a method that assigns, and drop its result: the raw op has none."""
     assign(*values)

@@ -1,4 +1,8 @@
-"""Raw ops that update variables by gradients, as optimizers do, and parts of variables."""
+"""Raw ops that update variables by gradients, as optimizers do, and raw ops that update elements of variables.
+
+The parameters have the names of the raw ops: `var` is the trained variable; others, such as the moments `m` and `v` of
+Adam, are the state of the optimizer.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,10 @@ def variable_of(resource: object) -> Any:
 
 
 def _make_update(form: Callable[..., None], *variables: str) -> Callable[..., None]:
-    """Return the op: the form gets the handles in `variables` as variables, numbers as tensors of their dtype."""
+    """Return the raw op of an update: `form` gets the handles named in `variables` as variables.
+
+    It gets all other arguments but bools as tensors of the dtype of `var`.
+    """
 
     def update(use_locking: bool = False, **arguments: object) -> None:
         converted_arguments: dict[str, object] = {name: variable_of(arguments.pop(name)) for name in variables}
@@ -92,6 +99,8 @@ def _rms_prop(
 
 
 def _make_scatter_nd(method: str) -> Callable[..., None]:
+    """Return the raw op that updates elements by the named method of variables."""
+
     def scatter(
         ref: object, indices: TensorLike, updates: TensorLike, use_locking: bool = True, bad_indices_policy: str = ""
     ) -> None:
@@ -104,6 +113,8 @@ _EXTREME_FUNCTIONS = {"Max": tf.tensor_scatter_nd_max, "Min": tf.tensor_scatter_
 
 
 def _make_scatter_nd_extreme(name: str) -> Callable[..., None]:
+    """Return the raw op that replaces elements by their "Max" or "Min" with updates."""
+
     def scatter(
         ref: object, indices: TensorLike, updates: TensorLike, use_locking: bool = True, bad_indices_policy: str = ""
     ) -> None:

@@ -50,10 +50,10 @@ def FusedBatchNormV3(
     epsilon: float = 0.0001, exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
     name: str | None = None,
 ) -> _FusedBatchNorm:  # fmt: skip
-    """Normalise by the moments of the batch, or by the given ones if not `is_training`, and return the moments.
+    """Normalise by the moments of the batch, or if not `is_training` by `mean` and `variance`; return both moments.
 
-    The variance that is returned is that of a sample (divided by one element less). With an `exponential_avg_factor`
-    below 1, it and the mean are mixed with the given ones.
+    The returned variance is that of a sample, divided by the number of elements less one. With an
+    `exponential_avg_factor` below 1, the returned moments are means of these and of the arguments, by this weight.
     """
     tensor = convert_to_tensor(x)
     rank = tensor.shape.rank
@@ -61,21 +61,22 @@ def FusedBatchNormV3(
     broadcast_shape = [1 if dimension != axis else -1 for dimension in range(rank or 4)]
     float_tensor = cast(tensor, "float32")
     if not is_training:
-        moments_used = returned = convert_to_tensor(mean), convert_to_tensor(variance)
+        used_mean = new_mean = convert_to_tensor(mean)
+        used_variance = new_variance = convert_to_tensor(variance)
     else:
-        moments_used = moments(float_tensor, [dimension for dimension in range(rank or 4) if dimension != axis])
+        other_axes = [dimension for dimension in range(rank or 4) if dimension != axis]
+        used_mean, used_variance = moments(float_tensor, other_axes)
         count = cast(size(float_tensor) // shape(float_tensor)[axis], float_tensor.dtype)
-        returned = moments_used[0], moments_used[1] * (count / maximum(count - 1.0, 1.0))
+        new_mean, new_variance = used_mean, used_variance * (count / maximum(count - 1.0, 1.0))
         if exponential_avg_factor != 1.0:
-            new_weight = exponential_avg_factor
-            old_moments = convert_to_tensor(mean), convert_to_tensor(variance)
-            old_mean, old_variance = (moment * (1.0 - new_weight) for moment in old_moments)
-            returned = returned[0] * new_weight + old_mean, returned[1] * new_weight + old_variance
-    used_mean, used_variance, used_offset, used_scale = (
-        reshape(convert_to_tensor(part), broadcast_shape) for part in (*moments_used, offset, scale)
+            weight, old_weight = exponential_avg_factor, 1.0 - exponential_avg_factor
+            new_mean = new_mean * weight + convert_to_tensor(mean) * old_weight
+            new_variance = new_variance * weight + convert_to_tensor(variance) * old_weight
+    row_mean, row_variance, row_offset, row_scale = (
+        reshape(convert_to_tensor(operand), broadcast_shape) for operand in (used_mean, used_variance, offset, scale)
     )
-    y = batch_normalization(float_tensor, used_mean, used_variance, used_offset, used_scale, epsilon)
-    return _FusedBatchNorm(cast(y, tensor.dtype), *returned, *moments_used, zeros([0]))
+    y = batch_normalization(float_tensor, row_mean, row_variance, row_offset, row_scale, epsilon)
+    return _FusedBatchNorm(cast(y, tensor.dtype), new_mean, new_variance, used_mean, used_variance, zeros([0]))
 
 
 def FusedBatchNormV2(
@@ -100,22 +101,27 @@ def __getattr__(name: str) -> Callable[..., object]:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_load_tables()[0], *_load_tables()[1], *(name for name in globals() if name[0].isupper())])
+    namespace_by_op, forms = _load_tables()
+    return sorted([*namespace_by_op, *forms, *(name for name in globals() if name[0].isupper())])
 
 
 def _load_tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
-    """Return the namespaces of ops that are public functions, and the forms of others; imports their modules lazily."""
+    """Return two tables by op: namespaces of public functions with the same parameters, and functions for other ops.
+
+    The modules of these tables are imported at the first use only.
+    """
     forms, parameters, *modules = (
         importlib.import_module(f"autoconv.tensorflow.raw_op_{part}")
         for part in ("forms", "parameters", "resources", "updates", "recurrent", "distinct", "derivatives")
     )
-    others = {**forms.FORMS, **dict(parameters.forms())}
+    functions = {**forms.FORMS, **dict(parameters.forms())}
     for module in modules:
-        others.update(module.FORMS)
-    return {op: space for space, ops in forms.SAME_PARAMETERS.items() for op in ops}, others
+        functions.update(module.FORMS)
+    return {op: namespace for namespace, ops in forms.SAME_PARAMETERS.items() for op in ops}, functions
 
 
 def _find_form(name: str) -> Callable[..., object] | None:
+    """Return the function of named arguments that computes a raw op; None for an unknown op."""
     namespace_by_op, forms = _load_tables()
     if name not in namespace_by_op:
         return forms.get(name)

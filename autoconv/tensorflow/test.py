@@ -39,7 +39,7 @@ class TestCase(_TestCaseBase):
         autoconv.random.set_seed(42)
 
     def evaluate(self, tensors: object) -> Any:
-        """Return the values of a structure of tensors; None and Python values are unchanged."""
+        """Return a structure with the values of tensors; functions are called, and other values are unchanged."""
         return map_structure(self._evaluate_tensor, tensors)
 
     @staticmethod
@@ -48,13 +48,13 @@ class TestCase(_TestCaseBase):
 
     @contextlib.contextmanager
     def session(self, *args: object, **kwargs: object) -> Iterator[None]:
-        """Run the block; ops run at once."""
+        """Run the `with` block; ops run at once, without a session."""
         yield None
 
     cached_session = session
 
     def test_session(self, *args: object, **kwargs: object) -> Any:
-        """Return `session()`; it is no test itself."""
+        """Return `session()`. As a test, which its name makes it, it is skipped."""
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")
         return self.session()
@@ -68,6 +68,7 @@ class TestCase(_TestCaseBase):
         return self._folder
 
     def _to_array(self, value: object) -> np.ndarray:
+        """Return a tensor, or a list or tuple of them, as an array."""
         if isinstance(value, np.ndarray | np.generic):
             return np.asarray(value)
         if isinstance(value, list | tuple):
@@ -173,9 +174,9 @@ class TestCase(_TestCaseBase):
         open_upper_bound: bool = False,
     ) -> None:  # fmt: skip
         values = self._to_array(target)
-        above = values > lower_bound if open_lower_bound else values >= lower_bound
-        below = values < upper_bound if open_upper_bound else values <= upper_bound
-        self.assertTrue(np.all(above & below), f"{values!r} is not within {lower_bound} and {upper_bound}")
+        is_above = values > lower_bound if open_lower_bound else values >= lower_bound
+        is_below = values < upper_bound if open_upper_bound else values <= upper_bound
+        self.assertTrue(np.all(is_above & is_below), f"{values!r} is not within {lower_bound} and {upper_bound}")
 
     def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
         """Assert that two numbers differ by at most `err`."""
@@ -231,11 +232,12 @@ def _as_dict_if_named(value: object) -> Any:
 
 
 def _as_list(value: object) -> Any:
+    """Return a tuple as a list, so that it is compared as an array."""
     return list(value) if isinstance(value, tuple) else value
 
 
 def _widen(array: np.ndarray) -> np.ndarray:
-    """Return an array whose differences do not overflow its dtype."""
+    """Return an array of float16 or bfloat16 as float32, so that differences do not overflow."""
     return array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
 
 
@@ -248,9 +250,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float | None = None) -> tuple[Any, Any]:
-    """Return Jacobians of `f` at the list of tensors `x`, a pair of tuples: by the tape, and by central differences."""
+    """Return the Jacobians of `f` by each of the tensors `x`: a tuple by the tape, and one by central differences."""
     points: list[Any] = [autoconv.convert_to_tensor(part) for part in x]
-    step = delta if delta is not None else 1.0 / 1024
+    step_size = delta if delta is not None else 1.0 / 1024
     tape_jacobians, numeric_jacobians = [], []
     for index, point in enumerate(points):
         with autoconv.GradientTape() as tape:
@@ -262,13 +264,13 @@ def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float | Non
         columns = []
         for position in range(size):
             shifted_results = []
-            for sign in (step, -step):
+            for step in (step_size, -step_size):
                 array = np.array(point.numpy())
-                array.reshape(-1)[position] += sign
+                array.reshape(-1)[position] += step
                 shifted_results.append(
                     f(*points[:index], autoconv.constant(array), *points[index + 1 :]).numpy().ravel()
                 )
-            columns.append((shifted_results[0] - shifted_results[1]) / (2 * step))
+            columns.append((shifted_results[0] - shifted_results[1]) / (2 * step_size))
         numeric_jacobians.append(np.stack(columns, axis=1))
     return tuple(tape_jacobians), tuple(numeric_jacobians)
 
@@ -302,13 +304,15 @@ def benchmark_config() -> None:
 
 def assert_equal_graph_def(expected: object, actual: object) -> None:
     """Raise AssertionError unless two GraphDefs have the same nodes; TypeError for anything else."""
-    nodes = []
-    for graph in (expected, actual):
-        if not hasattr(graph, "node"):
-            raise TypeError(f"Expected a GraphDef, found {type(graph)}")
-        nodes.append({node.name: node for node in graph.node})
-    if nodes[0] != nodes[1]:
-        raise AssertionError(f"Found unexpected differences: nodes {sorted(nodes[0])} and {sorted(nodes[1])}")
+    expected_nodes, actual_nodes = _nodes_by_name(expected), _nodes_by_name(actual)
+    if expected_nodes != actual_nodes:
+        raise AssertionError(f"Found unexpected differences: nodes {sorted(expected_nodes)} and {sorted(actual_nodes)}")
+
+
+def _nodes_by_name(graph_def: Any) -> dict[str, Any]:
+    if not hasattr(graph_def, "node"):
+        raise TypeError(f"Expected a GraphDef, found {type(graph_def)}")
+    return {node.name: node for node in graph_def.node}
 
 
 def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""`tensorflow.xla`: functions are compiled anyway."""
+"""`tensorflow.xla`, whose requests to compile have no further effect: functions are compiled without them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _compile(computation: Callable[..., Any], inputs: Sequence[object] | None = 
 
 @contextlib.contextmanager
 def _jit_scope(compile_ops: bool = True, separate_compiled_gradients: bool = False) -> Iterator[None]:
-    """Run the block; graphs are compiled anyway."""
+    """Run the `with` block; graphs are compiled without this."""
     yield
 
 

@@ -53,20 +53,21 @@ _SESSION_NOTES = ("tf.placeholder", "tf.Session", "tf.InteractiveSession", "tf.g
 
 
 def _keep_sessions(text: str, filename: str, error: CannotUpgrade) -> UpgradedFile:
-    """Return the program with its sessions, run by `compat.v1`, and a comment where they could not become functions."""
+    """Return the program with its sessions, run by `compat.v1`, and a comment at the node of the error."""
     source = Source(text, filename)
     aliases = find_aliases(source.tree)
     notes = _replace_imports(source, aliases, "autoconv.compat.v1")
     line = getattr(error.node, "lineno", 1)
     start = sum(map(len, source.lines[: line - 1]))
-    indent = source.lines[line - 1][: len(source.lines[line - 1]) - len(source.lines[line - 1].lstrip())]
+    line_text = source.lines[line - 1]
+    indent = line_text[: len(line_text) - len(line_text.lstrip())]
     source.replace_range(start, start, f"{indent}# autoconv upgrade: sessions stay, because of {error.reason}\n")
     notes.append(Note(line, f"sessions stay, because of {error.reason}", is_open=True))
     return UpgradedFile(source.text(), notes, "kept")
 
 
 def _replace_imports(source: Source, aliases: Aliases, module: str) -> list[Note]:
-    """Replace the import of TensorFlow; with the module of version 1, disable eager execution after it."""
+    """Replace imports of TensorFlow by those of `module`; return notes. After `compat.v1`, version 2 is disabled."""
     notes = []
     for name, node in aliases.items():
         if isinstance(node, ast.Import) and len(node.names) > 1:
@@ -87,7 +88,8 @@ def _replace_imports(source: Source, aliases: Aliases, module: str) -> list[Note
 
 
 def _uses_placeholders(tree: ast.AST, aliases: Aliases) -> bool:
-    return any(isinstance(n, ast.Call) and dotted_name(n.func, aliases) == "placeholder" for n in ast.walk(tree))
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(dotted_name(call.func, aliases) == "placeholder" for call in calls)
 
 
 __all__ = ["Note", "UpgradedFile", "upgrade"]

@@ -7,7 +7,7 @@ import bisect
 
 
 class Source:
-    """A program's text and tree, with replacements by position; `text` returns a range with them applied."""
+    """A program's text and tree, and replacements at positions of the text, which `text` applies."""
 
     def __init__(self, text: str, filename: str) -> None:
         self.full_text = text
@@ -17,7 +17,7 @@ class Source:
         self._line_starts = [0]
         for line in self.lines:
             self._line_starts.append(self._line_starts[-1] + len(line))
-        self._edits: list[tuple[int, int, str]] = []
+        self._edits: list[tuple[int, int, str]] = []  # (start, end, replacement), offsets in characters
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Return the offsets of a node's first character and of the character after its last."""
@@ -31,6 +31,7 @@ class Source:
         self._edits.append((*self.span(node), text))
 
     def replace_range(self, start: int, end: int, text: str) -> None:
+        """Replace the text from one offset up to another."""
         self._edits.append((start, end, text))
 
     def original(self, node: ast.AST) -> str:
@@ -54,23 +55,26 @@ class Source:
 
     def line_range(self, node: ast.stmt) -> tuple[int, int]:
         """Return the offsets of the lines of a statement, comments directly above included."""
-        line = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))]) - 1
-        while line > 0 and self.lines[line - 1].lstrip().startswith("#") and self._has_indent_of(line - 1, node):
-            line -= 1
-        return self._line_starts[line], self._line_starts[node.end_lineno or node.lineno]
+        first_line = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+        index = first_line - 1
+        while index > 0 and self.lines[index - 1].lstrip().startswith("#") and self._has_indent_of(index - 1, node):
+            index -= 1
+        return self._line_starts[index], self._line_starts[node.end_lineno or node.lineno]
 
     def shares_lines(self, node: ast.stmt) -> bool:
         """Return whether the first or last line of a statement contains another statement."""
         start, end = self.span(node)
-        line_rest = self.full_text[end : self._line_starts[node.end_lineno or node.lineno]].strip()
-        return bool(self.full_text[self._line_starts[node.lineno - 1] : start].strip()) or line_rest.startswith(";")
+        text_before = self.full_text[self._line_starts[node.lineno - 1] : start].strip()
+        text_after = self.full_text[end : self._line_starts[node.end_lineno or node.lineno]].strip()
+        return bool(text_before) or text_after.startswith(";")
 
     def line_at(self, offset: int) -> int:
         """Return the number of the line of an offset, from 1."""
         return bisect.bisect_right(self._line_starts, offset)
 
-    def _has_indent_of(self, line: int, node: ast.stmt) -> bool:
-        text = self.lines[line]
+    def _has_indent_of(self, line_index: int, node: ast.stmt) -> bool:
+        """Return whether a line, counted from 0, has the indentation of a statement."""
+        text = self.lines[line_index]
         return len(text) - len(text.lstrip()) == node.col_offset
 
     def _offset(self, line: int, column: int) -> int:

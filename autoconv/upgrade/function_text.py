@@ -30,7 +30,10 @@ class FunctionWriter:
         self.tf_alias = next(iter(aliases))
 
     def write_function(self, name: str, run: Run, statements: Sequence[Statement], store: str) -> str:
-        """Return the text of a function for a run, of the statements that it needs."""
+        """Return the text of a function for a run, of the statements that it needs.
+
+        `store` is the name of the variable that has the VariableStore of the scope; "" without one.
+        """
         parameters = [name for name, _ in run.feeds]
         names = set().union(*(names_in(fetch, ast.Load) for fetch in run.fetches))
         self._check_placeholders(run, statements, set(parameters))
@@ -42,6 +45,7 @@ class FunctionWriter:
         return f"{self._decorator(parameters)}\ndef {name}({', '.join(parameters)}):\n{text}"
 
     def _decorator(self, parameters: Sequence[str]) -> str:
+        """Return the decorator, with a signature if the dtypes of all parameters are known."""
         specs = []
         for name in parameters:
             placeholder = self.program.placeholders.get(name)
@@ -53,6 +57,7 @@ class FunctionWriter:
         return f"@{self.tf_alias}.function{arguments}"
 
     def _dtype(self, call: ast.Call) -> str | None:
+        """Return the text of the dtype of a placeholder, made by `call`; None if it is not in the call."""
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
         if dotted_name(call.func, self.aliases) != "placeholder":
             return None
@@ -62,6 +67,7 @@ class FunctionWriter:
         return None if dtype_node is None else self.source.edited_text(dtype_node)
 
     def _shape(self, call: ast.Call) -> str:
+        """Return the text of the shape of a placeholder, made by `call`; "None" if it is not in the call."""
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
         shape_node = call.args[1] if len(call.args) > 1 else keywords.get("shape")
         return "None" if shape_node is None else self.source.edited_text(shape_node)
@@ -76,6 +82,7 @@ class FunctionWriter:
         ]  # fmt: skip
 
     def _check_placeholders(self, run: Run, statements: Sequence[Statement], parameters: set[str]) -> None:
+        """Raise CannotUpgrade if the run needs a placeholder without a default that it does not feed."""
         used_names = set().union(
             *(names_in(fetch, ast.Load) for fetch in run.fetches), *(statement.uses for statement in statements)
         )
@@ -84,10 +91,11 @@ class FunctionWriter:
                 raise CannotUpgrade(run.call, f"a run that needs the placeholder {name!r} and does not feed it")
 
     def _body_lines(self, statements: Sequence[Statement]) -> list[str]:
+        """Return the text of the statements inside of the scopes that they need, such as `with tf.device(…)`."""
         lines: list[str] = []
         open_scopes: tuple[ast.With, ...] = ()
         for statement in statements:
-            scopes = tuple(s for s in statement.enclosing if self._is_scope_needed(s, statement))
+            scopes = tuple(scope for scope in statement.enclosing if self._is_scope_needed(scope, statement))
             for depth, scope in enumerate(scopes):
                 if depth >= len(open_scopes) or open_scopes[: depth + 1] != scopes[: depth + 1]:
                     lines.append("    " * depth + self.with_header(scope))
@@ -96,6 +104,7 @@ class FunctionWriter:
         return lines
 
     def _graph_text(self, statement: Statement) -> str:
+        """Return the text of a statement of the graph, in which summaries have names, and `merge_all` lists them."""
         text = self.statement_text(statement.node)
         if isinstance(statement.node, ast.Expr) and statement.defines:  # a summary, which `merge_all` takes
             text = f"{next(iter(statement.defines))} = {text}"
@@ -117,7 +126,10 @@ class FunctionWriter:
         lines = [text_of(fetch) for fetch, is_operation in pairs if is_operation and isinstance(fetch, ast.Call)]
         if run.form == "dict":
             keyed_pairs = zip(run.keys, pairs, strict=True)
-            items = [f"{text_of(key)}: {text_of(f)}" for key, (f, is_op) in keyed_pairs if key and not is_op]
+            items = [
+                f"{text_of(key)}: {text_of(fetch)}"
+                for key, (fetch, is_operation) in keyed_pairs if key and not is_operation
+            ]  # fmt: skip
             return [*lines, f"return {{{', '.join(items)}}}"]
         if not values:
             return lines
@@ -129,32 +141,35 @@ class FunctionWriter:
         return run.form == "one" or len(run.fetches) > 1
 
     def _summaries(self) -> list[str]:
+        """Return the names of the summaries, in the order of the program."""
         names = [name for statement in self.program.statements for name in statement.defines]
         return [name for name in dict.fromkeys(names) if name in self.program.summaries]
 
     def makes_variables(self, node: ast.AST) -> bool:
         """Return whether a statement makes variables, itself or by a function of the file."""
-        return self._has_call_with_prefix(node, _VARIABLE_MAKER_PREFIXES, set())
+        return self._has_variable_maker(node, set())
 
-    def _has_call_with_prefix(self, node: ast.AST, prefixes: tuple[str, ...], seen_builders: set[str]) -> bool:
+    def _has_variable_maker(self, node: ast.AST, seen_builders: set[str]) -> bool:
         for inner in ast.walk(node):
             if isinstance(inner, ast.Call):
-                function = dotted_name(inner.func, self.aliases)
-                if function is not None and function.startswith(prefixes) and function != "VariableScope":
+                function = dotted_name(inner.func, self.aliases) or ""
+                if function.startswith(_VARIABLE_MAKER_PREFIXES) and function != "VariableScope":
                     return True
                 name = inner.func.id if isinstance(inner.func, ast.Name) else ""
                 if name in self.builders and name not in seen_builders:
                     seen_builders.add(name)
-                    if self._has_call_with_prefix(self.builders[name], prefixes, seen_builders):
+                    if self._has_variable_maker(self.builders[name], seen_builders):
                         return True
         return False
 
     def with_header(self, scope: ast.With) -> str:
+        """Return the first line of a `with` statement."""
         items = ", ".join(self.source.edited_text(item.context_expr) for item in scope.items)
         names = [item.optional_vars for item in scope.items if item.optional_vars is not None]
         return f"with {items}{f' as {self.source.edited_text(names[0])}' if names else ''}:"
 
     def statement_text(self, node: ast.stmt) -> str:
+        """Return the text of a statement with its replacements and comments, without indentation."""
         if self.source.shares_lines(node):
             return self.source.edited_text(node)
         start, end = self.source.line_range(node)

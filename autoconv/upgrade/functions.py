@@ -16,6 +16,7 @@ from autoconv.upgrade.report import Note
 from autoconv.upgrade.runs import Run, parse_run
 from autoconv.upgrade.slicing import select_needed_statements
 
+# Beginnings of names, and methods, that need a graph: a program with one of them keeps its sessions.
 _GRAPH_ONLY_PREFIXES = (
     "get_collection", "add_to_collection", "losses.get_total_loss", "losses.get_losses", "trainable_variables",
     "global_variables", "losses.get_regularization", "layers.batch_normalization", "import_graph_def", "gradients_",
@@ -57,9 +58,10 @@ class _ScopeRewriter:
         self.writer = FunctionWriter(source, self.program, aliases, builders)
 
     def replace(self) -> list[Note]:
+        """Replace the text of the scope; return notes on the changes."""
         indent = " " * self.body[0].col_offset
-        start = self.source.line_range(self._first_statement())[0]
-        end = self.source.line_range(self.body[-1])[1]
+        start, _ = self.source.line_range(self._first_statement())
+        _, end = self.source.line_range(self.body[-1])
         graph_statements = [statement for statement in self.program.statements if statement.kind is Kind.GRAPH]
         if any(self.writer.makes_variables(statement.node) for statement in graph_statements):
             self.store_name = "variables"
@@ -72,6 +74,7 @@ class _ScopeRewriter:
         return self.notes
 
     def _rename_feeds(self, statement: Statement) -> None:
+        """Rewrite the dicts that the runs in a statement feed."""
         for call in self._run_calls(statement):
             run = parse_run(call, self.program, self.aliases)
             if run is not None and run.feed_dict_name and run.feed_dict_name not in self.renamed_feeds:
@@ -91,7 +94,8 @@ class _ScopeRewriter:
         return self.body[0]
 
     def _write_statements(self) -> list[str]:
-        lines_written: list[str] = []
+        """Return the lines of the new scope, without the indentation of the scope."""
+        written_lines: list[str] = []
         open_scopes: tuple[ast.With, ...] = ()
         first_statement, blank_count = self._first_statement(), 0
         for position, statement in enumerate(self.program.statements):
@@ -114,25 +118,25 @@ class _ScopeRewriter:
             if not lines:
                 continue
             is_state = statement.kind is Kind.STATE
-            scopes = tuple(s for s in statement.enclosing if self._is_variable_scope(s)) if is_state else ()
-            if lines_written and lines_written[-1]:
-                lines_written += [""] * blank_count
+            scopes = tuple(filter(self._is_variable_scope, statement.enclosing)) if is_state else ()
+            if written_lines and written_lines[-1]:
+                written_lines += [""] * blank_count
             blank_count = 0
             if scopes != open_scopes:
                 for depth, scope in enumerate(scopes):
                     if depth >= len(open_scopes) or open_scopes[depth] is not scope:
-                        lines_written.append("    " * depth + self.writer.with_header(scope))
+                        written_lines.append("    " * depth + self.writer.with_header(scope))
                 open_scopes = scopes
-            lines_written += [
+            written_lines += [
                 textwrap.indent(line, "    " * len(scopes), lambda text: bool(text.strip())) for line in lines
             ]
         if self.store_name:
             comment = "# owns the variables that layers make"
             creation = f"{self.store_name} = {self.tf_alias}.compat.v1.VariableStore()  {comment}"
-            lines_written[:0] = [creation, ""]
+            written_lines[:0] = [creation, ""]
         max_blank_count = 2 if self.body[0].col_offset == 0 else 1
         return re.sub(
-            rf"\n{{{max_blank_count + 2},}}", "\n" * (max_blank_count + 1), "\n".join(lines_written).strip("\n")
+            rf"\n{{{max_blank_count + 2},}}", "\n" * (max_blank_count + 1), "\n".join(written_lines).strip("\n")
         ).split("\n")
 
     def _blank_before(self, node: ast.stmt) -> int:
@@ -142,7 +146,8 @@ class _ScopeRewriter:
 
     def _is_variable_scope(self, scope: ast.With) -> bool:
         calls = [item.context_expr for item in scope.items]
-        return any(isinstance(c, ast.Call) and dotted_name(c.func, self.aliases) == "variable_scope" for c in calls)
+        names = [dotted_name(call.func, self.aliases) for call in calls if isinstance(call, ast.Call)]
+        return "variable_scope" in names
 
     def _state_statement(self, statement: Statement) -> str:
         """Return the statement that makes a variable, optimizer, saver or writer, without its session."""
@@ -163,6 +168,7 @@ class _ScopeRewriter:
         return text
 
     def _named_variables(self, saver_statement: Statement) -> list[str]:
+        """Return the names of the scope's variables; raises CannotUpgrade if there are none."""
         names = [
             name for statement in self.program.statements if statement.kind is Kind.STATE
             for name in sorted(statement.defines) if name in self.program.variables
@@ -202,6 +208,7 @@ class _ScopeRewriter:
         return None
 
     def _free_name(self, *candidates: str) -> str:
+        """Return the first candidate that the scope does not use, or the last one with a number."""
         names_in_use = self.added_names.union(
             *(names for statement in self.program.statements for names in (statement.defines, statement.uses))
         )
@@ -221,16 +228,18 @@ class _ScopeRewriter:
                     allowed_nodes.add(node.args[0])
                     if node.args[0].id in self.program.sessions:
                         self.source.replace(node.args[0], "None")
-                allowed_nodes |= {k.value for k in node.keywords if k.arg == "session"}
-        loads = (n for n in ast.walk(statement.node) if isinstance(n, ast.Name) and n.id in self.program.sessions)
-        return any(name not in allowed_nodes for name in loads)
+                allowed_nodes |= {keyword.value for keyword in node.keywords if keyword.arg == "session"}
+        names = (node for node in ast.walk(statement.node) if isinstance(node, ast.Name))
+        return any(name.id in self.program.sessions and name not in allowed_nodes for name in names)
 
     def _run_statement(self, statement: Statement, position: int) -> list[str]:
+        """Return the lines of a statement with runs, after those of the functions that it calls."""
         function_lines: list[str] = []
         calls = self._run_calls(statement)
         runs_by_call = [(call, parse_run(call, self.program, self.aliases)) for call in calls]
         for call, run in runs_by_call:
-            if run is not None and self.program.schedules & set().union(*(names_in(f, ast.Load) for f in run.fetches)):
+            fetches = [] if run is None else run.fetches
+            if any(names_in(fetch, ast.Load) & self.program.schedules for fetch in fetches):
                 raise CannotUpgrade(call, "a scheduled learning rate among the fetches")
         if all(run is None for _, run in runs_by_call):
             if isinstance(statement.node, ast.Expr):
@@ -260,11 +269,13 @@ class _ScopeRewriter:
         self.notes.append(Note(run.call.lineno, "the values of variables are read"))
 
     def _drop_initialisation(self, node: ast.stmt, calls: Sequence[ast.Call]) -> None:
+        """Replace statements inside of `node` that consist of one of the calls by `pass`."""
         for statement in ast.walk(node):
             if isinstance(statement, ast.Expr) and statement.value in calls:
                 self.source.replace(statement, "pass")
 
     def _replace_call(self, run: Run, name: str, statement: ast.stmt) -> None:
+        """Replace a run in a statement by a call of the function `name`, whose results become arrays of NumPy."""
         feed_arguments = ", ".join(self.writer.feed_argument(*pair) for pair in run.feeds)
         arguments = f"**{run.feed_dict_name}" if run.feed_dict_name else feed_arguments
         call_text = f"{name}({arguments})"
@@ -279,8 +290,9 @@ class _ScopeRewriter:
         target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
         if isinstance(target, ast.Tuple | ast.List) and len(target.elts) == len(have_values) and run.form != "dict":
             targets = [
-                self.source.edited_text(t) for t, has_value in zip(target.elts, have_values, strict=True) if has_value
-            ]
+                self.source.edited_text(element)
+                for element, has_value in zip(target.elts, have_values, strict=True) if has_value
+            ]  # fmt: skip
             only_value = f"{call_text}.numpy()" if self.writer.is_returned_alone(run) else f"{call_text}[0].numpy()"
             value = only_value if len(targets) == 1 else f"[each.numpy() for each in {call_text}]"
             self.source.replace(parent, f"{', '.join(targets)} = {value}")  # type: ignore[arg-type]
@@ -299,7 +311,7 @@ class _ScopeRewriter:
             for node in ast.walk(statement.node):
                 if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)):
                     continue
-                if any(isinstance(t, ast.Name) and t.id == run.feed_dict_name for t in node.targets):
+                if any(isinstance(target, ast.Name) and target.id == run.feed_dict_name for target in node.targets):
                     for key, (name, value) in zip(node.value.keys, run.feeds, strict=True):
                         if key is not None:
                             self.source.replace(key, repr(name))
@@ -311,7 +323,10 @@ class _ScopeRewriter:
 
     def _make_function(self, run: Run, position: int, function_lines: list[str]) -> str:
         """Return the name of the function for a run; append its text to `function_lines` if it is new."""
-        preceding_statements = [s for s in self.program.statements[:position] if s.kind in (Kind.GRAPH, Kind.PLAIN)]
+        preceding_statements = [
+            statement for statement in self.program.statements[:position]
+            if statement.kind in (Kind.GRAPH, Kind.PLAIN)
+        ]  # fmt: skip
         parameters = [name for name, _ in run.feeds]
         names = set().union(*(names_in(fetch, ast.Load) for fetch in run.fetches))
         needed_statements = select_needed_statements(
@@ -355,6 +370,7 @@ class _ScopeRewriter:
 
 
 def _parent(root: ast.AST, node: ast.AST) -> ast.AST | None:
+    """Return the node below `root` that has `node` as a child."""
     for candidate in ast.walk(root):
         if node in ast.iter_child_nodes(candidate):
             return candidate

@@ -40,13 +40,13 @@ class Program:
 
     statements: list[Statement] = field(default_factory=list)
     sessions: set[str] = field(default_factory=set)
-    placeholders: dict[str, ast.Call] = field(default_factory=dict)
-    operations: set[str] = field(default_factory=set)
-    initializers: set[str] = field(default_factory=set)
-    graph_names: set[str] = field(default_factory=set)
+    placeholders: dict[str, ast.Call] = field(default_factory=dict)  # with the calls that make them
+    operations: set[str] = field(default_factory=set)  # nodes without a value, such as training steps
+    initializers: set[str] = field(default_factory=set)  # operations that initialise variables
+    graph_names: set[str] = field(default_factory=set)  # all names bound by statements of the graph
     variables: set[str] = field(default_factory=set)
-    schedules: set[str] = field(default_factory=set)
-    configurations: set[str] = field(default_factory=set)
+    schedules: set[str] = field(default_factory=set)  # of learning rates
+    configurations: set[str] = field(default_factory=set)  # of sessions
     summaries: list[str] = field(default_factory=list)
 
 
@@ -78,11 +78,12 @@ _DROPPED_CALLS = ("reset_default_graph", "disable_v2_behavior", "disable_eager_e
 
 
 def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    """Return the names in a piece of code that are read (`ast.Load`) or bound (`ast.Store`)."""
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, context)}
 
 
 def classify(body: Sequence[ast.stmt], aliases: Aliases, builders: set[str]) -> Program:
-    """Return the statements of a scope with their kinds; raise CannotUpgrade for a statement that fits none.
+    """Return the statements of a scope with their kinds; raises CannotUpgrade for a statement without a kind.
 
     `builders` are the functions of the file that build parts of graphs.
     """
@@ -95,6 +96,7 @@ def classify(body: Sequence[ast.stmt], aliases: Aliases, builders: set[str]) -> 
 
 
 def _free_names(function: ast.FunctionDef) -> set[str]:
+    """Return the names that a function reads and does not bind."""
     arguments = {inner.arg for inner in ast.walk(function) if isinstance(inner, ast.arg)}
     return names_in(function, ast.Load) - names_in(function, ast.Store) - arguments
 
@@ -102,6 +104,7 @@ def _free_names(function: ast.FunctionDef) -> set[str]:
 def _classify(
     body: Sequence[ast.stmt], enclosing: tuple[ast.With, ...], program: Program, aliases: Aliases, builders: set[str]
 ) -> None:  # fmt: skip
+    """Add the statements of a block to the program, with those in the `with` statements of sessions, graphs, scopes."""
     for node in body:
         if isinstance(node, ast.With):
             role = _role_of_with(node, aliases)
@@ -126,12 +129,13 @@ def _classify(
 
 
 def _role_of_with(node: ast.With, aliases: Aliases) -> str:
+    """Return what a `with` statement enters: a "session", a "graph", a "scope" of names or devices, or "other"."""
     calls = [item.context_expr for item in node.items]
     names = [dotted_name(call.func, aliases) if isinstance(call, ast.Call) else None for call in calls]
     if any(name in _SESSION_CLASSES for name in names):
         return "session"
-    methods = [c.func.attr for c in calls if isinstance(c, ast.Call) and isinstance(c.func, ast.Attribute)]
-    if "as_default" in methods:
+    called_functions = [call.func for call in calls if isinstance(call, ast.Call)]
+    if any(isinstance(function, ast.Attribute) and function.attr == "as_default" for function in called_functions):
         return "graph"
     if any(isinstance(call, ast.Name) for call in calls) and not any(names):
         return "session"
@@ -187,6 +191,7 @@ def _record_graph_names(
 
 
 def _kind_of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], program: Program) -> Kind:
+    """Return the kind of a statement whose value is a call of TensorFlow's `name`; record the names that it defines."""
     last_part = name.rpartition(".")[2]
     if name in ("placeholder", "placeholder_with_default"):
         if len(defines) != 1 or not isinstance(node, ast.Assign):
@@ -223,6 +228,7 @@ def _kind_of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], 
 
 
 def _is_operation(value: ast.expr | None, program: Program, aliases: Aliases) -> bool:
+    """Return whether an expression is an operation of the graph without a value."""
     if not isinstance(value, ast.Call):
         return isinstance(value, ast.Name) and value.id in program.operations
     name = dotted_name(value.func, aliases)
@@ -250,15 +256,16 @@ def is_run_call(node: ast.AST, sessions: set[str], aliases: Aliases) -> bool:
     if node.func.attr == "run" and dotted_name(node.func, aliases) is None:
         owner = node.func.value
         is_session = isinstance(owner, ast.Name) and owner.id in sessions
-        is_call = isinstance(owner, ast.Call) and dotted_name(owner.func, aliases) in INITIALIZERS
+        is_initializer = isinstance(owner, ast.Call) and dotted_name(owner.func, aliases) in INITIALIZERS
         is_operation = isinstance(owner, ast.Name | ast.Attribute) and _may_run_operation(node)
-        return is_session or is_call or (bool(sessions) and is_operation)
+        return is_session or is_initializer or (bool(sessions) and is_operation)
     return node.func.attr == "eval" and bool(sessions) and dotted_name(node.func, aliases) is None
 
 
 def _may_run_operation(node: ast.Call) -> bool:
     """Return whether a call of `run` may run an operation: without arguments, or with a feed_dict."""
-    return not node.args or isinstance(node.args[0], ast.Dict) or any(k.arg == "feed_dict" for k in node.keywords)
+    has_feed_dict = any(keyword.arg == "feed_dict" for keyword in node.keywords)
+    return not node.args or isinstance(node.args[0], ast.Dict) or has_feed_dict
 
 
 def _closes_session(node: ast.stmt, sessions: set[str]) -> bool:
@@ -286,7 +293,7 @@ def _defined_names(node: ast.stmt) -> set[str]:
 
 
 def _updated_names(node: ast.stmt) -> set[str]:
-    """Return the names that augmented assignments read."""
+    """Return the names that augmented assignments read and bind."""
     targets = (inner.target for inner in ast.walk(node) if isinstance(inner, ast.AugAssign))
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
@@ -304,6 +311,7 @@ def scopes_with_sessions(tree: ast.Module, aliases: Aliases) -> Iterator[Sequenc
 
 
 def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a scope without those of inner functions."""
     for child in ast.iter_child_nodes(scope):
         yield child
         if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):

@@ -16,9 +16,9 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class UpgradedFile:
-    """The new text of a file, and the notes about it in the order of the lines.
+    """The new text of a file, and the notes about it.
 
-    sessions: "functions" where all sessions became functions, "kept" where they are run by `compat.v1`, "" without any
+    `sessions` is "functions" if all sessions became functions, "kept" if `compat.v1` runs them, "" without sessions.
     """
 
     text: str
@@ -26,9 +26,10 @@ class UpgradedFile:
     sessions: str = ""
 
     def report(self, filename: str) -> str:
-        """Return the notes as lines `file:line: text`, and a line with their number."""
-        prefixes = {True: "left: ", False: ""}
-        lines = [f"{filename}:{note.line}: {prefixes[note.is_open]}{note.text}" for note in sorted(self.notes)]
+        """Return the notes as lines `file:line: text`, and a line with their numbers."""
+        lines = [
+            f"{filename}:{note.line}: {'left: ' if note.is_open else ''}{note.text}" for note in sorted(self.notes)
+        ]
         change_count = sum(not note.is_open for note in self.notes)
         open_count = len(self.notes) - change_count
         return "\n".join([*lines, f"{filename}: {change_count} changes, {open_count} left to do"])

@@ -11,12 +11,13 @@ from autoconv.upgrade.program import INITIALIZERS, Aliases, CannotUpgrade, Kind,
 
 @dataclass
 class Run:
-    """A call of a session, tensor or operation.
+    """A call that runs a session, tensor or operation.
 
-    fetches: the expressions that it fetches; `form` is "one", "list", "tuple" or "dict", with the keys of a dict
-    operations: for each fetch whether it is an operation, which has no value
-    feeds: the name and the value of each tensor that it feeds
-    feed_dict_name: the variable that holds the feeds as a dict, where it is not written in the call
+    fetches         the expressions that it fetches
+    form            how they are written: "one", "list", "tuple" or "dict", with the `keys` of a dict
+    operations      for each fetch whether it is an operation, which has no value
+    feeds           the name and the value of each tensor that it feeds
+    feed_dict_name  the variable whose value is the dict of feeds; "" if the dict is written in the call
     """
 
     call: ast.Call
@@ -68,6 +69,7 @@ def _resolve_literal(fetch_node: ast.expr, program: Program) -> ast.expr:
 
 
 def _make_run(call: ast.Call, fetch_node: ast.expr) -> Run:
+    """Return a run with its fetches; raises CannotUpgrade for nested ones."""
     if isinstance(fetch_node, ast.Dict):
         return Run(call, list(fetch_node.values), "dict", list(fetch_node.keys))
     if isinstance(fetch_node, ast.List | ast.Tuple):
@@ -86,6 +88,7 @@ def _is_initializer(fetch: ast.expr, program: Program, aliases: Aliases) -> bool
 
 
 def _is_operation(fetch: ast.expr, program: Program, aliases: Aliases) -> bool:
+    """Return whether a fetch is an operation of the graph, which has no value."""
     if isinstance(fetch, ast.Name):
         return fetch.id in program.operations
     if isinstance(fetch, ast.Call):
@@ -95,6 +98,7 @@ def _is_operation(fetch: ast.expr, program: Program, aliases: Aliases) -> bool:
 
 
 def _parse_feeds(call: ast.Call, feeds: ast.expr, program: Program) -> tuple[list[tuple[str, ast.expr]], str]:
+    """Return names and values of the fed tensors, and the name of the variable with the dict of feeds, or ""."""
     feed_dict_name = ""
     if isinstance(feeds, ast.Name):
         feed_dict_name = feeds.id
@@ -105,7 +109,7 @@ def _parse_feeds(call: ast.Call, feeds: ast.expr, program: Program) -> tuple[lis
         ]  # fmt: skip
         nested_values = [
             node.value for statement in program.statements for node in ast.walk(statement.node)
-            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == feeds.id for t in node.targets)
+            if isinstance(node, ast.Assign) and feeds.id in [ast.unparse(target) for target in node.targets]
         ]  # fmt: skip
         literals = [value for value in {*values, *nested_values} if isinstance(value, ast.Dict)]
         if len(literals) != 1 or len({*values, *nested_values}) != 1:
@@ -125,6 +129,7 @@ def _parse_feeds(call: ast.Call, feeds: ast.expr, program: Program) -> tuple[lis
 
 
 def _placeholder_of_node(call: ast.Call, name: str, program: Program) -> str:
+    """Return the variable of the placeholder whose node has that name; raises CannotUpgrade without one."""
     for placeholder, placeholder_call in program.placeholders.items():
         for keyword in placeholder_call.keywords:
             value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None

@@ -40,7 +40,7 @@ def select_needed_statements(
 
 
 def _include_closures(names: Set[str], functions: Mapping[str, Set[str]]) -> set[str]:
-    """Return `names` and the free variables of the functions among them, which may be assigned after the definition."""
+    """Return `names`, and the names that functions among them read, themselves or by other functions."""
     result: set[str] = set()
     worklist = list(names)
     while worklist:
@@ -52,7 +52,10 @@ def _include_closures(names: Set[str], functions: Mapping[str, Set[str]]) -> set
 
 
 def _is_rebound(plain: Statement, statements: Sequence[Statement]) -> bool:
-    """Return whether a plain name is assigned several times, so that functions need its current value."""
+    """Return whether the name that a plain statement assigns is assigned several times.
+
+    Functions then need the assignment, for the value that the name has at the run.
+    """
     if not isinstance(plain.node, ast.Assign):
         return False
     return sum(statement.kind is Kind.PLAIN and bool(statement.defines & plain.defines) for statement in statements) > 1

@@ -1,6 +1,6 @@
-"""The names of version 1: by the modules of `compat.v1`, by their names in version 2, and those that are gone."""
+"""The names of version 1: those of `compat.v1`, those with another name in version 2, and those that are gone."""
 
-# By name, the module of `compat.v1`, and after a colon the name there if it is another one.
+# Names of `compat.v1`, with the module that defines them, and after a colon another name in that module.
 MODULES = {
     "AUTO_REUSE": "variables", "Assert": "effects", "ConfigProto": "options", "Dimension": "default_graph",
     "FIFOQueue": "queue", "FixedLengthRecordReader": "queue.readers", "GPUOptions": "options",
@@ -56,9 +56,9 @@ MODULES = {
     "while_loop": "maths", "zeros_initializer": "initializers",
 }  # fmt: skip
 
-# New names in version 2 by old names.
-MODULE_RENAMES = {"python_io": "io", "spectral": "signal"}
+MODULE_RENAMES = {"python_io": "io", "spectral": "signal"}  # modules of version 2 by their old names
 
+# Names of version 2 by their old names.
 RENAMES = {
     "FixedLenFeature": "io.FixedLenFeature", "FixedLenSequenceFeature": "io.FixedLenSequenceFeature",
     "NoGradient": "no_gradient", "NotDifferentiable": "no_gradient", "OpError": "errors.OpError",
@@ -123,6 +123,7 @@ RENAMES = {
     "where_v2": "where", "write_file": "io.write_file", "zeta": "math.zeta",
 }  # fmt: skip
 
+# Advice for names that are gone.
 REMEDIES = {
     "contrib": "it ended with version 1; see autoconv.keras and autoconv.compat.v1.layers",
     "estimator": "use autoconv.keras, whose models have fit, evaluate and predict",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.upgrade.version1 import MODULE_RENAMES, MODULES, REMEDIES, RENAMES
 
-# Names that version 2 has, too, for calls without the keywords of version 1.
+# Names that stay, since version 2 has them as well; keywords of version 1 are renamed.
 SAME_NAMES = frozenset({
     "Assert", "argmax", "argmin", "assert_equal", "assert_greater", "assert_less", "assert_rank", "cond",
     "expand_dims", "name_scope", "no_op", "group", "print", "reduce_all", "reduce_any", "reduce_logsumexp",
@@ -33,12 +33,15 @@ KEYWORD_FUNCTIONS = {
     "dim": ("expand_dims", "nn.softmax", "nn.log_softmax", "nn.l2_normalize"), "filter": ("nn.conv2d",),
     "value": ("nn.max_pool", "nn.avg_pool"), "fn1": ("cond",), "fn2": ("cond",),
 }  # fmt: skip
+# By function, keywords that are gone.
 DROPPED_KEYWORDS = {
     "nn.conv2d": ("use_cudnn_on_gpu",), "cond": ("strict",),
     "nn.sparse_softmax_cross_entropy_with_logits": ("_sentinel",),
 }  # fmt: skip
+# Functions that become calls of `cast`, with the dtype.
 CAST_DTYPES = {"to_float": "float32", "to_double": "float64", "to_int32": "int32", "to_int64": "int64"}
-ASSIGNMENTS = ("assign", "assign_add", "assign_sub")
+ASSIGNMENTS = ("assign", "assign_add", "assign_sub")  # functions that become methods of the variable
+# Modules, and names in `train` and `nn`: which are under `compat.v1`, and which stay.
 VERSION1_NAMESPACES = ("layers", "losses", "metrics", "app", "flags", "logging", "gfile", "initializers", "graph_util")
 KEPT_TRAIN_NAMES = (
     "Checkpoint", "CheckpointManager", "Example", "Feature", "Features", "Int64List", "FloatList", "BytesList",

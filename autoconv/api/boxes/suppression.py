@@ -218,7 +218,7 @@ class PaddedSuppression:
                 corners = _exchange_corners(corners, flat_boxes[0][0])
             chosen_indices, _ = _select_greedily(
                 values, int(max_boxes), exclusive_limit, float(score_limit), 0.0,
-                lambda index, c=corners: _overlap(c[index], c),
+                lambda index, boxes=corners: _overlap(boxes[index], boxes),
             )
             indices[row, : len(chosen_indices)], counts[row] = chosen_indices, len(chosen_indices)
         if not self.is_padded:
@@ -250,7 +250,7 @@ class CombinedSuppression:
             for class_index in range(class_count):
                 class_boxes = boxes[image, :, class_index if boxes.shape[2] > 1 else 0]
                 ordered_boxes = _order_corners(class_boxes)
-                overlaps_with = lambda index, c=ordered_boxes: _overlap(c[index], c)
+                overlaps_with = lambda index, boxes=ordered_boxes: _overlap(boxes[index], boxes)
                 limits = int(max_boxes), float(overlap_limit), float(score_limit)
                 picks = _select_greedily(scores[image, :, class_index], *limits, 0.0, overlaps_with)
                 candidates += [(score, class_index, class_boxes[index]) for index, score in zip(*picks, strict=True)]

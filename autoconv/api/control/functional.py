@@ -212,8 +212,8 @@ def _collect_at_once(
             declaration = _declare_like(map_structure(convert_to_tensor, result))
         leaves = declaration.leaves_of(result)
         arrays = arrays or [
-            TensorArray(t.dtype, length, clear_after_read=False, element_shape=t.shape if is_given else None)
-            for t, is_given in zip(declaration.types, declaration.are_given, strict=True)
+            TensorArray(type_.dtype, length, clear_after_read=False, element_shape=type_.shape if is_given else None)
+            for type_, is_given in zip(declaration.types, declaration.are_given, strict=True)
         ]
         for array, leaf in zip(arrays, leaves, strict=True):
             array.write(index, leaf)
@@ -234,7 +234,9 @@ def _collect_in_loop(
     """Run `step` for every row in a graph loop; raise `_UnexpectedResultTypes` if the assumed types are wrong."""
     length = leading_dimension(elem_tensors[0])
     types = declaration.types
-    arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
+    arrays = [
+        TensorArray(type_.dtype, length, element_shape=type_.shape, clear_after_read=False) for type_ in types
+    ]
 
     @kind_preserving
     def body(position: int, arrays_so_far: list[TensorArray], carried_values: Any) -> tuple[Any, ...]:
@@ -242,11 +244,12 @@ def _collect_in_loop(
         result, carried_values = step(index, carried_values)
         leaves = declaration.leaves_of(result)
         tensors = [array.check_dtype(leaf) for array, leaf in zip(arrays_so_far, leaves, strict=True)]
-        result_types = [TensorType(t.dtype, t.type.shape) for t in tensors]
+        result_types = [TensorType(tensor.dtype, tensor.type.shape) for tensor in tensors]
         if not _is_covered_by(result_types, types):
             _check_given_shapes(result_types, declaration)
             raise _UnexpectedResultTypes(replace(declaration, types=result_types))
-        return position + 1, [a.write(index, t) for a, t in zip(arrays_so_far, tensors, strict=True)], carried_values
+        pairs = zip(arrays_so_far, tensors, strict=True)
+        return position + 1, [array.write(index, tensor) for array, tensor in pairs], carried_values
 
     @kind_preserving
     def continues(position: int, *_: Any) -> Any:

@@ -172,7 +172,7 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLi
     >>> autoconv.debugging.assert_same_float_dtype([autoconv.constant(1.0), autoconv.constant(2.0)])
     autoconv.float32
     """
-    dtypes = [convert_to_tensor(t).dtype for t in tensors or ()] + (
+    dtypes = [convert_to_tensor(tensor).dtype for tensor in tensors or ()] + (
         [as_dtype(dtype)] if dtype is not None else []
     )
     if builtins.any(other is not dtypes[0] for other in dtypes):

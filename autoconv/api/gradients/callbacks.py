@@ -96,9 +96,10 @@ class ArrayCall:
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
     def __call__(self, *arrays: Any) -> Any:
-        return self._call(*(array if array.shape else array[()] for array in map(np.asarray, arrays)))
+        return self._call(*(array if array.shape else array[()] for array in map(np.asarray, arrays)))  # [()]: a scalar
 
     def _call(self, *arguments: Any) -> Any:
+        """Return the function's result; raise errors of the function as those of an op."""
         try:
             return self.function(*arguments)
         except Exception as error:
@@ -175,6 +176,10 @@ def _apply_callback(
     result_specs: Any,
     name: str | None,
 ) -> Any:
+    """Return the results of an op that calls `host_function`, the form of the user's `func` that takes arrays.
+
+    They are a list if `result_specs` is a list of dtypes or TensorSpecs; else one tensor, None without a result.
+    """
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func!r}")
     is_single = not isinstance(result_specs, (list, tuple))

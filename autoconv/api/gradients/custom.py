@@ -46,7 +46,7 @@ def gradients(
         raise RuntimeError(
             "autoconv.gradients is not supported when eager execution is enabled. Use autoconv.GradientTape instead."
         )
-    targets, sources = ([as_tensor(v) for v in flatten(ys)[0]], flatten(xs)[0])
+    targets, sources = ([as_tensor(value) for value in flatten(ys)[0]], flatten(xs)[0])
     for target in (*targets, *sources):
         if not isinstance(target, (SymbolicTensor, Variable)):
             raise ValueError(f"autoconv.gradients takes tensors of the function that is being traced, found {target!r}")
@@ -55,7 +55,7 @@ def gradients(
         apply("ones_like", target) if cotangent is None else convert_to_tensor(cotangent)
         for target, cotangent in zip(targets, cotangents, strict=True)
     ]
-    stopped_values = {symbolic_source(region, v) for v in flatten(stop_gradients)[0] if v is not None}
+    stopped_values = {symbolic_source(region, value) for value in flatten(stop_gradients)[0] if value is not None}
 
     def unstopped_nodes(graph: Graph) -> list[Node] | None:
         """Return the nodes through which gradients flow; None for all nodes."""
@@ -64,16 +64,17 @@ def gradients(
     source_values = [symbolic_source(region, source) for source in sources]
     remaining_slopes = iter(
         symbolic_gradients(
-            region, [t.value_in_graph for t in targets],  # type: ignore[union-attr]
+            region, [tensor.value_in_graph for tensor in targets],  # type: ignore[union-attr]
             [region.lift(graph_value(region, seed)) for seed in seeds], [
-                v for v in source_values if v is not None
+                value for value in source_values if value is not None
             ], unstopped_nodes,
         )
     )  # fmt: skip
-    slopes = [None if v is None else next(remaining_slopes) for v in source_values]
-    tensors = [None if v is None else SymbolicTensor(region.lift(v)) for v in slopes]
+    slopes = [None if value is None else next(remaining_slopes) for value in source_values]
+    tensors = [None if value is None else SymbolicTensor(region.lift(value)) for value in slopes]
     if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
-        return [zeros_of_source(s) if g is None else g for s, g in zip(sources, tensors, strict=True)]
+        pairs = zip(sources, tensors, strict=True)
+        return [zeros_of_source(source) if slope is None else slope for source, slope in pairs]
     return tensors
 
 
@@ -129,7 +130,8 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         region = current_region()
         leaf_arguments, argument_template = flatten(args)  # each tensor is an argument of the vjp
         arguments = [
-            convert_to_tensor(a) if region is not None or isinstance(a, Variable) else a for a in leaf_arguments
+            convert_to_tensor(argument) if region is not None or isinstance(argument, Variable) else argument
+            for argument in leaf_arguments
         ]
         recorder = tape_recorders.Recorder()
         tape_recorders.start(recorder)
@@ -183,13 +185,14 @@ class _CustomVjp:
 def _takes_variables(function: Callable[..., Any]) -> bool:
     """Return whether a vjp has a parameter `variables`."""
     parameters = inspect.signature(function).parameters
-    return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    kinds = [parameter.kind for parameter in parameters.values()]
+    return "variables" in parameters or inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
     """Return copies of the results whose vjp the active tapes have recorded."""
     with tape_recorders.pause_recorders():
-        results = [apply("identity", t) for t in tensors]
+        results = [apply("identity", tensor) for tensor in tensors]
 
     def back(cotangents: Sequence[Any]) -> list[Any]:
         pairs = zip(results, cotangents, strict=True)
@@ -197,7 +200,7 @@ def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[A
             [tape_recorders.zeros_for(result) if cotangent is None else cotangent for result, cotangent in pairs]
         )
 
-    operands = [*arguments, *(v.storage for v in vjp.variables)]
+    operands = [*arguments, *(variable.storage for variable in vjp.variables)]
     tape_recorders.record_entry(tape_recorders.Entry(vjp.name, operands, results, back))
     return results
 
@@ -205,18 +208,19 @@ def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[A
 def _record_symbolic(region: Region, vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
     """Record a node whose results are these tensors and whose region computes the cotangents; return the results."""
     inner = subregion(region, "custom_gradient")
-    cotangents = [SymbolicTensor(inner.graph.add_parameter(t.type, "cotangent")) for t in tensors]
+    cotangents = [SymbolicTensor(inner.graph.add_parameter(tensor.type, "cotangent")) for tensor in tensors]
     with recording(inner):
         argument_cotangents = vjp(cotangents)
         connected_positions = tuple(i for i, cotangent in enumerate(argument_cotangents) if cotangent is not None)
         inner.graph.outputs = [inner.lift(graph_value(inner, argument_cotangents[i])) for i in connected_positions]
     captures = unify_captures([inner], len(cotangents))
-    operands: list[Value] = [graph_value(region, a) for a in (*arguments, *(v.storage for v in vjp.variables))]
-    values = [region.lift(v) for v in (*operands, *(graph_value(region, t) for t in tensors))]
+    storages = [variable.storage for variable in vjp.variables]
+    operands: list[Value] = [graph_value(region, operand) for operand in (*arguments, *storages)]
+    values = [region.lift(value) for value in (*operands, *(graph_value(region, tensor) for tensor in tensors))]
     node = region.record(
         "custom_gradient", [*values, *captures],
         {"arguments": len(operands), "results": len(tensors), "reached": connected_positions},
-        regions=[inner.graph], types=[t.type for t in tensors],
+        regions=[inner.graph], types=[tensor.type for tensor in tensors],
     )  # fmt: skip
     return [SymbolicTensor(value) for value in node.results]
 

@@ -16,6 +16,8 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
+_MAX_UNROLLED_ELEMENTS = 8  # for the gradients of more elements, a graph has a loop
+
 
 def stack_element_gradients(target: Tensor, gradients: Any) -> list[Any]:
     """Return for each source the gradients of all elements of the target, stacked; None for an unconnected source.
@@ -24,24 +26,27 @@ def stack_element_gradients(target: Tensor, gradients: Any) -> list[Any]:
     """
     shape = shape_of(target)
     if None not in shape:
-        count = int(np.prod(shape, dtype=np.int64))
-        if current_region() is None or count <= 8:  # for more elements, a graph has a loop
-            rows = [gradients(_one_hot_seed(target, i)) for i in range(count)]
+        element_count = int(np.prod(shape, dtype=np.int64))
+        if current_region() is None or element_count <= _MAX_UNROLLED_ELEMENTS:
+            rows = [gradients(_one_hot_seed(target, i)) for i in range(element_count)]
             if not rows:
-                return [None if g is None else apply("stack", dense(g), axis=0)[:0] for g in gradients(target)]
+                return [
+                    None if gradient is None else apply("stack", dense(gradient), axis=0)[:0]
+                    for gradient in gradients(target)
+                ]
             return [
                 None if column[0] is None else apply("stack", *map(dense, column), axis=0)
                 for column in zip(*rows, strict=True)
             ]
     flat_ones = apply("reshape", apply("ones_like", target), shape=(-1,))
     gradients_of_sum = gradients(apply("ones_like", target))
-    connected_positions = [i for i, g in enumerate(gradients_of_sum) if g is not None]
+    connected_positions = [i for i, gradient in enumerate(gradients_of_sum) if gradient is not None]
     if not connected_positions:
         return [None] * len(gradients_of_sum)
 
     @kind_preserving
-    def gradients_of_element(number: TensorLike) -> Any:
-        seed = apply("cast", apply("equal", _flat_indices(flat_ones), number), dtype=target.type.dtype)
+    def gradients_of_element(flat_index: TensorLike) -> Any:
+        seed = apply("cast", apply("equal", _flat_indices(flat_ones), flat_index), dtype=target.type.dtype)
         gradients_by_source = gradients(apply("reshape_like", seed, target))
         return tuple(gradients_by_source[i] for i in connected_positions)
 
@@ -75,7 +80,7 @@ def zeros_of_source(source: TensorLike) -> Any:
 
 
 def shape_of(value: Any) -> tuple[Any, ...]:
-    """Return the static shape, None for open sizes; raises ValueError for an unknown rank."""
+    """Return the static shape, with None for unknown sizes; raise ValueError for an unknown rank."""
     shape = value.type.shape
     if shape is None:
         raise ValueError(f"the rank of {value!r} has to be known for a jacobian")

@@ -17,10 +17,11 @@ class RecordedInterval:
     """
 
     def __init__(self) -> None:
+        # A mark is the last node of the graph at that time, None for an empty graph: see `Graph.mark`.
         self._start_marks: dict[Graph, Node | None] = {}
-        self._enclosing_graphs: set[Graph] = set()
-        self._excluded_nodes: set[Node] = set()
         self._close_marks: dict[Graph, Node | None] = {}
+        self._enclosing_graphs: set[Graph] = set()
+        self._excluded_nodes: set[Node] = set()  # recorded while the interval was closed
 
     def open(self, region: Region | None) -> None:
         """Begin the interval, or begin it again, in the graph being traced."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,9 @@ def row_slices(region: Region, value: Value) -> IndexedSlices | None:
     if terms is None:
         return None
     rows = [
-        apply("reshape", row, shape=(_position_count(positions_shape), *shape[1:])) for row, _, positions_shape in terms
+        apply("reshape", term.rows, shape=(_position_count(term.positions_shape), *shape[1:])) for term in terms
     ]
-    indices = [apply("reshape", index, shape=(-1,)) for _, index, _ in terms]
+    indices = [apply("reshape", term.positions, shape=(-1,)) for term in terms]
     if len(terms) > 1:
         widest_dtype = max((index.dtype for index in indices), key=lambda dtype: dtype.size)
         indices = [apply("concat", *(apply("cast", index, dtype=widest_dtype) for index in indices), axis=0)]
@@ -40,21 +40,28 @@ def row_slices(region: Region, value: Value) -> IndexedSlices | None:
     return result
 
 
-def _selected_rows(region: Region, value: Value, shape: Shape) -> list[tuple[Tensor, Tensor, Shape]] | None:
-    """Return (rows, their positions, shape of the positions) for each term of a sum; None for a term that is no
-    `ungather`.
-    """
+class _SelectedRows(NamedTuple):
+    """The gradient of a `gather`: rows, and their positions in the dense gradient."""
+
+    rows: Tensor
+    positions: Tensor
+    positions_shape: Shape
+
+
+def _selected_rows(region: Region, value: Value, shape: Shape) -> list[_SelectedRows] | None:
+    """Return the terms of a sum that are gradients of `gather`; None if another term is among them."""
     node = value.node
     if node is None or value.graph is not region.graph or getattr(value.type, "shape", None) != shape:
         return None
     if node.op.name == "add":
-        first, second = (_selected_rows(region, part, shape) for part in node.inputs)
+        first, second = (_selected_rows(region, addend, shape) for addend in node.inputs)
         return None if first is None or second is None else first + second
     attributes = node.attributes
     if node.op.name != "ungather" or attributes.get("axis", 0) != 0 or attributes.get("batch_dims", 0) != 0:
         return None
     rows, indices, _ = node.inputs
-    return [(SymbolicTensor(rows), SymbolicTensor(indices), indices.type.shape)]  # type: ignore[union-attr]
+    positions = SymbolicTensor(indices)
+    return [_SelectedRows(SymbolicTensor(rows), positions, indices.type.shape)]  # type: ignore[union-attr]
 
 
 def _position_count(shape: Shape) -> int:

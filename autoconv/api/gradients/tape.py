@@ -98,11 +98,13 @@ class GradientTape:
             self._stop()
 
     def _start(self) -> None:
+        """Begin recording, in the graph being traced if there is one."""
         self._is_recording = True
         self._interval.open(current_region())
         tape_recorders.start(self._recorder)
 
     def _stop(self) -> None:
+        """End recording; what was recorded remains."""
         self._is_recording = False
         self._interval.close(current_region())
         tape_recorders.stop(self._recorder)
@@ -184,9 +186,8 @@ class GradientTape:
         gradients = self._gradients(targets, cotangents, _tensor_leaves(sources, "source"))
         self._release()
         if fills_zeros:
-            gradients = [
-                zeros_of_source(s) if g is None else g for s, g in zip(source_tensors.tensors, gradients, strict=True)
-            ]
+            pairs = zip(source_tensors.tensors, gradients, strict=True)
+            gradients = [zeros_of_source(source) if gradient is None else gradient for source, gradient in pairs]
         return source_tensors.pack_gradients(gradients)
 
     def jacobian(
@@ -232,9 +233,10 @@ class GradientTape:
         """
         fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._mark_used()
-        (value,), (source_leaf,) = _tensor_leaves(target, "target"), _tensor_leaves(source, "source")
-        shape, source_shape = shape_of(value), shape_of(source_leaf)
-        if not shape or not source_shape or (None not in (shape[0], source_shape[0]) and shape[0] != source_shape[0]):
+        (target_leaf,), (source_leaf,) = _tensor_leaves(target, "target"), _tensor_leaves(source, "source")
+        shape, source_shape = shape_of(target_leaf), shape_of(source_leaf)
+        row_counts = {*shape[:1], *source_shape[:1]} - {None}
+        if not shape or not source_shape or len(row_counts) > 1:
             raise ValueError(
                 f"Need first dimension of target shape ({list(shape)}) and source shape ({list(source_shape)}) to "
                 "match."
@@ -248,9 +250,10 @@ class GradientTape:
         for column in range(elements_per_row):
             one_hot = np.zeros(elements_per_row)
             one_hot[column] = 1.0
-            ones = apply("ones_like", convert_to_tensor(value))
-            seed = apply("multiply", ones, convert_to_tensor(one_hot.reshape(shape[1:]).astype(value.dtype.numpy)))
-            columns.append(self._gradients([value], [seed], [source_leaf])[0])
+            ones = apply("ones_like", convert_to_tensor(target_leaf))
+            seed_row = convert_to_tensor(one_hot.reshape(shape[1:]).astype(target_leaf.dtype.numpy))
+            seed = apply("multiply", ones, seed_row)
+            columns.append(self._gradients([target_leaf], [seed], [source_leaf])[0])
         self._release()
         if not columns or columns[0] is None:
             if not fills_zeros and columns:
@@ -297,11 +300,12 @@ class GradientTape:
         self, region: Region, targets: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Any]
     ) -> Any:
         """Return the gradients of the sources as `_gradients`, computed in the graph that is being traced."""
-        values = [symbolic_source(region, v) for v in (*self._watched_sources, *self._recorder.variables.values())]
+        watched_sources = (*self._watched_sources, *self._recorder.variables.values())
+        values = [symbolic_source(region, source) for source in watched_sources]
         watched_values = [value for value in values if value is not None]
         source_values = [symbolic_source(region, source) for source in sources]
         connected_set = connected_values(region, watched_values, self._interval.nodes_in)
-        connected_sources = [v if v in connected_set else None for v in source_values]
+        connected_sources = [value if value in connected_set else None for value in source_values]
         target_values, seeds = [], []
         for target, cotangent in zip(targets, cotangents, strict=True):
             tensor = target if isinstance(target, SymbolicTensor) else None
@@ -310,14 +314,14 @@ class GradientTape:
                 region.lift(tensor.value_in_graph)  # raises here if it is out of scope
                 target_values.append(tensor.value_in_graph)
                 seeds.append(region.lift(_lift_to_graph(region, seed)))
-        connected_source_values: list[Value] = [v for v in connected_sources if v is not None]
+        connected_source_values: list[Value] = [value for value in connected_sources if value is not None]
         remaining_slopes = iter(
             symbolic_gradients(
                 region, target_values, seeds, connected_source_values, self._interval.nodes_in, self._recompute_every
             )
         )
-        slopes = [None if v is None else next(remaining_slopes) for v in connected_sources]
-        return [None if v is None else _wrap_gradient(region, region.lift(v)) for v in slopes]
+        slopes = [None if value is None else next(remaining_slopes) for value in connected_sources]
+        return [None if value is None else _wrap_gradient(region, region.lift(value)) for value in slopes]
 
 
 def _seed(target: Any, cotangent: Any) -> Any:
@@ -346,6 +350,7 @@ def _tensor_leaves(values: TensorLike, role: str) -> list[Any]:
 
 
 def _tensor_type_error(value: TensorLike) -> ValueError:
+    """Return the error for a source or target that is no tensor."""
     return ValueError(
         f"Passed in object {value!r} of type {type(value).__name__!r}, not autoconv.Tensor or autoconv.Variable: make "
         "a tensor of it, autoconv.constant(…), before the tape records what is computed with it."

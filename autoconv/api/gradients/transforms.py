@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,9 +81,7 @@ def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: i
         raw_gradients = tape.gradient(result, wrt_arguments)
         _check_not_lost(f, tape, raw_gradients)
         arguments, template = flatten(wrt_arguments)
-        dense_gradients = [_fill_zeros(g, x) for g, x in zip(flatten(raw_gradients)[0], arguments, strict=True)]
-        gradients = [_convert_to_kind(g, x) for g, x in zip(dense_gradients, arguments, strict=True)]
-        packed_gradients = pack(template, gradients)
+        packed_gradients = pack(template, _gradients_of_kind(raw_gradients, arguments))
         packed = packed_gradients[0] if isinstance(argnums, int) else tuple(packed_gradients)
         return _convert_to_kind(result, result), packed
 
@@ -110,7 +108,8 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
             value = call(f)(*all_arguments, **kwargs)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
         slopes = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
-        return map_structure(lambda g, x: _convert_to_kind(g, x, *_array_tensors([result])), slopes, argument)
+        templates = [result] if type(result) is ArrayTensor else []
+        return map_structure(lambda slope, x: _convert_to_kind(slope, x, *templates), slopes, argument)
 
     return _compile_like(f, derivatives)
 
@@ -163,17 +162,16 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
 
     @kind_preserving
     def back(cotangents: Any) -> tuple[Any, ...]:
-        template = flatten(value)[1]
-        cotangent_leaves = [cotangents] if template is None else flatten(cotangents)[0]
-        leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in flatten(value)[0]]
-        output_gradients = [convert_to_tensor(c, v.dtype) for c, v in zip(cotangent_leaves, leaves, strict=True)]
-        slopes = tape.gradient(leaves, wrt_arguments, output_gradients=output_gradients)
-        converted_slopes = [
-            _convert_to_kind(_fill_zeros(g, x), x) for g, x in zip(
-                flatten(slopes)[0], flatten(wrt_arguments)[0], strict=True
-            )
+        value_leaves, value_template = flatten(value)
+        cotangent_leaves = [cotangents] if value_template is None else flatten(cotangents)[0]
+        leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in value_leaves]
+        output_gradients = [
+            convert_to_tensor(cotangent, leaf.dtype)
+            for cotangent, leaf in zip(cotangent_leaves, leaves, strict=True)
         ]
-        return tuple(pack(flatten(wrt_arguments)[1], converted_slopes))
+        slopes = tape.gradient(leaves, wrt_arguments, output_gradients=output_gradients)
+        arguments, template = flatten(wrt_arguments)
+        return tuple(pack(template, _gradients_of_kind(slopes, arguments)))
 
     return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), back
 
@@ -188,7 +186,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
     """
     all_arguments, wrt_arguments = _select_arguments(f, tuple(primals), tuple(range(len(primals))))
     directions = map_structure(
-        lambda x, t: convert_to_tensor(t, as_dtype(x.dtype)), list(wrt_arguments), list(tangents)
+        lambda x, tangent: convert_to_tensor(tangent, as_dtype(x.dtype)), list(wrt_arguments), list(tangents)
     )
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     with tape:
@@ -214,6 +212,7 @@ def _wraps(f: Function) -> Callable[[Function], Function]:
 
 
 def _check_callable(f: Callable[..., Any]) -> None:
+    """Raise TypeError if `f` cannot be called."""
     if not callable(f):
         raise TypeError(f"derivatives are taken of a function, found {f!r}")
 
@@ -224,10 +223,6 @@ def _compile_like(f: Function, transform: Function) -> Function:
         return transform
     return Compiled(transform, f._contract, FunctionOptions(backend=f.backend))
 
-
-def _array_tensors(tensors: Iterable[Any]) -> list[ArrayTensor]:
-    """Return the tensors that represent arrays of NumPy."""
-    return [tensor for tensor in tensors if type(tensor) is ArrayTensor]
 
 
 def _select_arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
@@ -301,11 +296,17 @@ def _check_scalar(f: Function, value: Any) -> Any:
 
 def _check_not_lost(f: Function, tape: GradientTape, gradients: object) -> None:
     """Raise TypeError if a gradient is missing because the argument was converted to a Python number or array."""
-    if tape.has_lost_values and any(g is None for g in flatten(gradients)[0]):
+    if tape.has_lost_values and any(gradient is None for gradient in flatten(gradients)[0]):
         raise TypeError(
             f"{_name(f)} converts the argument to a Python number or a NumPy array, through which no gradient flows: "
             "use the functions of autoconv for those of math and numpy, or decorate it with @autoconv.compile"
         )
+
+
+def _gradients_of_kind(gradients: Any, arguments: Sequence[Any]) -> list[Any]:
+    """Return the leaves of a structure of gradients, each dense and of the kind of its argument; zeros for None."""
+    leaves = flatten(gradients)[0]
+    return [_convert_to_kind(_fill_zeros(leaf, x), x) for leaf, x in zip(leaves, arguments, strict=True)]
 
 
 def _fill_zeros(gradient: Any, like: Any) -> Any:

@@ -107,7 +107,7 @@ def _diagonal_range(k: Any) -> tuple[int, int]:
 
 
 def _trailing_sizes(tensor: Tensor, count: int) -> list[int]:
-    """Return the sizes of the last dimensions; raises ValueError where they are open."""
+    """Return the sizes of the last dimensions; raise ValueError if one is unknown."""
     sizes = tensor.type.shape[-count:] if tensor.type.shape is not None else ()
     if len(sizes) < count or not all(isinstance(size, int) for size in sizes):
         raise ValueError(f"bands of diagonals need {count} known dimensions at the end, found {tensor.shape}")

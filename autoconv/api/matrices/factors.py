@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class Lu(NamedTuple):
-    """The result of `lu`."""
+    """The result of `lu`: both factors in one matrix, and the permutation of the rows."""
 
     lu: Tensor
     p: Tensor

@@ -65,7 +65,10 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _pade_approximants(x: Any, orders: list[int]) -> list[tuple[Any, Any]]:
-    """Return numerator and denominator of the approximants of these orders: v + u and v - u, where u is odd in x."""
+    """Return numerator and denominator of the approximants of these orders.
+
+    They are the sum and the difference of the even and the odd terms in x of one polynomial.
+    """
     identity: Any = eye(shape(x)[-1], dtype=x.dtype)
     square = matmul(x, x)
     powers = [identity, square]
@@ -88,8 +91,8 @@ def _coefficients(order: int) -> list[float]:
     Before that the coefficient of x^k is order! / (2·order)! · (2·order - k)! / (k! · (order - k)!).
     """
     coefficients = [1]
-    for k in range(order, 0, -1):
-        coefficients.append(coefficients[-1] * k * (2 * order - k + 1) // (order - k + 1))
+    for power in range(order, 0, -1):
+        coefficients.append(coefficients[-1] * power * (2 * order - power + 1) // (order - power + 1))
     return [float(term) for term in reversed(coefficients)]
 
 

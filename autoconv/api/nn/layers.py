@@ -179,15 +179,15 @@ def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, na
     array([0.693, 2.127], dtype=float32)
     """
     x = convert_to_tensor(logits)
-    z = convert_to_tensor(labels, dtype_hint=x.dtype)
-    if not x.shape.is_compatible_with(z.shape):
-        raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {z.shape})")
-    # max(x, 0) - x·z + log(1 + exp(-|x|)), with the right derivative at zero
+    targets = convert_to_tensor(labels, dtype_hint=x.dtype)
+    if not x.shape.is_compatible_with(targets.shape):
+        raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {targets.shape})")
+    # max(x, 0) - x·target + log(1 + exp(-|x|)), with the right derivative at zero
     is_positive = apply("greater_equal", x, apply("zeros_like", x))
     positive_part = apply("select", is_positive, x, apply("zeros_like", x))
     negative_magnitude = apply("select", is_positive, apply("negative", x), x)
     log_term = apply("log1p", apply("exp", negative_magnitude))
-    return apply("add", apply("subtract", positive_part, apply("multiply", x, z)), log_term, name=name)
+    return apply("add", apply("subtract", positive_part, apply("multiply", x, targets)), log_term, name=name)
 
 
 def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:

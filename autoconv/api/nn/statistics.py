@@ -44,16 +44,16 @@ def log_poisson_loss(
     >>> autoconv.nn.log_poisson_loss([1.0, 2.0], [0.0, 1.0]).numpy().round(4)
     array([1.    , 0.7183], dtype=float32)
     """
-    c: Any = convert_to_tensor(log_input)
-    z: Any = convert_to_tensor(targets, c.dtype)
-    result = apply("exp", c) - c * z
+    log_rates: Any = convert_to_tensor(log_input)
+    counts: Any = convert_to_tensor(targets, log_rates.dtype)
+    result = apply("exp", log_rates) - log_rates * counts
     if not compute_full_loss:
         return result
-    positive_targets = where(z > 1, z, ones_like(z))
+    positive_targets = where(counts > 1, counts, ones_like(counts))
     stirling = positive_targets * apply("log", positive_targets) - positive_targets + 0.5 * apply(
         "log", 2.0 * math.pi * positive_targets
     )
-    return result + where((z >= 0) & (z <= 1), apply("zeros_like", z), stirling)
+    return result + where((counts >= 0) & (counts <= 1), apply("zeros_like", counts), stirling)
 
 
 def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:

@@ -91,18 +91,18 @@ def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> 
     return _elementwise_extreme("minimum", sp_a, sp_b)
 
 
-def _elementwise_extreme(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
+def _elementwise_extreme(op: str, first: SparseTensor, second: SparseTensor) -> SparseTensor:
     """Return the result of `op`, a maximum or minimum, for the elements of both, where a missing one is zero."""
-    first, second = sparse_argument(a), sparse_argument(b)
+    first, second = sparse_argument(first), sparse_argument(second)
     _require_one_shape(first, second)
     result, _ = _combine_unions(first, second, lambda x, y: apply(op, x, y))
     return result
 
 
-def _require_one_shape(a: SparseTensor, b: SparseTensor) -> None:
+def _require_one_shape(first: SparseTensor, second: SparseTensor) -> None:
     """Raise ValueError for known shapes that differ."""
-    if not a.shape.is_compatible_with(b.shape):
-        raise ValueError(f"Operands do not have the same shape: {a.shape} and {b.shape}")
+    if not first.shape.is_compatible_with(second.shape):
+        raise ValueError(f"Operands do not have the same shape: {first.shape} and {second.shape}")
 
 
 def _combine_unions(

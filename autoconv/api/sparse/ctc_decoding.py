@@ -247,7 +247,7 @@ def _add_probabilities(
     beam[labels] = _log_sum(former_after_blank, after_blank), _log_sum(former_after_label, after_label)
 
 
-def _log_sum(a: float, b: float) -> float:
+def _log_sum(first: float, second: float) -> float:
     """Return log(exp(a) + exp(b))."""
-    low, high = min(a, b), max(a, b)
+    low, high = min(first, second), max(first, second)
     return high if low == -math.inf else high + math.log1p(math.exp(low - high))

@@ -63,10 +63,10 @@ def size(a: Any, validate_indices: bool = True) -> Tensor:
     return numpy_function(SetSizes(), [a.indices, a.values, a.dense_shape], [spec], name="SetSize")[0]
 
 
-def _operation(kind: str, a: Any, b: Any) -> SparseTensor:
+def _operation(kind: str, first: Any, second: Any) -> SparseTensor:
     """Return the result of the method `kind` of Python's sets, row by row."""
-    are_sparse = isinstance(a, SparseTensor), isinstance(b, SparseTensor)
-    first, second = (x if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in (a, b))
+    are_sparse = isinstance(first, SparseTensor), isinstance(second, SparseTensor)
+    first, second = (x if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in (first, second))
     if first.dtype is not second.dtype:
         raise TypeError(f"Types don't match, {first.dtype} vs {second.dtype}")
     arrays = [array for x in (first, second) for array in _component_arrays(x)]

@@ -270,7 +270,7 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
         return items.stack(static_axis)
     if as_tensor(values) is not None:
         values = unstack(values)
-    if static_axis == 0 and all(type(v) in (bool, int, float, complex) for v in values):
+    if static_axis == 0 and all(type(value) in (bool, int, float, complex) for value in values):
         return convert_to_tensor(list(values))
     return apply("stack", *_convert_lists(values), axis=static_axis, name=name)
 

@@ -103,13 +103,13 @@ def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     array([0.    , 0.5381], dtype=float32)
     """
 
-    def evaluate(u: Real) -> Real:
-        magnitude = apply("abs", u)
+    def evaluate(double_x: Real) -> Real:
+        magnitude = apply("abs", double_x)
         near = magnitude * _series_on_interval("DAWSON_1", magnitude, 0, 2)
         far = _evaluate_above(magnitude, 8, lambda v: _series("DAWSON_4", 2.0 * (8.0 / v) ** 2 - 1.0))
         middle = where(magnitude < 8, _series_on_interval("DAWSON_3", magnitude, 4, 8), far)
         outer_value = where(magnitude < 4, _series_on_interval("DAWSON_2", magnitude, 2, 4), middle)
-        return apply("sign", u) * where(magnitude < 2, near, outer_value / apply("maximum", magnitude, 2.0))
+        return apply("sign", double_x) * where(magnitude < 2, near, outer_value / apply("maximum", magnitude, 2.0))
 
     return _in_float64(x, evaluate)
 
@@ -121,8 +121,8 @@ def expint(x: TensorLike, name: str | None = None) -> Tensor:
     array([0.4542, 1.8951], dtype=float32)
     """
 
-    def evaluate(u: Real) -> Real:
-        v = _positive_or_one(u)
+    def evaluate(double_x: Real) -> Real:
+        v = _positive_or_one(double_x)
         near = _series_on_interval("EI_1", v, 0, 4) + apply("log", v)
         far = _evaluate_above(v, 32, lambda w: _series("EI_5", 2.0 * 32.0 / w - 1.0))
         middle = where(
@@ -130,7 +130,7 @@ def expint(x: TensorLike, name: str | None = None) -> Tensor:
         )
         series = where((v >= 16) & (v < 32), _series_on_interval("EI_4", v, 16, 32), middle)
         large = series * apply("exp", v) / v
-        return where(apply("equal", u, 0.0), -math.inf, where(u > 0, where(v < 4, near, large), math.nan))
+        return where(apply("equal", double_x, 0.0), -math.inf, where(double_x > 0, where(v < 4, near, large), math.nan))
 
     return _in_float64(x, evaluate)
 
@@ -160,8 +160,8 @@ def spence(x: TensorLike, name: str | None = None) -> Tensor:
     array([ 1.6449,  0.    , -0.8225], dtype=float32)
     """
 
-    def evaluate(u: Real) -> Real:
-        v = _positive_or_one(u)
+    def evaluate(double_x: Real) -> Real:
+        v = _positive_or_one(double_x)
         is_large, logarithm = v > 1.5, apply("log", v)
         reciprocal = where(is_large, 1.0 / v, v)  # up to 1.5
         is_small = reciprocal < 0.5
@@ -170,7 +170,7 @@ def spence(x: TensorLike, name: str | None = None) -> Tensor:
         product = apply("log", reciprocal) * apply("log", where(is_small, 1.0 - reciprocal, 1.0))
         smaller = where(is_small, math.pi**2 / 6.0 - product - middle, middle)
         dilogarithm = where(is_large, -0.5 * logarithm * logarithm - smaller, smaller)
-        return where(apply("equal", u, 0.0), math.pi**2 / 6.0, where(u > 0, dilogarithm, math.nan))
+        return where(apply("equal", double_x, 0.0), math.pi**2 / 6.0, where(double_x > 0, dilogarithm, math.nan))
 
     return _in_float64(x, evaluate)
 
@@ -181,19 +181,19 @@ def _in_float64(x: TensorLike, function: Callable[[Real], Real]) -> Tensor:
     return cast(function(cast(tensor, float64)), tensor.dtype)
 
 
-def _positive_or_one(u: Real) -> Real:
-    """Return positive numbers, and 1 in place of others, for which a function is undefined."""
-    return where(u > 0, u, 1.0)
+def _positive_or_one(numbers: Real) -> Real:
+    """Return the numbers, with 1 in place of those at which a function is undefined: 0 and below."""
+    return where(numbers > 0, numbers, 1.0)
 
 
-def _series(name: str, t: Real) -> Real:
-    """Return the sum of a Chebyshev series at t, from -1 to 1, by Clenshaw's recurrence."""
+def _series(name: str, position: Real) -> Real:
+    """Return the sum of a Chebyshev series at a position from -1 to 1, by Clenshaw's recurrence."""
     first, *others = SERIES[name]
     previous_term: Real = 0.0
     current_term: Real = 0.0
     for coefficient in reversed(others):
-        current_term, previous_term = coefficient + 2.0 * t * current_term - previous_term, current_term
-    return first + t * current_term - previous_term
+        current_term, previous_term = coefficient + 2.0 * position * current_term - previous_term, current_term
+    return first + position * current_term - previous_term
 
 
 def _series_on_interval(name: str, x: Real, low: float, high: float) -> Real:
@@ -213,8 +213,8 @@ def _square_argument(x: Real, high: float) -> Real:
 
 def _asymptotic_bessel(order: int, x: Real) -> tuple[Real, Real]:
     """Return the Bessel functions J and Y for x above 8, by amplitude and phase."""
-    t, phase = 2.0 * (8.0 / x) ** 2 - 1.0, x - (2 * order + 1) * math.pi / 4.0
-    even, odd = _series(f"P{order}", t), _series(f"Q{order}", t) / x
+    position, phase = 2.0 * (8.0 / x) ** 2 - 1.0, x - (2 * order + 1) * math.pi / 4.0
+    even, odd = _series(f"P{order}", position), _series(f"Q{order}", position) / x
     amplitude = apply("sqrt", 2.0 / (math.pi * x))
     sine, cosine = apply("sin", phase), apply("cos", phase)
     return amplitude * (even * cosine - odd * sine), amplitude * (even * sine + odd * cosine)
@@ -223,7 +223,7 @@ def _asymptotic_bessel(order: int, x: Real) -> tuple[Real, Real]:
 def _bessel_j(order: int, x: Real) -> Real:
     """Return the Bessel function of the first kind for x from 0 on."""
     near = _series(f"J{order}", _square_argument(x, 8.0)) * (x if order else 1.0)
-    return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _asymptotic_bessel(order, v)[0]))
+    return where(x < 8, near, _evaluate_above(x, 8.0, lambda far_x: _asymptotic_bessel(order, far_x)[0]))
 
 
 def _bessel_y(order: int, x: Real) -> Real:
@@ -232,7 +232,7 @@ def _bessel_y(order: int, x: Real) -> Real:
     logarithm = 2.0 / math.pi * apply("log", low) * _bessel_j(order, low)
     regular = _series(f"Y{order}", _square_argument(x, 8.0))
     near = logarithm + regular if order == 0 else logarithm + low * regular - 2.0 / math.pi / low
-    return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _asymptotic_bessel(order, v)[1]))
+    return where(x < 8, near, _evaluate_above(x, 8.0, lambda far_x: _asymptotic_bessel(order, far_x)[1]))
 
 
 def _bessel_k(order: int, x: Real) -> Real:
@@ -243,23 +243,26 @@ def _bessel_k(order: int, x: Real) -> Real:
 def _scaled_bessel_k(order: int, x: Real) -> Real:
     """Return the modified Bessel function K times exp(x)."""
     low = apply("minimum", x, 2.0)
-    t, logarithm = _square_argument(x, 2.0), apply("log", low * 0.5)
+    position, logarithm = _square_argument(x, 2.0), apply("log", low * 0.5)
     if order == 0:
-        near = _series("K0", t) - logarithm * bessel_i0(low)
+        near = _series("K0", position) - logarithm * bessel_i0(low)
     else:
-        near = _series("K1", t) / low + logarithm * bessel_i1(low)
-    far = _evaluate_above(x, 2.0, lambda v: _series(f"K{order}_FAR", 4.0 / v - 1.0) / apply("sqrt", v))
+        near = _series("K1", position) / low + logarithm * bessel_i1(low)
+    far = _evaluate_above(x, 2.0, lambda far_x: _series(f"K{order}_FAR", 4.0 / far_x - 1.0) / apply("sqrt", far_x))
     return where(x < 2, near * apply("exp", low), far)
 
 
 def _fresnel(x: Real) -> tuple[Real, Real]:
     """Return the integrals of the cosine and of the sine for x from 0 on."""
     low, high = apply("minimum", x, 1.6), apply("maximum", x, 1.6)
-    t = 2.0 * (low / 1.6) ** 4 - 1.0
-    near_cosine, near_sine = low * _series("FRESNEL_C", t), low**3 * _series("FRESNEL_S", t)
-    u = 2.0 * (1.6 / high) ** 2 - 1.0
-    f, g = _series("FRESNEL_F", u) / (math.pi * high), _series("FRESNEL_G", u) / (math.pi**2 * high**3)
+    low_position, high_position = 2.0 * (low / 1.6) ** 4 - 1.0, 2.0 * (1.6 / high) ** 2 - 1.0
+    near_cosine = low * _series("FRESNEL_C", low_position)
+    near_sine = low**3 * _series("FRESNEL_S", low_position)
+    # The auxiliary functions f and g of 7.5 in NIST's library
+    auxiliary_f = _series("FRESNEL_F", high_position) / (math.pi * high)
+    auxiliary_g = _series("FRESNEL_G", high_position) / (math.pi**2 * high**3)
     phase = math.pi / 2.0 * high * high
     sine, cosine = apply("sin", phase), apply("cos", phase)
-    far_cosine, far_sine = 0.5 + f * sine - g * cosine, 0.5 - f * cosine - g * sine
+    far_cosine = 0.5 + auxiliary_f * sine - auxiliary_g * cosine
+    far_sine = 0.5 - auxiliary_f * cosine - auxiliary_g * sine
     return where(x < 1.6, near_cosine, far_cosine), where(x < 1.6, near_sine, far_sine)

@@ -197,7 +197,8 @@ def report_uninitialized_variables(var_list: Sequence[Any] | None = None, name: 
 
     def missing_names() -> np.ndarray:
         session = running_session()
-        return np.array([v.name.removesuffix(":0").encode() for v in variables if not session.has_value(v)], object)
+        missing = [variable for variable in variables if not session.has_value(variable)]
+        return np.array([variable.name.removesuffix(":0").encode() for variable in missing], object)
 
     if graph_being_built() is None:
         return constant([], string)

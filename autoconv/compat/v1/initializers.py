@@ -212,9 +212,9 @@ class orthogonal_initializer(_RandomInitializer):
         if len(shape) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional")
         rows, columns = math.prod(shape[:-1]), shape[-1]
-        q, r = linalg.qr(random.normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed))
-        q = q * sign(diag_part(r))  # makes the distribution uniform over orthogonal matrices
-        return self.gain * shaping.reshape(shaping.transpose(q) if rows < columns else q, shape)
+        factors = linalg.qr(random.normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed))
+        matrix = factors.q * sign(diag_part(factors.r))  # uniformly distributed over the orthogonal matrices
+        return self.gain * shaping.reshape(shaping.transpose(matrix) if rows < columns else matrix, shape)
 
 
 class identity_initializer(Initializer):

@@ -137,7 +137,7 @@ def _required_and_assigned_storages(
 def _missing_feed_message(value: Value) -> str:
     """Return the message for a placeholder that is not fed."""
     shape = value.type.shape  # type: ignore[union-attr]
-    sizes = "<unknown>" if shape is None else ",".join(str(d) if isinstance(d, int) else "?" for d in shape)
+    sizes = "<unknown>" if shape is None else ",".join(str(size) if isinstance(size, int) else "?" for size in shape)
     return (
         f"You must feed a value for placeholder tensor '{value.name}' with dtype {value.dtype.name} and shape "
         f"[{sizes}]: session.run(…, feed_dict={{{value.name}: …}})"

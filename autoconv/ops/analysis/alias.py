@@ -40,27 +40,27 @@ class Overlaps:
         self._collect_sources(graph)
         self._reach_fixed_point()
 
-    def between(self, a: Value, b: Value) -> str:
+    def between(self, first: Value, second: Value) -> str:
         """Return the alias relation of two arrays.
 
         `DISJOINT`: no common elements; `EQUAL`: the same elements in the same order; `OVERLAP`: some common elements;
-        `UNKNOWN`: unknown.
+        `UNKNOWN`: any of these.
         """
-        first, second = self._possible_roots(a), self._possible_roots(b)
-        if None not in first and None not in second and not first & second:
+        first_roots, second_roots = self._possible_roots(first), self._possible_roots(second)
+        if None not in first_roots | second_roots and not first_roots & second_roots:
             return DISJOINT
-        base_a, base_b = base_of(a), base_of(b)
-        if base_a is not base_b:
+        first_base, second_base = base_of(first), base_of(second)
+        if first_base is not second_base:
             return UNKNOWN
-        if a is b or _are_same_view(a, b):
+        if first is second or _are_same_view(first, second):
             return EQUAL
-        layout_a, layout_b = (_layout_in_base(value, base_a) for value in (a, b))
-        if layout_a is None or layout_b is None:
+        first_layout, second_layout = (_layout_in_base(value, first_base) for value in (first, second))
+        if first_layout is None or second_layout is None:
             return UNKNOWN
-        element_size_a, element_size_b = (value.dtype.size for value in (a, b))
-        if layout_a == layout_b and element_size_a == element_size_b:
+        first_element_size, second_element_size = (value.dtype.size for value in (first, second))
+        if first_layout == second_layout and first_element_size == second_element_size:
             return EQUAL
-        return _overlap_relation(layout_a, layout_b, max(element_size_a, element_size_b))
+        return _overlap_relation(first_layout, second_layout, max(first_element_size, second_element_size))
 
     def roots(self, value: Value) -> frozenset[Value]:
         """Return the base arrays of a value: arguments, and arrays allocated by nodes."""
@@ -182,14 +182,15 @@ def base_of(value: Value) -> Value:
     return value
 
 
-def _are_same_view(a: Value, b: Value) -> bool:
+def _are_same_view(first: Value, second: Value) -> bool:
     """Return whether both are made by the same steps from the same values."""
-    while a is not b:
-        if a.node is None or b.node is None or a.node.op is not b.node.op or not a.node.op.traits.view:
+    while first is not second:
+        node, other = first.node, second.node
+        if node is None or other is None or node.op is not other.op or not node.op.traits.view:
             return False
-        if a.node.attributes != b.node.attributes or a.node.inputs[1:] != b.node.inputs[1:]:
+        if node.attributes != other.attributes or node.inputs[1:] != other.inputs[1:]:
             return False
-        a, b = a.node.inputs[0], b.node.inputs[0]
+        first, second = node.inputs[0], other.inputs[0]
     return True
 
 
@@ -245,23 +246,23 @@ def _view_offset(node: Node, source: _Layout) -> int:
     return offset
 
 
-def _overlap_relation(a: _Layout, b: _Layout, element_size: int) -> str:
+def _overlap_relation(first: _Layout, second: _Layout, element_size: int) -> str:
     """Return the alias relation of two different views of one array, where elements have at most this size."""
-    range_a, range_b = (_byte_range(layout, element_size) for layout in (a, b))
-    if range_a is None or range_b is None:
+    first_range, second_range = (_byte_range(layout, element_size) for layout in (first, second))
+    if first_range is None or second_range is None:
         return DISJOINT
-    (low_a, high_a), (low_b, high_b) = range_a, range_b
-    if high_a <= low_b or high_b <= low_a:
+    (first_low, first_high), (second_low, second_high) = first_range, second_range
+    if first_high <= second_low or second_high <= first_low:
         return DISJOINT
-    low = min(low_a, low_b)
-    memory = np.empty(max(high_a, high_b) - low, np.uint8)
+    low = min(first_low, second_low)
+    memory = np.empty(max(first_high, second_high) - low, np.uint8)
     element_dtype = np.dtype((np.void, element_size))
-    first, second = (
-        np.ndarray(shape, element_dtype, memory, offset - low, strides) for offset, shape, strides in (a, b)
+    first_array, second_array = (
+        np.ndarray(shape, element_dtype, memory, offset - low, strides) for offset, shape, strides in (first, second)
     )
     max_work: Any = _MAX_WORK
     try:
-        return OVERLAP if np.shares_memory(first, second, max_work) else DISJOINT
+        return OVERLAP if np.shares_memory(first_array, second_array, max_work) else DISJOINT
     except np.exceptions.TooHardError:
         return UNKNOWN
 

@@ -3,12 +3,12 @@
     counts[place] += 1
     table[i, j] = min(table[i - 1, j], table[i, j - 1]) + 1
 
-Cells are the arrays of one integer dtype that a graph allocates, and the states of its loops. Each update of a cell
-writes a number of some cell plus a number of a small interval, or a number of a known interval. A run has at most as
-many updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. So the cells stay in one
-interval, and sums of their numbers need no test for overflow.
+Locations are the arrays of one integer dtype that a graph allocates, and the states of its loops. Each update of a
+location writes a number of some location plus a number of a small interval, or a number of a known interval. A run has
+at most as many updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. So the numbers in
+locations stay in one interval, and their sums need no test for overflow.
 
-The analysis begins with all cells and drops those that have another kind of update, to a fixed point.
+The analysis begins with all locations and drops those that have another kind of update, to a fixed point.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from autoconv.ops.analysis.induction import trip_count_bound
 from autoconv.ops.analysis.tally import Tally
 
 _UPDATE_LIMIT = 1 << 53  # at a thousand million a second, they take 104 days
-_DEPTH_LIMIT = 64  # nodes between a cell and the number that an update writes
-_CELL_TALLY = Tally((0, 0), None)
+_DEPTH_LIMIT = 64  # nodes between a location and the number that an update writes
+_LOCATION_TALLY = Tally((0, 0), None)
 _SIGN_OF_SUM = {"add": 1, "python_add": 1, "subtract": -1, "python_subtract": -1}
 _SELECTING_OPS = frozenset({"maximum", "minimum"})
 _NUMBER_KEEPING_OPS = frozenset({"broadcast_to", "cast", "identity", "python_cast", "python_int"})
 
 
 def content_ranges(graph: Graph, overlaps: Overlaps, ranges: Mapping[Value, Range]) -> dict[Value, Range]:
-    """Return the ranges of integers that come from cells; `ranges` has those of other numbers."""
+    """Return the ranges of integers that come from locations; `ranges` has those of other numbers."""
     update_bound = _update_bound(graph, ranges)
     result: dict[Value, Range] = {}
     for dtype in (int32, int64):
-        result |= _Cells(graph, overlaps, ranges, dtype, update_bound).number_ranges()
+        result |= _Locations(graph, overlaps, ranges, dtype, update_bound).number_ranges()
     return result
 
 
-class _Cells:
-    """The cells of a graph of one dtype.
+class _Locations:
+    """The locations of a graph of one dtype.
 
-    An update pairs the cells that may get a number with that number: a value, its tally, or None if it is unknown.
+    An update pairs the locations that may get a number with that number: a value, its tally, or None if it is unknown.
     """
 
     def __init__(
@@ -59,12 +59,12 @@ class _Cells:
         self._ranges = ranges
         self._dtype = dtype
         self._update_bound = update_bound
-        # An eighth of the dtype's maximum; all steps together add as much at most, so sums of two cells fit.
+        # An eighth of the dtype's maximum; all steps together add as much at most, so sums of two locations fit.
         self._largest_reset = 1 << 8 * dtype.size - 4
         self._largest_step = self._largest_reset // update_bound - 1
         self._sources: dict[Value, list[Value | None]] = {}  # of parameters and results of control nodes
         self._loop_result_of: dict[Value, Value] = {}  # by result or parameter of a loop: the result of the same state
-        self._cells: set[Value] = set()
+        self._locations: set[Value] = set()
         self._updates: list[tuple[frozenset[Value], Value | Tally | None]] = []
         self._tallies: dict[Value, Tally | None] = {}
         for node in graph.walk():
@@ -72,48 +72,48 @@ class _Cells:
             self._record_allocation(node)
         for node in graph.walk():
             self._record_writes(node)
-        self._drop_unbounded_cells()
+        self._drop_unbounded_locations()
 
     def number_ranges(self) -> dict[Value, Range]:
-        """Return the ranges of the numbers of this dtype that come from cells."""
-        tallies = [self._tally_of_update(update) for cells, update in self._updates if cells & self._cells]
-        joined_tally = reduce(Tally.union, [tally for tally in tallies if tally is not None], _CELL_TALLY)
+        """Return the ranges of the numbers of this dtype that come from locations."""
+        tallies = [self._tally_of_update(update) for locations, update in self._updates if locations & self._locations]
+        joined_tally = reduce(Tally.union, [tally for tally in tallies if tally is not None], _LOCATION_TALLY)
         if joined_tally.resets is None:
             return {}
-        cell_range = joined_tally.range_after(self._update_bound, joined_tally.resets)
+        location_range = joined_tally.range_after(self._update_bound, joined_tally.resets)
         result: dict[Value, Range] = {}
         for node in self._graph.walk():
             for value in (*node.results, *(parameter for region in node.regions for parameter in region.parameters)):
                 if self._has_integers(value, scalars_only=True) and value not in self._ranges:
                     tally = self._tally(value)
                     if tally is not None and tally.steps is not None and self._is_small(tally):
-                        result[value] = tally.range_after(1, cell_range)
+                        result[value] = tally.range_after(1, location_range)
         return result
 
     def _record_flow(self, node: Node) -> None:
-        """Record where the values of a control node come from, and the states of a loop as cells."""
+        """Record where the values of a control node come from, and the states of a loop as locations."""
         for source, target in flow_edges(node):
             self._sources.setdefault(target, []).append(source)
         if not node.op.traits.repeats:
             return
         test, body = node.regions
-        for position, cell in enumerate(node.results[: state_size(node)]):
-            if not self._has_integers(cell):
+        for position, location in enumerate(node.results[: state_size(node)]):
+            if not self._has_integers(location):
                 continue
-            self._cells.add(cell)
-            for value in (cell, test.parameters[position], body.parameters[position]):
-                self._loop_result_of[value] = cell
+            self._locations.add(location)
+            for value in (location, test.parameters[position], body.parameters[position]):
+                self._loop_result_of[value] = location
             for value in (node.inputs[position], body.outputs[position]):
-                self._updates.append((frozenset({cell}), value))
+                self._updates.append((frozenset({location}), value))
 
     def _record_allocation(self, node: Node) -> None:
-        """Record the arrays that a node allocates as cells, with their first number as an update."""
+        """Record the arrays that a node allocates as locations, with their first number as an update."""
         if not node.op.traits.allocates:
             return
         for value in node.results:
             if not isinstance(value.type, ArrayType) or value.type.dtype is not self._dtype:
                 continue
-            self._cells.add(value)
+            self._locations.add(value)
             initial_value: Value | Tally | None = None
             if node.op.name == "array_of":
                 initial_value = node.inputs[0]
@@ -127,34 +127,34 @@ class _Cells:
         arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
         if traits.stores_into is not None:
             array, update = node.inputs[:2]
-            may_be_cell = isinstance(array.type, ArrayType) and array.type.dtype is self._dtype
-            self._updates.append((self._roots(array), update if may_be_cell else None))
+            may_be_location = isinstance(array.type, ArrayType) and array.type.dtype is self._dtype
+            self._updates.append((self._roots(array), update if may_be_location else None))
         elif traits.allocates or traits.view or traits.control:
             return
         elif node.effects & Effects.WRITE or not all(isinstance(value.type, TensorType) for value in node.results):
             for value in arrays:
                 self._updates.append((self._roots(value), None))
             if not arrays:
-                self._updates.append((frozenset(self._cells), None))
+                self._updates.append((frozenset(self._locations), None))
 
     def _roots(self, array: Value) -> frozenset[Value]:
-        """Return the base arrays of an array, all cells if they are not known."""
+        """Return the base arrays of an array, all locations if they are not known."""
         roots = self._overlaps.known_roots(array)
-        return frozenset(self._cells) if roots is None else roots
+        return frozenset(self._locations) if roots is None else roots
 
-    def _drop_unbounded_cells(self) -> None:
-        """Drop the cells with an update of unknown or large size, until each cell left has small updates only."""
+    def _drop_unbounded_locations(self) -> None:
+        """Drop the locations with an update of unknown or large size, until all others have small updates only."""
         while True:
             self._tallies = {}
-            dropped_cells = set[Value]()
-            for cells, update in self._updates:
-                if cells & self._cells and not self._is_small(self._tally_of_update(update)):
-                    dropped_cells |= cells & self._cells
-            if not dropped_cells:
+            dropped_locations = set[Value]()
+            for locations, update in self._updates:
+                if locations & self._locations and not self._is_small(self._tally_of_update(update)):
+                    dropped_locations |= locations & self._locations
+            if not dropped_locations:
                 return
-            self._cells -= dropped_cells
+            self._locations -= dropped_locations
 
-    # ---- tallies of numbers: relative to the numbers in all cells
+    # ---- tallies of numbers: relative to the numbers in all locations
 
     def _tally_of_update(self, update: Value | Tally | None) -> Tally | None:
         """Return the tally of the number that an update writes; None if it is unknown."""
@@ -177,7 +177,7 @@ class _Cells:
         if type_.dtype is not self._dtype:
             return self._tally_of_other_dtype(type_.dtype)
         if value in self._loop_result_of:
-            return _CELL_TALLY if self._loop_result_of[value] in self._cells else None
+            return _LOCATION_TALLY if self._loop_result_of[value] in self._locations else None
         if value in self._sources:
             return self._tally_of_any(self._sources[value], depth)
         if node is None:
@@ -187,7 +187,7 @@ class _Cells:
             return _tally_of_constant(node.attributes["value"])
         if name == "array_load":
             roots = self._overlaps.known_roots(inputs[0])
-            return _CELL_TALLY if roots is not None and roots <= self._cells else None
+            return _LOCATION_TALLY if roots is not None and roots <= self._locations else None
         if name in _SIGN_OF_SUM:
             return _sum(self._tally(inputs[0], depth + 1), self._tally(inputs[1], depth + 1), _SIGN_OF_SUM[name])
         if name in _SELECTING_OPS or (name == "range" and all(value in self._ranges for value in inputs)):
@@ -214,7 +214,7 @@ class _Cells:
         return Tally(None, (int(dtype.min), int(dtype.max))) if is_narrow else None
 
     def _has_integers(self, value: Value, scalars_only: bool = False) -> bool:
-        """Return whether the value is a tensor of the dtype of the cells."""
+        """Return whether the value is a tensor of the dtype of the locations."""
         type_ = value.type
         return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (scalars_only and type_.shape != ())
 
@@ -252,7 +252,7 @@ def _tally_of_constant(number: object) -> Tally | None:
 
 
 def _sum(x: Tally | None, y: Tally | None, sign: int) -> Tally | None:
-    """Return the tally of a sum or difference; None where both operands come from cells."""
+    """Return the tally of a sum or difference; None where both operands come from locations."""
     if x is None or y is None:
         return None
     if y.steps is not None:

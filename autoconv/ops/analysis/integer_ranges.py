@@ -245,7 +245,7 @@ class RangeAnalysis:
         for round_number in range(_MAX_ROUNDS + 2):
             state_after = self._run_iteration(node, state, captures)
             if self._assumes_slow_growth:
-                state_after = [_without_slow_growth(a, b) for a, b in zip(state, state_after, strict=True)]
+                state_after = list(map(_without_slow_growth, state, state_after))
             joined_state = _join(state, state_after)
             if joined_state == state:  # the bounds hold; another iteration may narrow those that were widened
                 state = _join(initial_state, state_after)
@@ -255,9 +255,9 @@ class RangeAnalysis:
             if round_number < _EXACT_ROUNDS:
                 state = joined_state
             elif round_number < _MAX_ROUNDS - 1:
-                state = [_widen(a, b, _BOUNDS) for a, b in zip(state, joined_state, strict=True)]
+                state = [_widen(*pair, _BOUNDS) for pair in zip(state, joined_state, strict=True)]
             elif round_number == _MAX_ROUNDS - 1 and self._assumes_slow_growth:
-                state = [_widen(a, b, _SLOW_GROWTH_RANGE) for a, b in zip(state, joined_state, strict=True)]
+                state = [_widen(*pair, _SLOW_GROWTH_RANGE) for pair in zip(state, joined_state, strict=True)]
             else:
                 state = [  # those that still grow are unknown
                     old if old == new else limit for old, new, limit in zip(state, joined_state, limits, strict=True)
@@ -355,7 +355,7 @@ def _union(ranges: Sequence[Range | None]) -> Range | None:
 
 def _join(first: Ranges, second: Ranges) -> Ranges:
     """Return the union of each pair of ranges; None if one of the two is unknown."""
-    return [None if a is None or b is None else _union([a, b]) for a, b in zip(first, second, strict=True)]
+    return [None if None in pair else _union(pair) for pair in zip(first, second, strict=True)]
 
 
 def _widen(before: Range | None, after: Range | None, bounds: Sequence[int]) -> Range | None:

@@ -15,7 +15,7 @@ from autoconv.ops.values.list_value import ListValue
 
 
 def _outline(x: Any) -> Any:
-    """Return zeros of the operand's shape that share one element in memory; for a list, one of such arrays."""
+    """Return zeros of the operand's shape that share one element in memory; for a list, a list of such arrays."""
     if isinstance(x, ListValue):
         return x.with_items([None if item is None else _outline(item) for item in x.items()])
     return np.broadcast_to(np.zeros((), x.dtype), np.shape(x))

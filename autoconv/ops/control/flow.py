@@ -40,13 +40,13 @@ def _cond_types(index: TensorType, *captures: Type, regions: Sequence[Graph], **
 
 
 def _while_types(*inputs: Type, regions: Sequence[Graph], state: int, **_: Any) -> tuple[Type, ...]:
-    """Return the types of the state; the body's outputs have to be subtypes."""
+    """Return the types of the `state` first operands; raises TypeError unless the body's outputs are subtypes."""
     _test, body = regions
-    types = tuple(value.type for value in body.parameters[:state])
-    for before, after in zip(types, body.outputs, strict=True):
-        if not is_subtype(after.type, before):
-            raise TypeError(f"a loop variable is {before} before an iteration and {after.type} after it")
-    return types
+    state_types = tuple(value.type for value in body.parameters[:state])
+    for type_before, output in zip(state_types, body.outputs, strict=True):
+        if not is_subtype(output.type, type_before):
+            raise TypeError(f"a loop variable is {type_before} before an iteration and {output.type} after it")
+    return state_types
 
 
 def _call_types(*inputs: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type, ...]:
@@ -146,7 +146,7 @@ def _slot_names(class_: type) -> tuple[str, ...]:
 
 
 def _copy_links(copy: BaseException, original: BaseException | None) -> BaseException:
-    """Return an exception after it got the cause and context of another one, if there is another one."""
+    """Return `copy` after setting its cause and context to those of `original`, unless that is None."""
     if original is not None:
         copy.__cause__, copy.__context__ = original.__cause__, original.__context__
         copy.__suppress_context__ = original.__suppress_context__
@@ -174,6 +174,7 @@ def _absent_types(*, type: Type) -> Type:
 
 
 def _absent(*, type: Type) -> Any:
+    """Return a value of the type, which nothing reads: zeros, or None for a type other than a tensor's."""
     if not isinstance(type, TensorType):
         return None
     shape = tuple(size if isinstance(size, int) else 0 for size in type.shape or ())

@@ -15,7 +15,7 @@ from autoconv.ops.record import Builder, define, sample
 
 
 class Cell:
-    """The simplest resource: an object with a value."""
+    """The simplest resource: an object with the value of a variable."""
 
     __slots__ = ("shape", "value")
 
@@ -90,7 +90,7 @@ def _update(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
 
 
 def _assignment_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return no cotangent for the assigned value: the result is a fresh read of the variable, a gradient source."""
+    """Return no cotangent for the assigned value: the result counts as a new read of the variable."""
     return cotangents[0], None
 
 

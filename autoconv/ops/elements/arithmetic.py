@@ -70,9 +70,9 @@ def identity(b: Elements, x: Any) -> Any:
 
 
 def safe_divisor(b: Elements, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return a divisor that is safe for the machine's division, and whether `y` is 0.
+    """Return a divisor in place of `y` for which the processor's division does not trap, and whether `y` is 0.
 
-    The lowest number is divided by 1, not by -1: its quotient by -1 wraps to the same number.
+    For a `y` of 0 it is 1. For the lowest x and a `y` of -1 it is 1 as well: the quotient by -1 wraps to x itself.
     """
     is_zero = y.same(0)
     divisor = b.select(is_zero, 1, y)

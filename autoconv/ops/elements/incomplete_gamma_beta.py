@@ -1,14 +1,14 @@
 """Element rules of the incomplete gamma and beta functions, in float64 whatever the dtype of the operands.
 
 The formulas are from the NIST Digital Library of Mathematical Functions: 8.11.4 is the series of the gamma function,
-8.9.2 its continued fraction, 8.17.22 that of the beta function. Where an
-element does not use a series or a fraction, its operands are replaced by others for which it ends soon.
+8.9.2 its continued fraction, 8.17.22 that of the beta function. Where an element does not use a series or a fraction,
+its operands are replaced by others, for which the iteration ends soon.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.graph.dtypes import float64
 from autoconv.ops.elements.maths import apply, horner
@@ -24,7 +24,7 @@ _STIRLING_FROM = 12.0  # the least parameter for which Stirling's series is exac
 def in_float64(b: Elements, name: str, rule: Rule, *operands: Any) -> Any:
     """Return the result of `rule(b, *numbers, precision)`, computed in float64 and rounded to the operands' dtype.
 
-    Generated code has it as a function of its own, `name`.
+    Generated code computes the rule by a function of its own, `name`. The relative `precision` is that of the dtype.
     """
     dtype = operands[0].dtype
     precision = 2.0**-52 if dtype is float64 else 2.0**-30
@@ -35,25 +35,36 @@ def in_float64(b: Elements, name: str, rule: Rule, *operands: Any) -> Any:
 # ---- gamma
 
 
+class _GammaParts(NamedTuple):
+    """P and Q, the lower and the upper part of the gamma function, and dP/da, which is 0 unless requested."""
+
+    lower: Any
+    upper: Any
+    slope: Any
+
+
 @element("igamma")
 def igamma(b: Elements, a: Any, x: Any) -> Any:
-    return in_float64(b, "igamma", lambda *operands: _gamma_parts(*operands)[0], a, x)
+    return in_float64(b, "igamma", lambda *operands: _gamma_parts(*operands).lower, a, x)
 
 
 @element("igammac")
 def igammac(b: Elements, a: Any, x: Any) -> Any:
-    return in_float64(b, "igammac", lambda *operands: _gamma_parts(*operands)[1], a, x)
+    return in_float64(b, "igammac", lambda *operands: _gamma_parts(*operands).upper, a, x)
 
 
 @element("igamma_slope")
 def igamma_slope(b: Elements, a: Any, x: Any) -> Any:
-    return in_float64(b, "igamma_slope", lambda b, a, x, precision: _gamma_parts(b, a, x, precision, True)[2], a, x)
+    def slope(b: Elements, a: Any, x: Any, precision: float) -> Any:
+        return _gamma_parts(b, a, x, precision, with_slope=True).slope
+
+    return in_float64(b, "igamma_slope", slope, a, x)
 
 
-def _gamma_parts(b: Elements, a: Any, x: Any, precision: float, with_slope: bool = False) -> tuple[Any, Any, Any]:
-    """Return P and Q, the lower and the upper part of the gamma function of `a` at x, and dP/da if that is requested.
+def _gamma_parts(b: Elements, a: Any, x: Any, precision: float, with_slope: bool = False) -> _GammaParts:
+    """Return the parts of the gamma function of `a` at x.
 
-    For x below a + 1 the series gives P, else the continued fraction Q.
+    For x up to a + 1 the series gives P, else the continued fraction gives Q.
     """
     zero, undefined = b.constant(0.0, float64), b.constant(math.nan, float64)
     is_valid = (x >= 0.0) & (a >= 0.0) & ~(a.same(0.0) & x.same(0.0))
@@ -67,7 +78,8 @@ def _gamma_parts(b: Elements, a: Any, x: Any, precision: float, with_slope: bool
     upper = b.select(in_series, 1.0 - lower_by_series, b.select(in_fraction, upper_by_fraction, 1.0 - lower))
     lower = b.select(in_series, lower_by_series, b.select(in_fraction, 1.0 - upper_by_fraction, lower))
     other_slope = b.select(is_limit, zero, undefined)
-    return lower, upper, b.select(in_series, series_slope, b.select(in_fraction, fraction_slope, other_slope))
+    slope = b.select(in_series, series_slope, b.select(in_fraction, fraction_slope, other_slope))
+    return _GammaParts(lower, upper, slope)
 
 
 def _gamma_series(
@@ -106,17 +118,17 @@ def _gamma_fraction(
 
     def step(n: Any, state: list[Any]) -> tuple[Any, list[Any]]:
         value, slope, *parts = state
-        y = 1.0 - a + n
-        z, factor = x + y + 1.0 + n, y * n
+        offset = 1.0 - a + n
+        denominator, factor = x + offset + 1.0 + n, offset * n
         before_last, last = parts[:2], parts[2:4]
-        new_terms = [q * z - p * factor for p, q in zip(before_last, last, strict=True)]
+        new_terms = [q * denominator - p * factor for p, q in zip(before_last, last, strict=True)]
         convergent = new_terms[0] / new_terms[1]
         continues = b.intrinsic("fabs", convergent - value) > convergent * precision
         next_parts = [*last, *new_terms]
         if with_slope:
             slope_before_last, last_slope = parts[4:6], parts[6:]
             new_slope = [
-                q * z - last[i] - p * factor + before_last[i] * n
+                q * denominator - last[i] - p * factor + before_last[i] * n
                 for i, (p, q) in enumerate(zip(slope_before_last, last_slope, strict=True))
             ]
             convergent_slope = (new_slope[0] - convergent * new_slope[1]) / new_terms[1]
@@ -181,7 +193,7 @@ def _beta_density(b: Elements, first: Any, second: Any, x: Any) -> Any:
 def _beta_fraction(b: Elements, active: Any, operands: tuple[Any, Any, Any], precision: float) -> Any:
     """Return the continued fraction for `operands` (p, q, x), by Lentz' method.
 
-    `c` and `d` are ratios of successive numerators, and of successive denominators, inverted.
+    `c` is the ratio of the last two numerators, and `d` the inverse ratio of the last two denominators.
     """
     p, q, x = operands
 

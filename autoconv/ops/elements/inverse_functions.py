@@ -44,8 +44,8 @@ def _atan_of_ratio(b: Elements, ratio: Any) -> Any:
     high, low = (part / 2 for part in _HALF_PI[ratio.dtype])
     is_far = ratio > _TAN_EIGHTH_PI
     x = b.select(is_far, (ratio - 1.0) / (ratio + 1.0), ratio)
-    z = x * x
-    angle = b.fma(x * z, horner(b, z, _ATAN[x.dtype]), x)
+    square = x * x
+    angle = b.fma(x * square, horner(b, square, _ATAN[x.dtype]), x)
     return b.select(is_far, (angle + low) + high, angle)
 
 
@@ -71,7 +71,7 @@ def _atan2(b: Elements, y: Any, x: Any) -> Any:
 
 
 def _asin_correction(b: Elements, x: Any, square: Any) -> Any:
-    """Return asin(x) - x, for sizes up to 1/2."""
+    """Return asin(x) - x for magnitudes up to 1/2; `square` is x²."""
     return x * square * horner(b, square, _ASIN[x.dtype])
 
 
@@ -94,8 +94,8 @@ def _acos(b: Elements, x: Any) -> Any:
     reduced_x = b.select(is_far, b.intrinsic("sqrt", square), x)
     correction = _asin_correction(b, reduced_x, square)
     high, low = _HALF_PI[x.dtype]
-    twice = 2.0 * (reduced_x + correction)
-    far_angle = b.select(x < 0.0, 2.0 * high - (twice - 2.0 * low), twice)
+    double_angle = 2.0 * (reduced_x + correction)
+    far_angle = b.select(x < 0.0, 2.0 * high - (double_angle - 2.0 * low), double_angle)
     return b.select(is_far, far_angle, high - (reduced_x - (low - correction)))
 
 

@@ -9,10 +9,10 @@ from autoconv.ops.elements.registry import Elements, element
 
 
 @element("list_length_checked")
-def list_length_checked(b: Elements, num: Any) -> Any:
-    num = b.cast(num, int64)
-    b.fail(num < 0)
-    return num
+def list_length_checked(b: Elements, length: Any) -> Any:
+    length = b.cast(length, int64)
+    b.fail(length < 0)
+    return length
 
 
 @element("list_position")

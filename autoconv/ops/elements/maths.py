@@ -83,6 +83,12 @@ def horner(b: Elements, x: Any, coefficients: Sequence[float]) -> Any:
     return total
 
 
+def rational(b: Elements, x: Any, quotient: tuple[Sequence[float], Sequence[float]]) -> Any:
+    """Return the value at x of a rational function: the coefficients of its numerator and of its denominator."""
+    numerator, denominator = quotient
+    return horner(b, x, numerator) / horner(b, x, denominator)
+
+
 def _round_multiple(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
     """Return the integer nearest to x times the factor, as a float and as an integer.
 
@@ -100,7 +106,7 @@ def _power_of_two(b: Elements, n: Any) -> Any:
     return b.bitcast(b.bits("shl", n + 1023, 52), float64)
 
 
-# ln 2 as the sum of two numbers; the first one has few digits.
+# ln 2 as the sum of two numbers; the first one has few digits, so that its products with integers are exact.
 _LN2 = {float32: (0.693359375, -2.12194440e-4), float64: (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
 _EXP_RANGE = {float32: (-104.0, 89.0), float64: (-746.0, 710.0)}
 # (e^r - 1 - r) / r² for |r| up to ln(2)/2; that of float64, interpolated in Chebyshev's points, is within 0.15 ulp.
@@ -125,7 +131,7 @@ def _clamp(b: Elements, x: Any, low: float, high: float) -> Any:
 
 
 def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any, Any]:
-    """Return n, r and e^r - 1 with x = n·ln 2 + r."""
+    """Return n, the reduced argument r and e^r - 1, with x = n·ln 2 + r."""
     n, integer_n = _round_multiple(b, x, 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
     reduced_x = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
@@ -137,23 +143,23 @@ def _exp(b: Elements, x: Any) -> Any:
     low, high = _EXP_RANGE[x.dtype]
     is_zero = x < low
     bounded_x = b.select(is_zero, 0.0, b.select(x > high, high, x))
-    integer_n, _, rest_expm1 = _reduce_argument(b, bounded_x)
-    return b.select(is_zero, 0.0, b.scale_by_power_of_two(rest_expm1 + 1.0, integer_n))
+    integer_n, _, reduced_expm1 = _reduce_argument(b, bounded_x)
+    return b.select(is_zero, 0.0, b.scale_by_power_of_two(reduced_expm1 + 1.0, integer_n))
 
 
 def _exp_of_moderate(b: Elements, x: Any) -> Any:
     """Return e^x for x within ±80."""
-    integer_n, _, rest_expm1 = _reduce_argument(b, x)
+    integer_n, _, reduced_expm1 = _reduce_argument(b, x)
     scale = _power_of_two(b, integer_n)
-    return b.fma(scale, rest_expm1, scale)
+    return b.fma(scale, reduced_expm1, scale)
 
 
 def _expm1(b: Elements, x: Any) -> Any:
     """Return 2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); it rounds to -1 for very negative x."""
     low = -20.0 if x.dtype is float32 else -45.0
-    integer_n, _, rest_expm1 = _reduce_argument(b, _clamp_exponent(b, b.select(x < low, low, x)))
+    integer_n, _, reduced_expm1 = _reduce_argument(b, _clamp_exponent(b, b.select(x < low, low, x)))
     scale = _power_of_two(b, integer_n - 1)
-    value = b.fma(scale, rest_expm1, scale - 0.5) * 2.0
+    value = b.fma(scale, reduced_expm1, scale - 0.5) * 2.0
     return b.select(x.same(0.0), x, value)
 
 
@@ -177,12 +183,11 @@ def _log(b: Elements, x: Any) -> Any:
     smallest_normal, lift_bits = (2.0**-126, 25) if is_single else (2.0**-1022, 54)
     is_subnormal = x < smallest_normal
     bits = b.bitcast(b.select(is_subnormal, x * 2.0**lift_bits, x), integer_dtype)
-    # Reduce to m in [0.707, 1.414), with x = m·2^exponent.
+    # Reduce to 1 + f in [0.707, 1.414), with x = (1 + f)·2^exponent. The letters are those of fdlibm.
     offset = bits - b.bitcast(b.constant(0.5**0.5, x.dtype), integer_dtype)
     exponent = b.bits("ashr", offset, mantissa_bits)
-    m = b.bitcast(bits - b.bits("shl", exponent, mantissa_bits), x.dtype)
+    f = b.bitcast(bits - b.bits("shl", exponent, mantissa_bits), x.dtype) - 1.0
     power = b.cast(exponent, x.dtype) - b.select(is_subnormal, b.constant(lift_bits, x.dtype), 0.0)
-    f = m - 1.0
     upper, lower = _LN2_LOG[x.dtype]
     if is_single:
         square = f * f
@@ -237,9 +242,10 @@ def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
     for summand in _HALF_PI_SUMMANDS[x.dtype]:
         if summand:
             reduced_x = b.fma(n, b.constant(-summand, x.dtype), reduced_x)
-    z = reduced_x * reduced_x
-    sine = b.fma(horner(b, z, _SIN[x.dtype]) * z, reduced_x, reduced_x)
-    cosine = b.fma(horner(b, z, _COS[x.dtype]) * z, z, b.fma(z, b.constant(-0.5, x.dtype), b.constant(1.0, x.dtype)))
+    square = reduced_x * reduced_x
+    sine = b.fma(horner(b, square, _SIN[x.dtype]) * square, reduced_x, reduced_x)
+    first_terms = b.fma(square, b.constant(-0.5, x.dtype), b.constant(1.0, x.dtype))
+    cosine = b.fma(horner(b, square, _COS[x.dtype]) * square, square, first_terms)
     return integer_n, sine, cosine
 
 
@@ -267,75 +273,63 @@ def _tan(b: Any, x: Any) -> Any:
 
 
 _TANH_32 = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
-_TANH_NUMERATOR = (-9.64399179425052238628e-1, -9.92877231001918586564e1, -1.61468768441708447952e3)
-_TANH_DENOMINATOR = (1.0, 1.12811678491632931402e2, 2.23548839060100448583e3, 4.84406305325125486048e3)
+_TANH = (  # numerator and denominator
+    (-9.64399179425052238628e-1, -9.92877231001918586564e1, -1.61468768441708447952e3),
+    (1.0, 1.12811678491632931402e2, 2.23548839060100448583e3, 4.84406305325125486048e3),
+)
 
 
 def _tanh(b: Elements, x: Any) -> Any:
     """Return tanh(x): a rational function near 0, and 1 - 2/(e^2x + 1) elsewhere."""
     magnitude = b.intrinsic("fabs", x)
-    z = x * x
-    if x.dtype is float32:
-        near = b.fma(horner(b, z, _TANH_32) * z, x, x)
-    else:
-        near = b.fma(horner(b, z, _TANH_NUMERATOR) / horner(b, z, _TANH_DENOMINATOR) * z, x, x)
+    square = x * x
+    correction = horner(b, square, _TANH_32) if x.dtype is float32 else rational(b, square, _TANH)
+    near = b.fma(correction * square, x, x)
     bounded_magnitude = b.select(magnitude > 20.0, 20.0, magnitude)  # beyond, tanh rounds to 1
     far = 1.0 - 2.0 / (_exp_of_moderate(b, bounded_magnitude * 2.0) + 1.0)
     return b.intrinsic("copysign", b.select(magnitude < 0.625, near, far), x)
 
 
-_ERF_NUMERATOR = (
-    9.60497373987051638749, 9.00260197203842689217e1, 2.23200534594684319226e3, 7.00332514112805075473e3,
-    5.55923013010394962768e4,
-)  # fmt: skip
-_ERF_DENOMINATOR = (
-    1.0, 3.35617141647503099647e1, 5.21357949780152679795e2, 4.59432382970980127987e3, 2.26290000613890934246e4,
-    4.92673942608635921086e4,
-)  # fmt: skip
-_ERFC_NUMERATOR = (
-    2.46196981473530512524e-10, 5.64189564831068821977e-1, 7.46321056442269912687, 4.86371970985681366614e1,
-    1.96520832956077098242e2, 5.26445194995477358631e2, 9.34528527171957607540e2, 1.02755188689515710272e3,
-    5.57535335369399327526e2,
-)  # fmt: skip
-_ERFC_DENOMINATOR = (
-    1.0, 1.32281951154744992508e1, 8.67072140885989742329e1, 3.54937778887819891062e2, 9.75708501743205489753e2,
-    1.82390916687909736289e3, 2.24633760818710981792e3, 1.65666309194161350182e3, 5.57535340817727675546e2,
-)  # fmt: skip
-
 # Quotients (numerator, denominator): erf(x)/x in x² for x up to 1, erfc(x)·e^x² in x for x up to 8.
-ERF, ERFC = (_ERF_NUMERATOR, _ERF_DENOMINATOR), (_ERFC_NUMERATOR, _ERFC_DENOMINATOR)
+ERF = (
+    (9.60497373987051638749, 9.00260197203842689217e1, 2.23200534594684319226e3, 7.00332514112805075473e3,
+     5.55923013010394962768e4),
+    (1.0, 3.35617141647503099647e1, 5.21357949780152679795e2, 4.59432382970980127987e3, 2.26290000613890934246e4,
+     4.92673942608635921086e4),
+)  # fmt: skip
+ERFC = (
+    (2.46196981473530512524e-10, 5.64189564831068821977e-1, 7.46321056442269912687, 4.86371970985681366614e1,
+     1.96520832956077098242e2, 5.26445194995477358631e2, 9.34528527171957607540e2, 1.02755188689515710272e3,
+     5.57535335369399327526e2),
+    (1.0, 1.32281951154744992508e1, 8.67072140885989742329e1, 3.54937778887819891062e2, 9.75708501743205489753e2,
+     1.82390916687909736289e3, 2.24633760818710981792e3, 1.65666309194161350182e3, 5.57535340817727675546e2),
+)  # fmt: skip
 
 
 # Fitted by iteratively reweighted least squares: erf(x)/x - 1/4 as a quotient in x², up to where erf rounds to 1, so
 # that x·(1/4 + quotient) is within 3.8e-8 of erf, relatively, in exact arithmetic. Evaluated in float32 it is within
 # 1.9e-7, or 2.9 units in the last place (3,000,000 arguments against math.erf). Without the 1/4, rounding errors of the
 # polynomials would count in full for large x; with it the quotient is nearly 0 there.
-_ERF_32_NUMERATOR = (
-    -7.47282684e-06, -5.75285367e-06, 2.33319588e-05, 2.42214669e-02, 6.48882017e-02,
-    8.78379166e-01,
-)  # fmt: skip
-_ERF_32_DENOMINATOR = (
-    3.80916063e-05, 1.16254413e-03, 1.49692958e-02, 1.14109509e-01, 5.02076924e-01,
-    1.00000000e+00,
-)  # fmt: skip
+_ERF_32 = (
+    (-7.47282684e-06, -5.75285367e-06, 2.33319588e-05, 2.42214669e-02, 6.48882017e-02, 8.78379166e-01),
+    (3.80916063e-05, 1.16254413e-03, 1.49692958e-02, 1.14109509e-01, 5.02076924e-01, 1.00000000e+00),
+)
 _ERF_32_END = 3.92  # from here on erf rounds to 1 in float32
 
 
 def _erf(b: Elements, x: Any) -> Any:
     """Return the error function, by a rational function.
 
-    For float64, one near 0; elsewhere 1 - erfc(x), where erfc needs no relative accuracy.
+    For float64 this is so near 0 only; elsewhere it is 1 - erfc(x), where erfc needs no relative accuracy.
     """
     if x.dtype is float32:
         bounded_x = _clamp(b, x, -_ERF_32_END, _ERF_32_END)
-        z = bounded_x * bounded_x
-        return b.fma(bounded_x, horner(b, z, _ERF_32_NUMERATOR) / horner(b, z, _ERF_32_DENOMINATOR), bounded_x * 0.25)
+        return b.fma(bounded_x, rational(b, bounded_x * bounded_x, _ERF_32), bounded_x * 0.25)
     magnitude = b.intrinsic("fabs", x)
-    z = x * x
-    near = x * (horner(b, z, _ERF_NUMERATOR) / horner(b, z, _ERF_DENOMINATOR))
+    near = x * rational(b, x * x, ERF)
     bounded_x = b.select(magnitude > 7.0, 7.0, magnitude)
-    quotient = horner(b, bounded_x, _ERFC_NUMERATOR) / horner(b, bounded_x, _ERFC_DENOMINATOR)
-    far = b.intrinsic("copysign", 1.0 - _exp_of_moderate(b, -(bounded_x * bounded_x)) * quotient, x)
+    scaled_erfc = rational(b, bounded_x, ERFC)
+    far = b.intrinsic("copysign", 1.0 - _exp_of_moderate(b, -(bounded_x * bounded_x)) * scaled_erfc, x)
     return b.select(magnitude >= 1.0, far, near)  # nan selects `near`, which is nan
 
 

@@ -1,7 +1,8 @@
 """Element rules of Python's complex numbers, which follow CPython step by step.
 
 Sources: Objects/complexobject.c and Modules/cmathmodule.c. Exceptional operands, and those that raise, go to the
-kernel, which calls Python.
+kernel, which calls Python. An operand is passed by its parts: xr and xi are the real and imaginary part of x; functions
+of one operand take these as x and y.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     scale = b.select(is_wide, yr + yi * ratio, yr * ratio + yi)
     first, second = b.select(is_wide, xr, xi), b.select(is_wide, xi, xr)
     scaled_first = first * ratio
-    # Addition commutes, so one form serves for the real part; subtraction needs both orders.
+    # The sum for the real part is the same in both cases; the difference for the imaginary part has its terms swapped.
     real = (first + second * ratio) / scale
     imag = b.select(is_wide, second - scaled_first, scaled_first - second) / scale
     is_ordered = is_wide | is_high
@@ -171,9 +172,9 @@ def sqrt(b: Elements, x: Any, y: Any) -> Pair:
     eighth = width / 8.0
     root = b.intrinsic("sqrt", eighth + b.libm("hypot", eighth, height / 8.0)) * 2.0
     quotient = height / (root * 2.0)
-    is_right = b.compare("ge", x, 0.0)
-    real = b.select(is_right, root, quotient)
-    imag = b.intrinsic("copysign", b.select(is_right, quotient, root), y)
+    is_right_half = b.compare("ge", x, 0.0)
+    real = b.select(is_right_half, root, quotient)
+    imag = b.intrinsic("copysign", b.select(is_right_half, quotient, root), y)
     is_zero = x.same(0.0) & y.same(0.0)
     return b.select(is_zero, 0.0, real), b.select(is_zero, y, imag)
 
@@ -204,7 +205,7 @@ def _fail_if_large(b: Elements, x: Any, y: Any) -> None:
 
 
 def by_rotation(rule: Callable[..., Pair]) -> Callable[..., Pair]:
-    """Return the rule -i·f(iz), for z = x + iy."""
+    """Return the rule of -i·f(iz), given that of f, for z = x + iy."""
 
     def rotated(b: Elements, x: Any, y: Any) -> Pair:
         real, imag = rule(b, -y, x)

@@ -1,6 +1,8 @@
 """Element rules of cmath's inverse functions and log10, which follow CPython step by step.
 
-Source: Modules/cmathmodule.c, after Kahan. Non-finite operands, and poles, go to the kernel.
+Source: Modules/cmathmodule.c, after Kahan. Non-finite operands, and poles, go to the kernel. The operand z has the
+parts x and y. In a rule, p and q are the square roots of 1 - z and 1 + z, or of similar numbers. Their real parts are
+pr and qr, their imaginary parts pi and qi.
 """
 
 from __future__ import annotations

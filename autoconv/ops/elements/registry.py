@@ -20,9 +20,9 @@ Step = Callable[[Any, list[Any]], tuple[Any, list[Any]]]  # (n, state) -> (wheth
 class Elements(Protocol):
     """Operations available to rules, besides the operators of the elements themselves.
 
-    `fail(condition)` marks operands for which the op raises. `warn(error, condition)` marks those for which NumPy
-    reports a floating-point error that the processor does not raise in the rule's own operations; `error` is its name
-    in `np.errstate`.
+    `fail(condition)` marks operands for which the op's kernel computes the result, or raises. `warn(error, condition)`
+    marks operands for which NumPy reports a floating-point error, although the rule's own operations set no flag of the
+    processor; `error` is its name in `np.errstate`.
 
     `iterate(active, state, step, max_count)` repeats a step on the elements that are active, at most `max_count` times,
     and returns their last state. `step(n, state)` gets the number of the iteration from 1 on, a float64, and returns

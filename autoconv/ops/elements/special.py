@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from autoconv.graph.dtypes import float32, float64
-from autoconv.ops.elements.maths import ERF, ERFC, apply, horner
+from autoconv.ops.elements.maths import ERF, ERFC, apply, horner, rational
 from autoconv.ops.elements.registry import Elements, element
 
 # Quotients (numerator, denominator) for the normal quantile, the highest power first: near the probability 1/2, in the
@@ -55,14 +55,9 @@ def erfinv(b: Elements, x: Any) -> Any:
 def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
     """Return the quantile of p = 1/2 + `centred`; `tail` is the smaller of p and 1 - p."""
     middle_argument = b.constant(0.180625, centred.dtype) - centred * centred
-    middle = centred * (horner(b, middle_argument, _MIDDLE[0]) / horner(b, middle_argument, _MIDDLE[1]))
-    r = b.intrinsic("sqrt", -apply(b, "log", tail))
-    near, far = r - 1.6, r - 5.0
-    tail_quantile = b.select(
-        r > 5.0,
-        horner(b, far, _FAR[0]) / horner(b, far, _FAR[1]),
-        horner(b, near, _TAIL[0]) / horner(b, near, _TAIL[1]),
-    )
+    middle = centred * rational(b, middle_argument, _MIDDLE)
+    root = b.intrinsic("sqrt", -apply(b, "log", tail))
+    tail_quantile = b.select(root > 5.0, rational(b, root - 5.0, _FAR), rational(b, root - 1.6, _TAIL))
     tail_quantile = b.select(tail.same(0.0), float("inf"), tail_quantile)
     quantile = b.select(b.intrinsic("fabs", centred) > 0.425, b.intrinsic("copysign", tail_quantile, centred), middle)
     return b.select(tail < 0.0, float("nan"), quantile)
@@ -71,7 +66,7 @@ def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
 _EULER = 0.57721566490153286061
 _ASYMPTOTIC_FROM = 12.0  # argument of lgamma from which Stirling's series is exact
 _STEPS_DOWN = 10  # of the recurrence, from `_ASYMPTOTIC_FROM` into [1.5, 2.5)
-STIRLING = tuple(  # B(2j) / (2j·(2j - 1)), the highest j first
+STIRLING = tuple(  # B(2j) / (2j·(2j - 1)) with Bernoulli's numbers B, the highest j first
     bernoulli / (2 * j * (2 * j - 1))
     for j, bernoulli in reversed(list(enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6), 1)))
 )
@@ -86,9 +81,9 @@ def _zeta_less_one(k: int) -> float:
     return math.fsum([*(m**-k for m in range(2, n)), tail])
 
 
-def _around_two(terms: int) -> tuple[float, ...]:
-    """Return the series of lgamma(2 + z) / z, the highest power first."""
-    higher_coefficients = [(-1) ** k * _zeta_less_one(k) / k for k in range(terms, 1, -1)]
+def _around_two(term_count: int) -> tuple[float, ...]:
+    """Return the series of lgamma(2 + z) / z in z, the highest power first."""
+    higher_coefficients = [(-1) ** k * _zeta_less_one(k) / k for k in range(term_count, 1, -1)]
     return (*higher_coefficients, 1.0 - _EULER)
 
 
@@ -126,14 +121,13 @@ def lgamma(b: Elements, x: Any) -> Any:
     return b.select(is_pole, float("inf"), result)
 
 
-# B(2j) / 2j, the highest j first; the length of the series and the argument from which it is exact, by dtype
-_DIGAMMA = tuple(
+_DIGAMMA = tuple(  # B(2j) / 2j with Bernoulli's numbers B, the highest j first
     bernoulli / (2 * j)
     for j, bernoulli in reversed(
         list(enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798), 1))
     )
 )
-_DIGAMMA_FROM = {float32: (4, 6), float64: (9, 12)}
+_DIGAMMA_FROM = {float32: (4, 6), float64: (9, 12)}  # the number of terms, and the argument from which they suffice
 
 
 @element("digamma")
@@ -141,17 +135,18 @@ def digamma(b: Elements, x: Any) -> Any:
     """Return the derivative of lgamma: reflection for negative numbers, recurrence, and the asymptotic series."""
     if x.dtype not in _DIGAMMA_FROM:
         return None
-    terms, start = _DIGAMMA_FROM[x.dtype]
+    term_count, start = _DIGAMMA_FROM[x.dtype]
     is_negative = x < 0.0
-    z = b.select(is_negative, 1.0 - x, x)
+    raised_x = b.select(is_negative, 1.0 - x, x)
     shift = b.constant(0.0, x.dtype)
     for _ in range(start):
-        is_below = z < float(start)
-        shift = b.select(is_below, shift - 1.0 / z, shift)
-        z = b.select(is_below, z + 1.0, z)
-    inverse = 1.0 / z
+        is_below = raised_x < float(start)
+        shift = b.select(is_below, shift - 1.0 / raised_x, shift)
+        raised_x = b.select(is_below, raised_x + 1.0, raised_x)
+    inverse = 1.0 / raised_x
     square = inverse * inverse
-    result = shift + apply(b, "log", z) - inverse * 0.5 - horner(b, square, _DIGAMMA[-terms:]) * square
+    series = horner(b, square, _DIGAMMA[-term_count:]) * square
+    result = shift + apply(b, "log", raised_x) - inverse * 0.5 - series
     # π·cot(πx) from the fractional part, which is exact even for large |x|
     fraction = x - b.intrinsic("floor", x + 0.5)
     angle = fraction * math.pi
@@ -172,22 +167,21 @@ _ERFC_FAR = (
 def erf(b: Elements, x: Any) -> Any:
     """Return the error function, by its complement where that is small."""
     magnitude = b.intrinsic("fabs", x)
-    near = x * (horner(b, x * x, ERF[0]) / horner(b, x * x, ERF[1]))
+    near = x * rational(b, x * x, ERF)
     return b.select(magnitude >= 1.0, b.intrinsic("copysign", 1.0 - _erfc_from_one(b, magnitude), x), near)
 
 
 def erfc(b: Elements, x: Any) -> Any:
     """Return 1 - erf(x), with a small relative error where it is next to 0."""
     magnitude = b.intrinsic("fabs", x)
-    near = 1.0 - x * (horner(b, x * x, ERF[0]) / horner(b, x * x, ERF[1]))
+    near = 1.0 - x * rational(b, x * x, ERF)
     far = _erfc_from_one(b, magnitude)
     return b.select(magnitude >= 1.0, b.select(x < 0.0, 2.0 - far, far), near)
 
 
 def _erfc_from_one(b: Elements, x: Any) -> Any:
-    """Return erfc(x) for x ≥ 1: exp(-x²) times a quotient; x is divided into a part with an exact square and a rest."""
+    """Return erfc(x) for x ≥ 1: exp(-x²) times a quotient; the square of `upper`, a part of x, is exact."""
     x = b.select(x > 27.5, 27.5, x)  # there erfc is 0
     upper = b.intrinsic("floor", x * 16.0) * 0.0625
     bell = apply(b, "exp", -(upper * upper)) * apply(b, "exp", -((x - upper) * (x + upper)))
-    far = horner(b, x, _ERFC_FAR[0]) / horner(b, x, _ERFC_FAR[1])
-    return bell * b.select(x < 8.0, horner(b, x, ERFC[0]) / horner(b, x, ERFC[1]), far)
+    return bell * b.select(x < 8.0, rational(b, x, ERFC), rational(b, x, _ERFC_FAR))

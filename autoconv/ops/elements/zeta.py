@@ -30,7 +30,7 @@ def polygamma(b: Elements, x: Any, *, order: int) -> Any:
     def rule(b: Elements, position: Any, precision: float) -> Any:
         position = b.select(position < _MIN_POSITION, math.nan, position)
         power = b.constant(float(order + 1), float64)
-        return _sum(b, position, power, precision, lambda at: 1.0 / _integer_power(at, order + 1)) * factor
+        return _sum(b, position, power, precision, lambda x: 1.0 / _integer_power(x, order + 1)) * factor
 
     return in_float64(b, f"polygamma{order}_", rule, x)
 
@@ -49,7 +49,7 @@ def _zeta(b: Elements, power: Any, position: Any, precision: float) -> Any:
     is_infinite = power.same(1.0) | ((position <= 0.0) & is_integer)
     is_special = is_undefined | is_infinite
     position, power = b.select(is_special, 1.0, position), b.select(is_special, 2.0, power)
-    total = _sum(b, position, power, precision, lambda at: b.libm("pow", at, -power))
+    total = _sum(b, position, power, precision, lambda x: b.libm("pow", x, -power))
     return b.select(is_undefined, math.nan, b.select(is_infinite, math.inf, total))
 
 
@@ -58,11 +58,11 @@ def _sum(b: Elements, position: Any, power: Any, precision: float, term: Callabl
     start = power * _START_BY_POWER + _START
 
     def step(n: Any, state: list[Any]) -> tuple[Any, list[Any]]:
-        at, total = state
-        addend = term(at)
-        total, at = total + addend, at + 1.0
+        current, total = state
+        addend = term(current)
+        total, current = total + addend, current + 1.0
         is_significant = b.intrinsic("fabs", addend) > b.intrinsic("fabs", total) * (0.125 * precision)
-        return (at < start) & (is_significant | (at < 1.0)), [at, total]
+        return (current < start) & (is_significant | (current < 1.0)), [current, total]
 
     is_infinite = position.same(math.inf)
     position, total = b.iterate(position < start, [position, b.constant(0.0, float64)], step, MAX_TERMS)

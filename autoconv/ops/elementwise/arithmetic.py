@@ -18,15 +18,18 @@ from autoconv.ops.rules import broadcast, same_type
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _Y = np.array([1.5, -2.0, 0.25])
-_I = np.array([7, -7, 5], np.int64)
-_J = np.array([2, 3, -4], np.int64)
+_INTEGERS = np.array([7, -7, 5], np.int64)
+_OTHER_INTEGERS = np.array([2, 3, -4], np.int64)
 # For ops that round: no quotient of floats is near an integer.
-_QUOTIENT_SAMPLES = (sample(_X + 0.1, _Y), sample(_I, _J), sample(_I > 0, _J > 0))
+_QUOTIENT_SAMPLES = (
+    sample(_X + 0.1, _Y), sample(_INTEGERS, _OTHER_INTEGERS), sample(_INTEGERS > 0, _OTHER_INTEGERS > 0),
+)  # fmt: skip
 
 
 def _define_binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any, **facts: Any) -> Op:
     """Define an elementwise op of two operands of one dtype; `facts` are further arguments of `define`."""
-    samples, result = facts.pop("samples", (sample(_X, _Y), sample(_I, _J))), facts.pop("result", broadcast)
+    samples = facts.pop("samples", (sample(_X, _Y), sample(_INTEGERS, _OTHER_INTEGERS)))
+    result = facts.pop("result", broadcast)
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(kernel), gradient=gradient, unify="all",
         elementwise=True, samples=samples, **facts,
@@ -106,9 +109,10 @@ def _multiply_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _divide_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (cotangent,), (x, y), (z,) = cotangents, inputs, results
-    ct_over_y = b.divide(cotangent, conjugate(b, y))
-    return unbroadcast(b, ct_over_y, x), unbroadcast(b, b.negative(b.multiply(ct_over_y, conjugate(b, z))), y)
+    (cotangent,), (x, y), (quotient,) = cotangents, inputs, results
+    cotangent_over_y = b.divide(cotangent, conjugate(b, y))
+    y_cotangent = b.negative(b.multiply(cotangent_over_y, conjugate(b, quotient)))
+    return unbroadcast(b, cotangent_over_y, x), unbroadcast(b, y_cotangent, y)
 
 
 def _modulo_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -164,5 +168,5 @@ multiply_add = define(
 )  # fmt: skip
 negative = define(
     name="negative", graphdef="Neg", result=same_type, kernel=quiet(np.negative), gradient=_negative_gradient,
-    elementwise=True, samples=(sample(_X), sample(_I)),
+    elementwise=True, samples=(sample(_X), sample(_INTEGERS)),
 )  # fmt: skip

@@ -12,8 +12,8 @@ from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.record import Op, define, no_gradient, sample
 from autoconv.ops.rules import broadcast
 
-_I = np.array([[12, -7, 0]], np.int32)
-_J = np.array([[10], [-1]], np.int32)
+_INTEGERS = np.array([[12, -7, 0]], np.int32)
+_OTHER_INTEGERS = np.array([[10], [-1]], np.int32)
 _BOOLS = (np.array([True, False]), np.array([[True], [False]]))
 _BYTES = (np.array([129, 3], np.uint8), np.array([1, 7], np.uint8))
 
@@ -34,15 +34,15 @@ def _define_bitwise(name: str, graphdef: str, kernel: Callable[..., Any], takes_
     )  # fmt: skip
 
 
-_SAMPLES = (sample(_I, _J), sample(*_BOOLS), sample(*_BYTES))
-_SHIFT_SAMPLES = (sample(_I, np.array([[2], [0]], np.int32)), sample(*_BYTES))
+_SAMPLES = (sample(_INTEGERS, _OTHER_INTEGERS), sample(*_BOOLS), sample(*_BYTES))
+_SHIFT_SAMPLES = (sample(_INTEGERS, np.array([[2], [0]], np.int32)), sample(*_BYTES))
 
 bitwise_and = _define_bitwise("bitwise_and", "BitwiseAnd", np.bitwise_and, commutative=True, samples=_SAMPLES)
 bitwise_or = _define_bitwise("bitwise_or", "BitwiseOr", np.bitwise_or, commutative=True, identity=0, samples=_SAMPLES)
 bitwise_xor = _define_bitwise(
     "bitwise_xor", "BitwiseXor", np.bitwise_xor, commutative=True, identity=0, samples=_SAMPLES
 )
-invert = _define_bitwise("invert", "Invert", np.invert, samples=(sample(_I), sample(_BOOLS[0])))
+invert = _define_bitwise("invert", "Invert", np.invert, samples=(sample(_INTEGERS), sample(_BOOLS[0])))
 left_shift = _define_bitwise(
     "left_shift", "LeftShift", np.left_shift, takes_bools=False, identity=0, samples=_SHIFT_SAMPLES
 )

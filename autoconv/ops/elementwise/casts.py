@@ -16,7 +16,7 @@ from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import same_type
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
-_I = np.array([7, -7, 300], np.int32)
+_INTEGERS = np.array([7, -7, 300], np.int32)
 _BOOLS = np.array([True, False])
 _COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j])
 
@@ -142,15 +142,15 @@ cast = define(
     name="cast", graphdef="Cast", result=_cast_type, kernel=quiet(_cast), gradient=cast_gradient,
     elementwise=True,
     samples=(
-        sample(_X, dtype=float64), sample(_X, dtype=int32), sample(_I, dtype=float32),
-        sample(_BOOLS, dtype=int64), sample(_COMPLEX, dtype=float64), sample(_I, dtype=uint8),
+        sample(_X, dtype=float64), sample(_X, dtype=int32), sample(_INTEGERS, dtype=float32),
+        sample(_BOOLS, dtype=int64), sample(_COMPLEX, dtype=float64), sample(_INTEGERS, dtype=uint8),
     ),
     may_alias=True,
 )  # fmt: skip
 saturate_cast = define(
     name="saturate_cast", graphdef="SaturateCast", result=_saturate_type, kernel=quiet(_saturate),
     gradient=_saturate_gradient, elementwise=True,
-    samples=(sample(_X * 100.0, dtype=uint8), sample(_X, dtype=float64), sample(_I, dtype=uint8)),
+    samples=(sample(_X * 100.0, dtype=uint8), sample(_X, dtype=float64), sample(_INTEGERS, dtype=uint8)),
 )  # fmt: skip
 bitcast = define(
     name="bitcast", graphdef="Bitcast", result=_bitcast_type, kernel=_bitcast,

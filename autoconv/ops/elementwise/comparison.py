@@ -15,8 +15,8 @@ from autoconv.ops.rules import broadcast, broadcast_to_bool
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, np.nan]])
 _Y = np.array([1.5, -1.25, 0.25])
-_I = np.array([7, -7, 5], np.int64)
-_J = np.array([2, -7, -4], np.int64)
+_INTEGERS = np.array([7, -7, 5], np.int64)
+_OTHER_INTEGERS = np.array([2, -7, -4], np.int64)
 _NAMES = (np.array([b"a", b"b"], object), np.array(b"b", object))
 _COMPLEX = (np.array([1 + 2j, 3 - 1j]), np.array([1 + 2j, 3 + 1j]))
 _DISTINCT_OPERANDS = (np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]]), np.array([1.5, -2.0, 0.25]))
@@ -35,7 +35,7 @@ def _define_comparison(name: str, graphdef: str, kernel: Callable[..., Any], **f
         mask = kernel(x, y)
         return mask if mask.dtype == bool else np.asarray(mask, bool)
 
-    samples: tuple[Sample, ...] = (sample(_X, _Y), sample(_I, _J))
+    samples: tuple[Sample, ...] = (sample(_X, _Y), sample(_INTEGERS, _OTHER_INTEGERS))
     if takes_any_dtype:
         samples += (sample(*_NAMES), sample(*_COMPLEX), sample(np.array([True, False]), np.array(True)))
     return define(
@@ -53,7 +53,7 @@ def _define_extremum(name: str, graphdef: str, kernel: Callable[..., Any], gradi
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(kernel), gradient=gradient, unify="all",
-        elementwise=True, commutative=True, samples=(sample(*_DISTINCT_OPERANDS), sample(_I, _J)),
+        elementwise=True, commutative=True, samples=(sample(*_DISTINCT_OPERANDS), sample(_INTEGERS, _OTHER_INTEGERS)),
     )  # fmt: skip
 
 

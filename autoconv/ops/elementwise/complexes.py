@@ -18,8 +18,8 @@ from autoconv.ops.record import Builder, Gradient, Op, define, sample
 from autoconv.ops.rules import broadcast
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
-_Z = np.array([0.5 + 0.25j, -0.75 - 1.5j])
-_I = np.array([7, -7, 0], np.int64)
+_COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j])
+_INTEGERS = np.array([7, -7, 0], np.int64)
 
 
 def _define_unary(
@@ -116,12 +116,12 @@ def _complex_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     return unbroadcast(b, b.real(cotangent), real), unbroadcast(b, b.imag(cotangent), imag)
 
 
-_define_unary("abs", "Abs", np.abs, _abs_gradient, _X, _Z, _I, has_real_result=True)
-sign = _define_unary("sign", "Sign", _sign, _sign_gradient, _X, _Z, _I, has_real_result=False)
-conjugate = _define_unary("conjugate", "Conj", np.conjugate, _conjugate_gradient, _X, _Z, has_real_result=False)
-real = _define_unary("real", "Real", np.real, _real_gradient, _X, _Z, has_real_result=True, may_alias=True)
-imag = _define_unary("imag", "Imag", lambda x: np.imag(x).copy(), _imag_gradient, _X, _Z, has_real_result=True)
-angle = _define_unary("angle", "Angle", _angle, _angle_gradient, _X, _Z, has_real_result=True)
+_define_unary("abs", "Abs", np.abs, _abs_gradient, _X, _COMPLEX, _INTEGERS, has_real_result=True)
+sign = _define_unary("sign", "Sign", _sign, _sign_gradient, _X, _COMPLEX, _INTEGERS, has_real_result=False)
+conjugate = _define_unary("conjugate", "Conj", np.conjugate, _conjugate_gradient, _X, _COMPLEX, has_real_result=False)
+real = _define_unary("real", "Real", np.real, _real_gradient, _X, _COMPLEX, has_real_result=True, may_alias=True)
+imag = _define_unary("imag", "Imag", lambda x: np.imag(x).copy(), _imag_gradient, _X, _COMPLEX, has_real_result=True)
+angle = _define_unary("angle", "Angle", _angle, _angle_gradient, _X, _COMPLEX, has_real_result=True)
 complex_ = define(
     name="complex", graphdef="Complex", result=_complex_type, kernel=quiet(_complex),
     gradient=_complex_gradient, unify="all", elementwise=True,

@@ -123,7 +123,7 @@ def _power_effects(types: Sequence[Type], attributes: Any) -> Effects:
 
 def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Return the cotangent times y·x^(y-1) and times x^y·log(x), zero where y is 0, or x has no real logarithm."""
-    (cotangent,), (x, y), (z,) = cotangents, inputs, results
+    (cotangent,), (x, y), (power_,) = cotangents, inputs, results
     is_constant_in_x = b.equal(y, 0.0)
     exponent = b.select(is_constant_in_x, b.ones_like(y), y)
     x_slope = b.multiply(exponent, b.power(x, b.subtract(exponent, 1.0)))
@@ -133,7 +133,7 @@ def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     logarithm = b.select(has_logarithm, logarithm, b.zeros_like(x))
     return (
         unbroadcast(b, b.multiply(cotangent, conjugate(b, x_slope)), x),
-        unbroadcast(b, b.multiply(cotangent, conjugate(b, b.multiply(z, logarithm))), y),
+        unbroadcast(b, b.multiply(cotangent, conjugate(b, b.multiply(power_, logarithm))), y),
     )
 
 
@@ -161,8 +161,8 @@ def _hypot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 def _copysign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Multiply by the product of both signs; the second operand, read for its sign only, has no cotangent."""
-    (cotangent,), (x, _), (z,) = cotangents, inputs, results
-    return unbroadcast(b, b.multiply(cotangent, b.multiply(b.sign(x), b.sign(z))), x), None
+    (cotangent,), (x, _), (result,) = cotangents, inputs, results
+    return unbroadcast(b, b.multiply(cotangent, b.multiply(b.sign(x), b.sign(result))), x), None
 
 
 def _logaddexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -192,11 +192,11 @@ def _xdivy(x: Any, y: Any) -> Any:
 
 
 def _xdivy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (cotangent,), (x, y), (z,) = cotangents, inputs, results
+    (cotangent,), (x, y), (quotient,) = cotangents, inputs, results
     nonzero_mask = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
     return (
         unbroadcast(b, b.multiply(cotangent, b.xdivy(nonzero_mask, y)), x),
-        unbroadcast(b, b.multiply(cotangent, b.negative(b.xdivy(z, y))), y),
+        unbroadcast(b, b.multiply(cotangent, b.negative(b.xdivy(quotient, y))), y),
     )
 
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from autoconv.graph.dtypes import bool_, complex128, float64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import TensorType, number_type
 from autoconv.ops.elementwise.python_numbers import gradient_of, to_python_array
 from autoconv.ops.record import Builder, define, no_gradient, sample
 
-_Z, _X = np.array(0.5 - 1.25j), np.array(0.75)
+_COMPLEX, _REAL = np.array(0.5 - 1.25j), np.array(0.75)
 BOOL_CMATH = frozenset({"isnan", "isinf", "isfinite"})
 FLOAT_CMATH = frozenset({"phase", "modulus", "angle"})  # "modulus" and "angle" are the results of polar
 _TENSOR_OPS = {
@@ -45,8 +45,8 @@ CMATH: dict[str, Callable[..., Any]] = {
 
 def _cmath_type(*_: TensorType, function: str) -> TensorType:
     if function in BOOL_CMATH:
-        return TensorType(bool_, (), True)
-    return TensorType(float64 if function in FLOAT_CMATH else complex128, (), True)
+        return number_type(bool_)
+    return number_type(float64 if function in FLOAT_CMATH else complex128)
 
 
 def _cmath(*inputs: Any, function: str) -> np.ndarray:
@@ -78,8 +78,8 @@ define(
     name="python_cmath", graphdef="PythonCmath", result=_cmath_type, kernel=_cmath, gradient=_cmath_gradient,
     effects=lambda _, attributes: Effects.PURE if attributes["function"] in BOOL_CMATH else Effects.RAISE,
     samples=(
-        sample(_Z, function="sqrt"), sample(_Z, function="modulus"), sample(_Z, function="isnan"),
-        sample(_X, _X, function="rect"), sample(_Z, _Z, function="log", differentiable=()),
+        sample(_COMPLEX, function="sqrt"), sample(_COMPLEX, function="modulus"), sample(_COMPLEX, function="isnan"),
+        sample(_REAL, _REAL, function="rect"), sample(_COMPLEX, _COMPLEX, function="log", differentiable=()),
     ),
 )  # fmt: skip
 
@@ -93,7 +93,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 def _part_type(*parts: TensorType, **_: Any) -> TensorType:
     if any(part.dtype is not float64 for part in parts):
         raise TypeError(f"python_complex_part takes float64, found {', '.join(part.dtype.name for part in parts)}")
-    return TensorType(float64, (), True)
+    return number_type(float64)
 
 
 def _compute_part(*parts: Any, function: str, part: str) -> np.ndarray:
@@ -107,7 +107,8 @@ define(
     name="python_complex_part", graphdef="PythonComplexPart", result=_part_type,
     kernel=_compute_part, gradient=no_gradient("it is made after differentiation"), effects=Effects.RAISE,
     samples=(
-        sample(_X, _X, function="sqrt", part="imag"), sample(_X, _X, _X, _X, function="divide", part="real"),
+        sample(_REAL, _REAL, function="sqrt", part="imag"),
+        sample(_REAL, _REAL, _REAL, _REAL, function="divide", part="real"),
     ),
 )  # fmt: skip
 

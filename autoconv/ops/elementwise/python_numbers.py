@@ -18,14 +18,14 @@ import numpy as np
 from autoconv.errors import IntegerLimitError, OtherKindError
 from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import TensorType, weak_rank
+from autoconv.graph.types import TensorType, number_type, weak_rank
 from autoconv.ops.elementwise.casts import cast_gradient
 from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 
 _INT_LIMIT = 2**63  # magnitude of the ints of a graph
-_X, _Y = np.array(2.5), np.array(-1.5)
-_I, _J = np.array(-7), np.array(3)
-_Z = np.array(0.5 - 1.25j)
+_FLOAT, _OTHER_FLOAT = np.array(2.5), np.array(-1.5)
+_INT, _OTHER_INT = np.array(-7), np.array(3)
+_COMPLEX = np.array(0.5 - 1.25j)
 
 
 def to_python_array(value: Any, allows_complex: bool = False) -> np.ndarray:
@@ -54,7 +54,7 @@ def _short_text(value: int) -> str:
 def _arithmetic_type(*inputs: TensorType, **_: Any) -> TensorType:
     """Return the type of a sum: the higher kind of the operands, and at least int."""
     rank = max(max(weak_rank(x.dtype) for x in inputs), 1)
-    return TensorType((bool_, int64, float64, complex128)[rank], (), True)
+    return number_type((bool_, int64, float64, complex128)[rank])
 
 
 def _real_type(symbol: str) -> Callable[..., TensorType]:
@@ -89,7 +89,7 @@ KINDS = ("bool", "int", "float", "complex")
 
 
 def _abs_type(x: TensorType) -> TensorType:
-    return TensorType(float64, (), True) if x.dtype.is_complex else _arithmetic_type(x)
+    return number_type(float64) if x.dtype.is_complex else _arithmetic_type(x)
 
 
 def _quotient_type(*inputs: TensorType, **_: Any) -> TensorType:
@@ -98,15 +98,15 @@ def _quotient_type(*inputs: TensorType, **_: Any) -> TensorType:
 
 
 def _float_type(*_: TensorType, **__: Any) -> TensorType:
-    return TensorType(float64, (), True)
+    return number_type(float64)
 
 
 def int_type(*_: TensorType, **__: Any) -> TensorType:
-    return TensorType(int64, (), True)
+    return number_type(int64)
 
 
 def bool_type(*_: TensorType, **__: Any) -> TensorType:
-    return TensorType(bool_, (), True)
+    return number_type(bool_)
 
 
 def _bitwise_type(*inputs: TensorType, **_: Any) -> TensorType:
@@ -192,18 +192,22 @@ for _name, _graphdef, _function, _tensor_op, _facts in (
         name=f"python_{_name}", graphdef=_graphdef, result=_abs_type if _name == "abs" else _arithmetic_type,
         kernel=python_kernel(_function), gradient=gradient_of(_tensor_op),
         effects=_abs_effects if _name == "abs" else _arithmetic_effects, elementwise=True, overflow_error="only",
-        samples=tuple(sample(*pair[:_arity]) for pair in ((_X, _Y), (_I, _J), (_Z, _Y))), **_facts,
+        samples=tuple(
+            sample(*numbers[:_arity])
+            for numbers in ((_FLOAT, _OTHER_FLOAT), (_INT, _OTHER_INT), (_COMPLEX, _OTHER_FLOAT))
+        ),
+        **_facts,
     )  # fmt: skip
 
 define(
     name="python_divide", graphdef="RealDiv", result=_quotient_type, kernel=python_kernel(operator.truediv),
     gradient=gradient_of("divide"), effects=Effects.RAISE, elementwise=True,
-    samples=(sample(_X, _Y), sample(_I, _J), sample(_Y, _Z)), costly=True,
+    samples=(sample(_FLOAT, _OTHER_FLOAT), sample(_INT, _OTHER_INT), sample(_OTHER_FLOAT, _COMPLEX)), costly=True,
 )  # fmt: skip
 define(
     name="python_power", graphdef="Pow", result=_arithmetic_type, kernel=python_kernel(_power),
     gradient=gradient_of("power"), effects=Effects.RAISE, overflow_error="also", elementwise=True,
-    samples=(sample(np.array(2.5), np.array(1.5)), sample(_I, _J), sample(_Z, _Y)),
+    samples=(sample(np.array(2.5), np.array(1.5)), sample(_INT, _OTHER_INT), sample(_COMPLEX, _OTHER_FLOAT)),
 )  # fmt: skip
 
 for _name, _graphdef, _function, _symbol, _reason in (
@@ -213,7 +217,7 @@ for _name, _graphdef, _function, _symbol, _reason in (
     define(
         name=f"python_{_name}", graphdef=_graphdef, result=_real_type(_symbol), kernel=python_kernel(_function),
         gradient=no_gradient(_reason), effects=Effects.RAISE, elementwise=True,
-        samples=(sample(_X, _Y), sample(_I, _J)),
+        samples=(sample(_FLOAT, _OTHER_FLOAT), sample(_INT, _OTHER_INT)),
     )  # fmt: skip
 
 for _name, _graphdef, _function, _symbol in (
@@ -227,7 +231,7 @@ for _name, _graphdef, _function, _symbol in (
     define(
         name=f"python_{_name}", graphdef=_graphdef, result=_ordering_type(_symbol) if _symbol else bool_type,
         kernel=python_kernel(_function), gradient=no_gradient("a bool"), elementwise=True,
-        samples=(sample(_X, _Y), sample(_I, np.array(2.5))),
+        samples=(sample(_FLOAT, _OTHER_FLOAT), sample(_INT, np.array(2.5))),
     )  # fmt: skip
 
 for _name, _graphdef, _function in (
@@ -244,7 +248,7 @@ for _name, _graphdef, _function in (
         kernel=python_kernel(_function), gradient=no_gradient("an integer"), elementwise=True,
         effects=Effects.RAISE if "shift" in _name else Effects.PURE,
         overflow_error="also" if _name == "left_shift" else "",
-        samples=(sample(*(_I, _J)[: 1 if _name == "invert" else 2]),),
+        samples=(sample(*(_INT, _OTHER_INT)[: 1 if _name == "invert" else 2]),),
     )  # fmt: skip
 
 
@@ -270,34 +274,34 @@ def _cast_effects(types: Any, attributes: Any) -> Effects:
 
 define(
     name="python_cast", graphdef="Cast", result=_cast_type, kernel=_cast, gradient=cast_gradient,
-    effects=_cast_effects, elementwise=True, samples=(sample(_X, dtype=float64), sample(_I, dtype=float64)),
+    effects=_cast_effects, elementwise=True, samples=(sample(_FLOAT, dtype=float64), sample(_INT, dtype=float64)),
     may_alias=True,
 )  # fmt: skip
 define(
     name="python_int", graphdef="Cast", result=int_type, kernel=python_kernel(int),
     gradient=no_gradient("piecewise constant"), effects=Effects.RAISE, overflow_error="also",
-    samples=(sample(_X), sample(_I)),
+    samples=(sample(_FLOAT), sample(_INT)),
 )  # fmt: skip
 define(
     name="python_float", graphdef="Cast", result=_float_type, kernel=python_kernel(float),
-    gradient=cast_gradient, samples=(sample(_I), sample(_X)),
+    gradient=cast_gradient, samples=(sample(_INT), sample(_FLOAT)),
 )  # fmt: skip
 define(
     name="python_bool", graphdef="NotEqual", result=bool_type, kernel=python_kernel(bool),
-    gradient=no_gradient("a bool"), samples=(sample(_I), sample(_X)),
+    gradient=no_gradient("a bool"), samples=(sample(_INT), sample(_FLOAT)),
 )  # fmt: skip
 
 
 def _round_type(x: TensorType, *, digits: int | None) -> TensorType:
     """Return int64 without digits and for an int, else float64."""
-    return TensorType(int64 if digits is None or not x.dtype.is_floating else float64, (), True)
+    return number_type(int64 if digits is None or not x.dtype.is_floating else float64)
 
 
 define(
     name="python_round", graphdef="Round", result=_round_type,
     kernel=python_kernel(lambda x, digits: round(x) if digits is None else round(x, digits)),
     gradient=no_gradient("piecewise constant"), effects=Effects.RAISE, overflow_error="also",
-    samples=(sample(_X, digits=None), sample(_X, digits=1)),
+    samples=(sample(_FLOAT, digits=None), sample(_FLOAT, digits=1)),
 )  # fmt: skip
 
 
@@ -307,8 +311,8 @@ def _range_item(position: Any, start: Any, stop: Any, step: Any) -> np.ndarray:
 
 
 define(
-    name="range_item", graphdef="RangeItem", result=lambda *_: TensorType(int64, (), True), kernel=_range_item,
-    gradient=no_gradient("an integer"), samples=(sample(_I, _I, np.array(100), np.array(2)),),
+    name="range_item", graphdef="RangeItem", result=lambda *_: number_type(int64), kernel=_range_item,
+    gradient=no_gradient("an integer"), samples=(sample(_INT, _INT, np.array(100), np.array(2)),),
 )  # fmt: skip
 
 
@@ -319,8 +323,9 @@ def _range_length(start: Any, stop: Any, step: Any) -> np.ndarray:
 
 
 define(
-    name="range_length", graphdef="RangeLength", result=lambda *_: TensorType(int64, (), True), kernel=_range_length,
-    gradient=no_gradient("an integer"), samples=(sample(_I, np.array(100), np.array(2)), sample(_I, _I, np.array(-3))),
+    name="range_length", graphdef="RangeLength", result=lambda *_: number_type(int64), kernel=_range_length,
+    gradient=no_gradient("an integer"),
+    samples=(sample(_INT, np.array(100), np.array(2)), sample(_INT, _INT, np.array(-3))),
 )  # fmt: skip
 
 
@@ -336,8 +341,8 @@ _TENSOR_OPS_OF_MATH = {
 
 def _math_type(*_: TensorType, function: str) -> TensorType:
     if function in INTEGER_MATH:
-        return TensorType(int64, (), True)
-    return TensorType(bool_ if function in BOOL_MATH else float64, (), True)
+        return number_type(int64)
+    return number_type(bool_ if function in BOOL_MATH else float64)
 
 
 def _math_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -351,5 +356,8 @@ define(
     name="python_math", graphdef="PythonMath", result=_math_type,
     kernel=python_kernel(lambda *inputs, function: getattr(math, function)(*inputs)),
     gradient=_math_gradient, effects=Effects.RAISE, overflow_error="also",
-    samples=(sample(_X, function="sqrt"), sample(_X, function="floor"), sample(_X, _Y, function="atan2")),
+    samples=(
+        sample(_FLOAT, function="sqrt"), sample(_FLOAT, function="floor"),
+        sample(_FLOAT, _OTHER_FLOAT, function="atan2"),
+    ),
 )  # fmt: skip

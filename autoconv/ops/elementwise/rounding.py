@@ -14,7 +14,7 @@ from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import Op, define, no_gradient, sample
 
 _X = np.array([[0.5, -1.25, 2.5], [3.75, -0.75, -2.25]])
-_I = np.array([7, -7, 0], np.int64)
+_INTEGERS = np.array([7, -7, 0], np.int64)
 _SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 1.0])
 
 
@@ -30,7 +30,7 @@ def _define_rounding(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(rounding_kernel),
-        gradient=no_cotangents, elementwise=True, may_alias=True, samples=(sample(_X + 0.125), sample(_I)),
+        gradient=no_cotangents, elementwise=True, may_alias=True, samples=(sample(_X + 0.125), sample(_INTEGERS)),
     )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def _define_predicate(name: str, graphdef: str, kernel: Callable[..., Any]) -> O
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(kernel),
-        gradient=no_gradient("the result is a bool"), elementwise=True, samples=(sample(_SPECIAL), sample(_I)),
+        gradient=no_gradient("the result is a bool"), elementwise=True, samples=(sample(_SPECIAL), sample(_INTEGERS)),
     )  # fmt: skip
 
 

@@ -18,8 +18,8 @@ from autoconv.ops.numpy.shapes import not_square_error
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes
 
-_A = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -1.0], [0.5, 0.25, 3.0]])
-_SPD = _A @ _A.T
+_MATRIX = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -1.0], [0.5, 0.25, 3.0]])
+_POSITIVE = _MATRIX @ _MATRIX.T
 _TALL = np.array([[0.5, -1.25], [3.5, -0.75], [1.0, 2.0]])
 
 
@@ -128,18 +128,18 @@ def _inverse_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
 determinant = define(
     name="determinant", graphdef="MatrixDeterminant", result=_determinant_type,
     kernel=matrix_kernel("det", np.linalg.det), gradient=_determinant_gradient,
-    samples=(sample(_A), sample(np.stack([_A, -_A]))),
+    samples=(sample(_MATRIX), sample(np.stack([_MATRIX, -_MATRIX]))),
 )  # fmt: skip
 slogdet = define(
     name="slogdet", graphdef="LogMatrixDeterminant", result=_slogdet_type,
     kernel=matrix_kernel("slogdet", lambda x: tuple(np.linalg.slogdet(x))), gradient=_slogdet_gradient,
-    samples=(sample(_A), sample(np.stack([_A, -_A]))),
+    samples=(sample(_MATRIX), sample(np.stack([_MATRIX, -_MATRIX]))),
 )  # fmt: skip
 inverse = define(
     name="inverse", graphdef="MatrixInverse", result=_inverse_type,
     kernel=matrix_kernel("inv", _inverse, "Input is not invertible."), gradient=_inverse_gradient,
     effects=Effects.RAISE,
-    samples=(sample(_A), sample(np.stack([_A, -_A]), adjoint=True)),
+    samples=(sample(_MATRIX), sample(np.stack([_MATRIX, -_MATRIX]), adjoint=True)),
 )  # fmt: skip
 
 
@@ -198,13 +198,15 @@ solve = define(
     name="solve", graphdef="MatrixSolve", result=_solve_type,
     kernel=matrix_kernel("solve", _solve, "Input matrix is not invertible."), gradient=_solve_gradient, unify="all",
     effects=Effects.RAISE,
-    samples=(sample(_A, _TALL), sample(np.stack([_A, -_A]), _TALL[None], adjoint=True)),
+    samples=(sample(_MATRIX, _TALL), sample(np.stack([_MATRIX, -_MATRIX]), _TALL[None], adjoint=True)),
 )  # fmt: skip
 triangular_solve = define(
     name="triangular_solve", graphdef="MatrixTriangularSolve", result=_solve_type,
     kernel=matrix_kernel("triangular_solve", _triangular_solve, "Input matrix is not invertible."),
     gradient=_triangular_solve_gradient, unify="all", effects=Effects.RAISE,
-    samples=(sample(_A, _TALL), sample(_A, _TALL, lower=False), sample(_A, _TALL, lower=True, adjoint=True)),
+    samples=(
+        sample(_MATRIX, _TALL), sample(_MATRIX, _TALL, lower=False), sample(_MATRIX, _TALL, lower=True, adjoint=True),
+    ),
 )  # fmt: skip
 
 
@@ -275,22 +277,23 @@ cholesky = define(
     kernel=matrix_kernel(
         "cholesky", _cholesky, "Cholesky decomposition was not successful. The input might not be valid."
     ),
-    gradient=cholesky_gradient, effects=Effects.RAISE, samples=(sample(_SPD), sample(np.stack([_SPD, 2 * _SPD]))),
+    gradient=cholesky_gradient, effects=Effects.RAISE,
+    samples=(sample(_POSITIVE), sample(np.stack([_POSITIVE, 2 * _POSITIVE]))),
 )  # fmt: skip
 svd = define(
     name="svd", graphdef="Svd", result=_svd_type, kernel=matrix_kernel("svd", _svd, square=False),
     gradient=svd_gradient, effects=Effects.RAISE,
     samples=(
-        sample(_TALL), sample(_TALL.T.copy()), sample(_A, compute_uv=False),
+        sample(_TALL), sample(_TALL.T.copy()), sample(_MATRIX, compute_uv=False),
         sample(_TALL, full_matrices=True, differentiable=()),
     ),
 )  # fmt: skip
 qr = define(
     name="qr", graphdef="Qr", result=_qr_type, kernel=matrix_kernel("qr", _qr, square=False), gradient=qr_gradient,
-    samples=(sample(_TALL), sample(_A), sample(_TALL, full_matrices=True, differentiable=())),
+    samples=(sample(_TALL), sample(_MATRIX), sample(_TALL, full_matrices=True, differentiable=())),
 )  # fmt: skip
 eigh = define(
     name="eigh", graphdef="SelfAdjointEigV2", result=_eigh_type,
     kernel=matrix_kernel("eigh", lambda x: tuple(np.linalg.eigh(x))), gradient=eigh_gradient,
-    effects=Effects.RAISE, samples=(sample(_SPD), sample(np.stack([_SPD, -_SPD]))),
+    effects=Effects.RAISE, samples=(sample(_POSITIVE), sample(np.stack([_POSITIVE, -_POSITIVE]))),
 )  # fmt: skip

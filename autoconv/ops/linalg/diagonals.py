@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.types import TensorType, are_shapes_compatible, shape_text
-from autoconv.ops.linalg.products import X, Y, check_dtypes
+from autoconv.ops.linalg.products import TALL, WIDE, check_dtypes
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import diagonal_length
 
@@ -97,22 +97,22 @@ def _band_part(x: Any, *, num_lower: int, num_upper: int) -> Any:
 
 diag = define(
     name="diag", graphdef="MatrixDiagV3", result=_diag_type, kernel=_diag, gradient=_diag_gradient,
-    samples=(sample(X), sample(X[0], offset=-1)),
+    samples=(sample(WIDE), sample(WIDE[0], offset=-1)),
 )  # fmt: skip
 diag_part = define(
     name="diag_part", graphdef="MatrixDiagPartV3", result=_diag_part_type,
     kernel=lambda x, *, offset=0: np.diagonal(x, offset, -2, -1).copy(), gradient=_diag_part_gradient,
-    samples=(sample(X), sample(np.stack([Y, -Y]), offset=-1)),
+    samples=(sample(WIDE), sample(np.stack([TALL, -TALL]), offset=-1)),
 )  # fmt: skip
 set_diag = define(
     name="set_diag", graphdef="MatrixSetDiagV3", result=_set_diag_type, kernel=_set_diag,
     gradient=_set_diag_gradient, unify=(0, 1),
-    samples=(sample(X, np.array([9.0, 8.0])), sample(X, np.array([9.0]), offset=2)),
+    samples=(sample(WIDE, np.array([9.0, 8.0])), sample(WIDE, np.array([9.0]), offset=2)),
 )  # fmt: skip
 matrix_band_part = define(
     name="matrix_band_part", graphdef="MatrixBandPart", result=_band_part_type, kernel=_band_part,
     gradient=lambda b, inputs, results, cotangents, attributes: (
         b.matrix_band_part(cotangents[0], **attributes),
     ),
-    samples=(sample(X, num_lower=0, num_upper=-1), sample(X, num_lower=1, num_upper=1)),
+    samples=(sample(WIDE, num_lower=0, num_upper=-1), sample(WIDE, num_lower=1, num_upper=1)),
 )  # fmt: skip

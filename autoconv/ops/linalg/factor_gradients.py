@@ -34,6 +34,7 @@ def _times_adjoint(b: Builder, x: Any, y: Any) -> Any:
 
 
 def cholesky_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the self-adjoint part of L⁻ᴴ·(the lower part of Lᴴ·L', with half of its diagonal)·L⁻¹."""
     (cotangent,), (factor,) = cotangents, results
     middle = _half_lower(b, _project(b, factor, cotangent))
     left_solution = b.triangular_solve(factor, middle, lower=True, adjoint=True)
@@ -50,6 +51,7 @@ def _half_lower(b: Builder, x: Any) -> Any:
 
 
 def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the cotangent of x = U·diag(s)·Vᴴ: U·core·Vᴴ, and parts outside of the space of the singular vectors."""
     (x,) = inputs
     s_cotangent, u_cotangent, v_cotangent = (*cotangents, None, None)[:3]
     needs_vectors = u_cotangent is not None or v_cotangent is not None
@@ -96,6 +98,7 @@ def _gaps(b: Builder, values: Any) -> Any:
 
 
 def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the cotangent of x = Q·R: (Q' + Q·(the self-adjoint matrix with the lower part of R·R'ᴴ - Q'ᴴ·Q))·R⁻ᴴ."""
     (q, r), (q_cotangent, r_cotangent) = results, cotangents
     shape = shape_of(r)
     if not (shape is None or are_shapes_compatible(shape[-2:-1], shape[-1:])):
@@ -113,6 +116,7 @@ def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribut
 
 
 def eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return V·(the eigenvalues' cotangents on the diagonal, (Vᴴ·V') / gaps beside it)·Vᴴ, folded to one triangle."""
     (values, vectors), (values_cotangent, vectors_cotangent) = results, cotangents
     diagonal = b.zeros_like(values) if values_cotangent is None else values_cotangent
     core = as_dtype_of(b, b.diag(diagonal, offset=0), vectors)

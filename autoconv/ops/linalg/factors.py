@@ -14,7 +14,7 @@ from autoconv.ops.linalg.decompositions import check_matrices, matrix_kernel
 from autoconv.ops.linalg.factor_gradients import adjoint_of
 from autoconv.ops.record import Builder, define, sample
 
-_A = np.array([[0.5, -0.5, 2.25], [2.75, 1.5, -1.0], [1.5, 3.25, 1.0]])
+_MATRIX = np.array([[0.5, -0.5, 2.25], [2.75, 1.5, -1.0], [1.5, 3.25, 1.0]])
 _REAL = np.array([[2.0, 0.5, -0.25], [0.75, -1.5, 0.5], [0.25, 0.125, 0.5]])  # its eigenvalues are real
 
 
@@ -43,7 +43,10 @@ def _lu(x: Any, *, dtype: DType = int32) -> Any:
 
 
 def _lu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return x', where x[p] = L·U and x[p]' = L⁻ᴴ·(the strict lower part of Lᴴ·L' + the upper part of U'·Uᴴ)·U⁻ᴴ."""
+    """Return the cotangent x' of x, for x[p] = L·U with row order p, and cotangents L' and U'.
+
+    x[p]' = L⁻ᴴ·(the strict lower part of Lᴴ·L' + the upper part of U'·Uᴴ)·U⁻ᴴ.
+    """
     (x,), (factors, order), (cotangent, _) = inputs, results, cotangents
     lower = b.set_diag(factors, b.ones_like(b.diag_part(factors, offset=0)), offset=0)
     lower = b.matrix_band_part(lower, num_lower=-1, num_upper=0)
@@ -73,7 +76,10 @@ def _eig(x: Any, *, dtype: DType | None = None) -> Any:
 
 
 def _eig_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return V⁻ᴴ·(the eigenvalues' cotangents + (Vᴴ·V' - Vᴴ·V·Re diag(Vᴴ·V')) / conj(gaps))·Vᴴ."""
+    """Return V⁻ᴴ·(the eigenvalues' cotangents + (Vᴴ·V' - Vᴴ·V·Re diag(Vᴴ·V')) / conj(gaps))·Vᴴ.
+
+    V are the eigenvectors, V' their cotangents, and gaps[i, j] is the difference of eigenvalues j and i.
+    """
     (x,), (values, vectors), (values_cotangent, vectors_cotangent) = inputs, results, cotangents
     adjoint = adjoint_of(b, vectors)
     middle = b.diag(b.zeros_like(values) if values_cotangent is None else values_cotangent, offset=0)
@@ -95,7 +101,7 @@ def _eig_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
 
 lu = define(
     name="lu", graphdef="Lu", result=_lu_type, kernel=matrix_kernel("lu", _lu, "Input is not invertible."),
-    gradient=_lu_gradient, effects=Effects.RAISE, samples=(sample(_A), sample(np.stack([_A, -_A.T]))),
+    gradient=_lu_gradient, effects=Effects.RAISE, samples=(sample(_MATRIX), sample(np.stack([_MATRIX, -_MATRIX.T]))),
 )  # fmt: skip
 eig = define(
     name="eig", graphdef="Eig", result=_eig_type, kernel=matrix_kernel("eig", _eig), gradient=_eig_gradient,

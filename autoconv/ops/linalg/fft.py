@@ -1,4 +1,7 @@
-"""Discrete Fourier transforms. `norm` is NumPy's: the direction that is scaled ("backward": the inverse one)."""
+"""Discrete Fourier transforms.
+
+`norm` is that of NumPy: the scaled direction, "backward" (the inverse transform), "forward", or "ortho" for both.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from autoconv.ops.index_spec import INPUT, At, Rest, Slice
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import normalised_axes
 
-_Z = np.array([[0.5 - 1j, -1.25 + 0.5j, 2.0], [3.5j, -0.75, 1.5 + 2j]])
-_R = np.array([[0.5, -1.25, 2.0, 0.25], [3.5, -0.75, 1.5, -2.0]])
+_COMPLEX = np.array([[0.5 - 1j, -1.25 + 0.5j, 2.0], [3.5j, -0.75, 1.5 + 2j]])
+_REAL = np.array([[0.5, -1.25, 2.0, 0.25], [3.5, -0.75, 1.5, -2.0]])
 _OPPOSITE_NORM = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 _COMPLEX_OF = {"float32": complex64, "float64": complex128}
 _REAL_OF = {"complex64": float32, "complex128": float64}
@@ -148,21 +151,21 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 fft = define(
     name="fft", graphdef="FFT", result=_complex_type, kernel=_complex_kernel(np.fft.fftn),
     gradient=_gradient_by_transform("ifft"), effects=_effects,
-    samples=(sample(_Z), sample(_Z, axes=(0, 1), norm="ortho")),
+    samples=(sample(_COMPLEX), sample(_COMPLEX, axes=(0, 1), norm="ortho")),
 )  # fmt: skip
 ifft = define(
     name="ifft", graphdef="IFFT", result=_complex_type, kernel=_complex_kernel(np.fft.ifftn),
     gradient=_gradient_by_transform("fft"), effects=_effects,
-    samples=(sample(_Z), sample(_Z, axes=(0,), norm="forward")),
+    samples=(sample(_COMPLEX), sample(_COMPLEX, axes=(0,), norm="forward")),
 )  # fmt: skip
 rfft = define(
     name="rfft", graphdef="RFFT", result=_rfft_type, kernel=_rfft, gradient=_rfft_gradient, effects=_effects,
-    samples=(sample(_R), sample(_R[:, :3], norm="forward")),
+    samples=(sample(_REAL), sample(_REAL[:, :3], norm="forward")),
 )  # fmt: skip
 irfft = define(
     name="irfft", graphdef="IRFFT", result=_irfft_type, kernel=_irfft, gradient=_irfft_gradient, effects=_effects,
     samples=(
-        sample(_Z), sample(_Z, length=5),
-        sample(_Z, length=3, norm="ortho"),
+        sample(_COMPLEX), sample(_COMPLEX, length=5),
+        sample(_COMPLEX, length=3, norm="ortho"),
     ),
 )  # fmt: skip

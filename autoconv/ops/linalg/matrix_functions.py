@@ -21,9 +21,9 @@ from autoconv.ops.linalg.decompositions import check_matrices, matrix_kernel
 from autoconv.ops.linalg.factor_gradients import adjoint_of
 from autoconv.ops.record import Builder, define, no_gradient, sample
 
-_S = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -0.5], [0.5, 0.25, 3.0]])
+_MATRIX = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -0.5], [0.5, 0.25, 3.0]])
 _LOW, _HIGH = np.array([0.5, -2.0]), np.array([0.75, -0.5])
-_Z = np.array([[2.5 + 0.5j, -0.5], [0.75j, 1.5]])
+_COMPLEX = np.array([[2.5 + 0.5j, -0.5], [0.75j, 1.5]])
 _MAX_CONDITION_NUMBER = 1e6  # of eigenvectors that are used
 _MAX_ITERATIONS = 60  # for a square root; also the most square roots for a logarithm
 _QUADRATURE_NODES = 16  # for a logarithm
@@ -42,7 +42,7 @@ def _square_matrix_rule(op: str) -> Callable[[TensorType], TensorType]:
 
 
 def _map_matrices(function: Any, x: Any) -> Any:
-    """Apply a function of one complex matrix to a batch; real results are nan where they are complex."""
+    """Apply a function of one complex matrix to a batch; for real matrices, complex results become nan."""
     array = np.asarray(x)
     matrices = array.reshape(-1, *array.shape[-2:]).astype(np.complex128)
     results = np.stack([function(matrix) for matrix in matrices]) if len(matrices) else matrices
@@ -210,12 +210,13 @@ sqrtm = define(
     name="sqrtm", graphdef="MatrixSquareRoot", result=_square_matrix_rule("sqrtm"),
     kernel=matrix_kernel("sqrtm", lambda x: _map_matrices(_square_root, x)),
     gradient=_sqrtm_gradient, effects=Effects.RAISE,
-    samples=(sample(_S), sample(np.stack([_S, _S @ _S]))),
+    samples=(sample(_MATRIX), sample(np.stack([_MATRIX, _MATRIX @ _MATRIX]))),
 )  # fmt: skip
 logm = define(
     name="logm", graphdef="MatrixLogarithm", result=_square_matrix_rule("logm"),
     kernel=matrix_kernel("logm", lambda x: _map_matrices(_logarithm, x)),
-    gradient=no_gradient("as in TensorFlow"), effects=Effects.RAISE, samples=(sample(_Z), sample(np.stack([_Z, _Z.T]))),
+    gradient=no_gradient("as in TensorFlow"), effects=Effects.RAISE,
+    samples=(sample(_COMPLEX), sample(np.stack([_COMPLEX, _COMPLEX.T]))),
 )  # fmt: skip
 tridiagonal_solve = define(
     name="tridiagonal_solve", graphdef="TridiagonalSolve", result=_tridiagonal_type,

@@ -18,8 +18,8 @@ from autoconv.ops.gradients import conjugate, shape_of, unbroadcast
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes, normalised_axes
 
-X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
-Y = np.array([[1.5, -0.5], [0.25, 2.0], [-1.0, 0.75]])
+WIDE = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+TALL = np.array([[1.5, -0.5], [0.25, 2.0], [-1.0, 0.75]])
 
 
 def check_dtypes(op: str, *inputs: TensorType) -> None:
@@ -102,7 +102,7 @@ def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 
 
 def _is_batch_times_matrix(x: Any, y: Any) -> bool:
-    """Return whether a batch of matrices is multiplied by a single one: then the batch is one matrix of many rows."""
+    """Return whether a batch of matrices is multiplied by one matrix, so that it may become one matrix of many rows."""
     x_shape, y_shape = shape_of(x), shape_of(y)
     if x_shape is None or y_shape is None or len(x_shape) < 3 or len(y_shape) != 2:
         return False
@@ -113,9 +113,9 @@ matmul = define(
     name="matmul", graphdef="MatMul", result=_matmul_type, kernel=quiet(_matmul), gradient=_matmul_gradient,
     unify="all",
     samples=(
-        sample(X, Y), sample(X, Y.T.copy(), transpose_b=True), sample(X, X * 2, transpose_a=True),
-        sample(X, Y, transpose_a=True, transpose_b=True),
-        sample(np.stack([X, X * 2])[:, None], np.stack([Y, -Y, Y * 0.5])),
+        sample(WIDE, TALL), sample(WIDE, TALL.T.copy(), transpose_b=True), sample(WIDE, WIDE * 2, transpose_a=True),
+        sample(WIDE, TALL, transpose_a=True, transpose_b=True),
+        sample(np.stack([WIDE, WIDE * 2])[:, None], np.stack([TALL, -TALL, TALL * 0.5])),
         sample(np.array([[1, 2]], np.int32), np.array([[3], [4]], np.int32)),
     ),
 )  # fmt: skip
@@ -181,7 +181,8 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def parse_equation(equation: str, count: int) -> tuple[list[str], str]:
     """Return the labels of each operand and of the result, with `...` as written.
 
-    Without `->` the result has the labels that appear once, in alphabetical order. Raises ValueError.
+    Without `->` the result has the labels that appear once, in alphabetical order. `count` is the number of operands.
+    Raises ValueError for an invalid equation.
     """
     operand_text, arrow, result = equation.replace(" ", "").partition("->")
     operand_labels = operand_text.split(",")
@@ -305,11 +306,11 @@ def _einsum_cotangent(
     for label in sorted(set(operand_labels.replace("...", ""))):
         while distinct_labels.count(label) > 1:
             # A repeated label of the operand reads a diagonal: the cotangent is zero elsewhere.
-            twin = next(unused_letters)
-            distinct_labels = twin.join(distinct_labels.rsplit(label, 1))
+            new_label = next(unused_letters)
+            distinct_labels = new_label.join(distinct_labels.rsplit(label, 1))
             counts = b.einsum(b.ones_like(inputs[position]), equation=f"{operand_labels}->{batch}{label}")
             identity = b.diag(b.divide(counts, counts), offset=0)
-            factors.append((identity, batch + label + twin))
+            factors.append((identity, batch + label + new_label))
     covered_labels = "".join(labels for _, labels in factors)
     if set(distinct_labels) - set(covered_labels):
         # These labels are summed over in this operand alone: every element gets the same cotangent.
@@ -324,23 +325,23 @@ tensordot = define(
     name="tensordot", graphdef="TensorDot", result=_tensordot_type, kernel=quiet(_tensordot),
     gradient=_tensordot_gradient, unify="all",
     samples=(
-        sample(X, Y, axes=((1,), (0,))),
-        sample(np.stack([X, -X]), Y, axes=((-1, 0), (0, 1))),
-        sample(X[0], Y, axes=((), ())),
+        sample(WIDE, TALL, axes=((1,), (0,))),
+        sample(np.stack([WIDE, -WIDE]), TALL, axes=((-1, 0), (0, 1))),
+        sample(WIDE[0], TALL, axes=((), ())),
     ),
 )  # fmt: skip
 einsum = define(
     name="einsum", graphdef="Einsum", result=_einsum_type, kernel=quiet(_einsum), gradient=_einsum_gradient,
     unify="all", effects=_einsum_effects,
     samples=(
-        sample(X, Y, equation="ij,jk->ik"),
-        sample(X, Y, X * 2, equation="ij,jk,mn->nik"),
-        sample(np.stack([X, -X]), Y, equation="...ij,jk->...k"),
-        sample(np.stack([X, -X])[..., :2], equation="...ii->..."),
-        sample(X[:, :2], equation="ii->"),
-        sample(X[:, :2], equation="ii->i"),
-        sample(X, equation="ij->j"),
-        sample(X, Y, equation="ij,jk"),
+        sample(WIDE, TALL, equation="ij,jk->ik"),
+        sample(WIDE, TALL, WIDE * 2, equation="ij,jk,mn->nik"),
+        sample(np.stack([WIDE, -WIDE]), TALL, equation="...ij,jk->...k"),
+        sample(np.stack([WIDE, -WIDE])[..., :2], equation="...ii->..."),
+        sample(WIDE[:, :2], equation="ii->"),
+        sample(WIDE[:, :2], equation="ii->i"),
+        sample(WIDE, equation="ij->j"),
+        sample(WIDE, TALL, equation="ij,jk"),
     ),
     may_alias=True,
 )  # fmt: skip

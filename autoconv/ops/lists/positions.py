@@ -19,13 +19,13 @@ from autoconv.ops.values.list_value import missing_element_text
 _POSITION = TensorType(int64, ())
 
 
-def checked_length(num: Any) -> np.ndarray:
+def checked_length(length: Any) -> np.ndarray:
     """Return the length of a list to reserve; raises InvalidArgumentError for a negative one."""
-    if num < 0:
+    if length < 0:
         raise InvalidArgumentError(
-            f"The num_elements to reserve must be a non negative number, but got {int(num)}"
+            f"The num_elements to reserve must be a non negative number, but got {int(length)}"
         )
-    return np.asarray(num, np.int64)
+    return np.asarray(length, np.int64)
 
 
 def _position(index: Any, length: Any, *, wrap: bool = False, writes: bool = False) -> np.ndarray:

@@ -40,7 +40,7 @@ def tensor_element(op: str, list_: Type) -> TensorType:
 
 
 def shaped_element(op: str, list_: Type, shape: Shape) -> TensorType:
-    """Return the type of an element; `shape`, if given, is a more precise shape."""
+    """Return the type of an element, with the shape `shape` unless that is None."""
     element = tensor_element(op, list_)
     return element if shape is None else element.with_shape(shape)
 
@@ -241,14 +241,14 @@ def _slice_end(b: Builder, part: Any, start: Any) -> Any:
     return b.add(start, b.cast(b.list_length(part), dtype=dtype_of(start)))
 
 
-def _list_resize_type(list_: Type, num: Type) -> Type:
-    _check_scalar("list_resize", "length", num)
+def _list_resize_type(list_: Type, length: Type) -> Type:
+    _check_scalar("list_resize", "length", length)
     return same_list(list_)
 
 
-def _list_resize(list_: ListValue, num: Any) -> Any:
-    items = list_.items()[: int(num)]
-    return list_.with_items(items + [None] * (int(num) - len(items)))
+def _list_resize(list_: ListValue, length: Any) -> Any:
+    items = list_.items()[: int(length)]
+    return list_.with_items(items + [None] * (int(length) - len(items)))
 
 
 def _list_zeros_like(list_: ListValue) -> Any:

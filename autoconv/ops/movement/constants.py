@@ -1,4 +1,4 @@
-"""Tensors without tensor operands: constants, fills, ranges, identity matrices."""
+"""Ops that make tensors of numbers and sizes: constants, fills, ranges, identity matrices."""
 
 from __future__ import annotations
 
@@ -28,22 +28,26 @@ def check_shape(op: str, shape: Any) -> tuple[int, ...]:
 
 
 def static_shape(
-    op: str, attribute: tuple[int | None, ...] | None, vector: TensorType | None
+    op: str, attribute: tuple[int | None, ...] | None, shape_vector: TensorType | None
 ) -> tuple[Dimension, ...] | None:
-    """Return the static shape given by an attribute, or by a vector at run time."""
-    if vector is None:
+    """Return the static shape of a result: that of the attribute, or sizes that `shape_vector` gives at run time.
+
+    With a vector, the attribute has the sizes that are static, and None for the others. Raises TypeError or ValueError
+    for an invalid shape.
+    """
+    if shape_vector is None:
         if attribute is None or any(size is None for size in attribute):
             raise ValueError(f"{op}: the shape {attribute} is not known and no tensor gives it")
         if any(isinstance(size, int) and size < 0 for size in attribute):
             raise ValueError(f"{op}: the shape {list(attribute)} has a negative dimension")
         return attribute
-    if not vector.dtype.is_integer:
-        raise TypeError(f"{op}: a shape has to be of integers, found {vector.dtype.name}")
-    if not are_shapes_compatible(vector.shape, (None,)):
-        raise ValueError(f"{op}: a shape has to be a vector, found {vector}")
+    if not shape_vector.dtype.is_integer:
+        raise TypeError(f"{op}: a shape has to be of integers, found {shape_vector.dtype.name}")
+    if not are_shapes_compatible(shape_vector.shape, (None,)):
+        raise ValueError(f"{op}: a shape has to be a vector, found {shape_vector}")
     if attribute is not None:
         return attribute
-    length = vector.shape[0] if vector.shape is not None else None
+    length = shape_vector.shape[0] if shape_vector.shape is not None else None
     return (None,) * length if isinstance(length, int) else None
 
 
@@ -85,15 +89,15 @@ ones_like = define(
 
 
 def _fill_type(
-    value: TensorType, vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
+    value: TensorType, shape_vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
 ) -> TensorType:
     if not are_shapes_compatible(value.shape, ()):
         raise ValueError(f"fill: the value has to be a scalar, found {value}")
-    return value.with_shape(static_shape("fill", shape, vector))
+    return value.with_shape(static_shape("fill", shape, shape_vector))
 
 
-def _fill(value: Any, vector: Any = None, *, shape: Any) -> Any:
-    sizes = shape if vector is None else check_shape("fill", vector)
+def _fill(value: Any, shape_vector: Any = None, *, shape: Any) -> Any:
+    sizes = shape if shape_vector is None else check_shape("fill", shape_vector)
     if np.ndim(value):
         raise InvalidArgumentError(f"fill: the value has to be a scalar, found the shape {list(value.shape)}")
     result = np.empty(sizes, np.asarray(value).dtype)

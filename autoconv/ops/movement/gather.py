@@ -118,13 +118,13 @@ def _ungather_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     return b.gather(cotangents[0], inputs[1], **attributes), None, None
 
 
-_I = np.array([[2, 0], [2, 1]], np.int32)
+_INDICES = np.array([[2, 0], [2, 1]], np.int32)
 gather = define(
     name="gather", graphdef="GatherV2", result=_gather_type, kernel=_gather, gradient=_gather_gradient,
     effects=Effects.RAISE, indexing=Indexing("rows"),
     samples=(
-        sample(_X, _I, axis=0), sample(_X, np.array(1), axis=-1), sample(_BATCH, _I, axis=2, batch_dims=1),
-        sample(_BATCH, _I, axis=-2, batch_dims=1),
+        sample(_X, _INDICES, axis=0), sample(_X, np.array(1), axis=-1), sample(_BATCH, _INDICES, axis=2, batch_dims=1),
+        sample(_BATCH, _INDICES, axis=-2, batch_dims=1),
     ),
 )  # fmt: skip
 ungather = define(
@@ -132,8 +132,8 @@ ungather = define(
     result=lambda x, indices, like, **_: x.with_shape(like.shape), kernel=_ungather,
     gradient=_ungather_gradient,
     samples=(
-        sample(np.arange(16.0).reshape(2, 2, 4), _I, _X, axis=0, differentiable=(0,)),
-        sample(np.arange(12.0).reshape(2, 3, 2), _I, _BATCH, axis=2, batch_dims=1, differentiable=(0,)),
+        sample(np.arange(16.0).reshape(2, 2, 4), _INDICES, _X, axis=0, differentiable=(0,)),
+        sample(np.arange(12.0).reshape(2, 3, 2), _INDICES, _BATCH, axis=2, batch_dims=1, differentiable=(0,)),
     ),
     shape_only=(2,), indexing=Indexing("rows"), scatter=Scatter(0),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,8 +67,11 @@ def indexed_shape(
     return _result_shape(_result_parts(shape, entries, size_of_slice or _slice_size))
 
 
-# A part of the result: ("kept", dimensions), or ("advanced", shape of one index array).
-_Part = tuple[str, Shape]
+class _Part(NamedTuple):
+    """Dimensions of the result that an entry gives; if `is_advanced`, the shape of its index array."""
+
+    dimensions: Shape
+    is_advanced: bool = False
 
 
 def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], size_of_slice: Any) -> list[_Part]:
@@ -78,38 +81,40 @@ def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], siz
     for entry, operands_of_entry, axis, width in entries:
         covered_sizes = shape[axis : axis + width]
         if isinstance(entry, NewAxis):
-            parts.append(("kept", (1,)))
+            parts.append(_Part((1,)))
         elif isinstance(entry, Rest):
-            parts.append(("kept", covered_sizes))
+            parts.append(_Part(covered_sizes))
         elif isinstance(entry, Slice):
-            parts.append(("kept", (size_of_slice(shape[axis], entry.parts),)))
+            parts.append(_Part((size_of_slice(shape[axis], entry.parts),)))
         elif isinstance(entry, Mask):
             if not are_shapes_compatible(covered_sizes, operands_of_entry[0].shape):
                 raise IndexOutOfRangeError(
                     f"the boolean index of shape [{shape_text(operands_of_entry[0].shape)}] does not match the indexed "
                     f"dimensions [{shape_text(covered_sizes)}]"
                 )
-            parts.append(("advanced", (None,)))
+            parts.append(_Part((None,), is_advanced=True))
         else:
             if isinstance(entry, At) and entry.index != INPUT:
                 check_in_range(entry.index, shape[axis], axis)
             if has_index_arrays:
-                parts.append(("advanced", operands_of_entry[0].shape if isinstance(entry, Gather) else ()))
+                array_shape = operands_of_entry[0].shape if isinstance(entry, Gather) else ()
+                parts.append(_Part(array_shape, is_advanced=True))
     return parts
 
 
 def _result_shape(parts: list[_Part]) -> Shape:
-    """Place the dimensions of the index arrays: where the arrays are if those are adjacent, else first."""
-    advanced_positions = [i for i, (kind, _) in enumerate(parts) if kind == "advanced"]
+    """Return the shape of x[index]; the dimensions of index arrays come where the arrays are, or first if apart."""
+    advanced_positions = [i for i, part in enumerate(parts) if part.is_advanced]
     if not advanced_positions:
-        return tuple(size for _, dimensions in parts for size in dimensions or ())
-    common_shape = broadcast_shapes(*(dimensions for kind, dimensions in parts if kind == "advanced"))
+        return tuple(size for part in parts for size in part.dimensions or ())
+    common_shape = broadcast_shapes(*(part.dimensions for part in parts if part.is_advanced))
     if common_shape is None:
         return None
-    dimensions_of_parts = [dimensions or () if kind == "kept" else () for kind, dimensions in parts]
-    are_adjacent = all(parts[i][0] == "advanced" for i in range(advanced_positions[0], advanced_positions[-1]))
-    before = dimensions_of_parts[: advanced_positions[0]] if are_adjacent else []
-    after = dimensions_of_parts[advanced_positions[0] :] if are_adjacent else dimensions_of_parts
+    first, last = advanced_positions[0], advanced_positions[-1]
+    are_adjacent = all(part.is_advanced for part in parts[first:last])
+    other_dimensions = [() if part.is_advanced else part.dimensions or () for part in parts]
+    before = other_dimensions[:first] if are_adjacent else []
+    after = other_dimensions[first:] if are_adjacent else other_dimensions
     return (*chain.from_iterable(before), *common_shape, *chain.from_iterable(after))
 
 
@@ -298,7 +303,7 @@ def _add_at_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 
 
 _X = np.arange(24.0).reshape(2, 3, 4) / 8
-_I = np.array([[0, 2], [2, 0]], np.int32)
+_INDICES = np.array([[0, 2], [2, 0]], np.int32)
 _MASK = np.array([[True, False, True], [False, True, True]])
 _ROWS: Spec = (Slice(), Gather())
 _MIXED: Spec = (At(INPUT), Slice(INPUT, None, 2), NewAxis(), At(-1))
@@ -311,7 +316,7 @@ get_item = define(
     samples=(
         sample(_X, spec=(At(1), Rest(), Slice(None, None, -2))),
         sample(_X, *_BOUNDS, spec=_MIXED, differentiable=(0,)),
-        sample(_X, _I, spec=_ROWS, differentiable=(0,)),
+        sample(_X, _INDICES, spec=_ROWS, differentiable=(0,)),
         sample(_X, _MASK, spec=(Mask(), Slice(1, 3, None)), differentiable=(0,)),
         sample(_X, np.array([1, 0]), np.array(2), spec=(Gather(), _ROWS[0], At(INPUT))),
     ),
@@ -325,7 +330,7 @@ set_item = define(
     samples=(
         sample(_X, np.array([1.5, 2.5, 3.5]), spec=(At(1), Slice(), At(0))),
         sample(_X, np.array(0.5), *_BOUNDS, spec=_MIXED, differentiable=(0, 1)),
-        sample(_X, np.arange(16.0).reshape(1, 2, 2, 4) / 8, _I, spec=_ROWS, differentiable=(0, 1)),
+        sample(_X, np.arange(16.0).reshape(1, 2, 2, 4) / 8, _INDICES, spec=_ROWS, differentiable=(0, 1)),
         sample(_X, np.array([[9.0]]), _MASK, spec=(Mask(), Slice(1, 3, None)), differentiable=(0, 1)),
         sample(_X, np.array([[9.0]]), spec=(At(0), At(1), At(2))),
     ),
@@ -336,7 +341,7 @@ add_at_item = define(
     gradient=_add_at_item_gradient,
     samples=(
         sample(_X, np.array([1.5, 2.5, 3.5]), spec=(At(1), Slice(), At(0))),
-        sample(_X, np.arange(32.0).reshape(2, 2, 2, 4) / 8, _I, spec=_ROWS, differentiable=(0, 1)),
+        sample(_X, np.arange(32.0).reshape(2, 2, 2, 4) / 8, _INDICES, spec=_ROWS, differentiable=(0, 1)),
         sample(_X, np.array([[9.0]]), _MASK, spec=(Mask(), Slice(1, 3, None)), differentiable=(0, 1)),
     ),
     indexing=Indexing("items", 2), scatter=Scatter(1, base=0),

@@ -1,4 +1,4 @@
-"""Padding, and its adjoint."""
+"""Padding of dimensions, and its adjoint, which adds the elements of the padding to those that they copy."""
 
 from __future__ import annotations
 

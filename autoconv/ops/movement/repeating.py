@@ -36,9 +36,9 @@ def _check_broadcasts(x: TensorType, shape: Shape) -> None:
 
 
 def _broadcast_to_type(
-    x: TensorType, vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
+    x: TensorType, shape_vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
 ) -> TensorType:
-    target_shape = static_shape("broadcast_to", shape, vector)
+    target_shape = static_shape("broadcast_to", shape, shape_vector)
     _check_broadcasts(x, target_shape)
     return x.with_shape(target_shape)
 
@@ -48,8 +48,8 @@ def _broadcast_to_shape_of_type(x: TensorType, like: TensorType) -> TensorType:
     return x.with_shape(like.shape)
 
 
-def _broadcast_to(x: Any, vector: Any = None, *, shape: Any) -> Any:
-    sizes = shape if vector is None else check_shape("broadcast_to", vector)
+def _broadcast_to(x: Any, shape_vector: Any = None, *, shape: Any) -> Any:
+    sizes = shape if shape_vector is None else check_shape("broadcast_to", shape_vector)
     try:
         return np.broadcast_to(x, sizes).copy()
     except ValueError as error:
@@ -78,9 +78,9 @@ broadcast_to_shape_of = define(
 
 
 def _tile_type(
-    x: TensorType, vector: TensorType | None = None, *, multiples: tuple[int | None, ...] | None
+    x: TensorType, shape_vector: TensorType | None = None, *, multiples: tuple[int | None, ...] | None
 ) -> TensorType:
-    counts = static_shape("tile", multiples, vector)
+    counts = static_shape("tile", multiples, shape_vector)
     if x.shape is None or counts is None:
         rank = x.rank if counts is None else len(counts)
         return x.with_shape(None if rank is None else (None,) * rank)
@@ -96,8 +96,8 @@ def _scaled_size(size: Dimension, count: Dimension) -> Dimension:
     return size if count == 1 else 0 if 0 in (size, count) else None
 
 
-def _tile(x: Any, vector: Any = None, *, multiples: Any) -> Any:
-    counts = multiples if vector is None else check_shape("tile", vector)
+def _tile(x: Any, shape_vector: Any = None, *, multiples: Any) -> Any:
+    counts = multiples if shape_vector is None else check_shape("tile", shape_vector)
     if len(counts) != np.ndim(x):
         raise InvalidArgumentError(f"tile: there are {len(counts)} multiples for {np.ndim(x)} dimensions")
     return np.tile(x, counts)

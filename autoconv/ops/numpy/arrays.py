@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.graph.dimensions import plus
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type, dense_strides
+from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type, dense_strides, number_type
 from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec, align
 from autoconv.ops.movement.indexing import indexed_shape
 from autoconv.ops.movement.numpy_index import unchecked_numpy_index
@@ -149,7 +149,7 @@ define(
 )  # fmt: skip
 define(
     name="array_size", graphdef="ArraySize", gradient=_NO_GRADIENT, shape_only=(0,),
-    result=lambda x, *, axis: TensorType(int64, (), True), kernel=lambda x, *, axis: np.array(x.shape[axis]),
+    result=lambda x, *, axis: number_type(int64), kernel=lambda x, *, axis: np.array(x.shape[axis]),
 )  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def _common_size(*sizes: Any) -> np.ndarray:
 
 define(
     name="common_size", graphdef="CommonSize", gradient=_NO_GRADIENT, kernel=_common_size, effects=Effects.RAISE,
-    result=lambda *_: TensorType(int64, (), True),
+    result=lambda *_: number_type(int64),
     samples=(sample(np.array(3), np.array(1), np.array(3)),),
 )  # fmt: skip
 

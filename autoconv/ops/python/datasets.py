@@ -16,7 +16,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import IterableType, IteratorType, TensorType, TupleType, Type
+from autoconv.graph.types import IterableType, IteratorType, TensorType, TupleType, Type, number_type
 from autoconv.ops.record import define, no_gradient
 
 _NO_GRADIENT = no_gradient("the elements of a dataset are where gradients end")
@@ -44,7 +44,7 @@ def _element_types(iterator: Type) -> Sequence[Type]:
 
 def _advance_type(iterator: Type) -> TensorType:
     _element_types(iterator)
-    return TensorType(bool_, (), True)
+    return number_type(bool_)
 
 
 iterable_make = define(
@@ -56,7 +56,7 @@ iterable_count = define(
     kernel=lambda iterable: np.array(iterable.count(), np.int64), gradient=_NO_GRADIENT, effects=Effects.READ,
 )  # fmt: skip
 iterable_length = define(
-    name="iterable_length", graphdef="DatasetLength", result=lambda iterable: TensorType(int64, (), True),
+    name="iterable_length", graphdef="DatasetLength", result=lambda iterable: number_type(int64),
     kernel=lambda iterable: np.array(iterable.length(), np.int64), gradient=_NO_GRADIENT,
     effects=Effects.READ | Effects.RAISE,
 )  # fmt: skip

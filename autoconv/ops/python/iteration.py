@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import bool_
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.types import ObjectType, number_type
 from autoconv.ops.python.objects import CHANGE_OR_RAISE, NO_GRADIENT, READ_OR_RAISE
 from autoconv.ops.python.undo_log import log_iteration
 from autoconv.ops.record import define
@@ -45,7 +45,7 @@ define(
     kernel=lambda x, *, start=0: (Cursor(_iterate_from(x, start)),), gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE,
 )  # fmt: skip
 define(
-    name="object_advance", graphdef="ObjectAdvance", result=lambda *_: TensorType(bool_, (), True),
+    name="object_advance", graphdef="ObjectAdvance", result=lambda *_: number_type(bool_),
     kernel=lambda cursor: np.array(cursor.advance()),
     gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE,
 )  # fmt: skip

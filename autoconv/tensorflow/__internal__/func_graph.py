@@ -26,13 +26,13 @@ class FuncGraph(Graph):
 
     @contextmanager
     def as_default(self) -> Iterator[FuncGraph]:
-        """Record the ops of the block in this graph, not in that of the function that is traced."""
-        outer = current_region()
-        if outer is None or outer.trace is self._trace:
+        """Record the ops of the `with` block in this graph; in a traced function, in a region of the trace."""
+        outer_region = current_region()
+        if outer_region is None or outer_region.trace is self._trace:
             with super().as_default():
                 yield self
             return
-        region = subregion(outer, self._graph_name)
+        region = subregion(outer_region, self._graph_name)
         region.is_block = True
         with recording(region):
             yield self

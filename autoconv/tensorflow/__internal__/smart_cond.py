@@ -1,4 +1,4 @@
-"""A conditional that is decided while tracing where its predicate is known."""
+"""A conditional that is decided while tracing if its predicate is known."""
 
 from __future__ import annotations
 

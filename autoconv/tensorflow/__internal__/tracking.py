@@ -17,7 +17,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class _VirtualInstanceMeta(ABCMeta):
-    """Metaclass whose `register` makes instances of other classes virtual instances."""
+    """The metaclass of Trackable, whose `register` declares other classes as virtual subclasses."""
 
 
 class Trackable(metaclass=_VirtualInstanceMeta):
@@ -62,11 +62,11 @@ def no_automatic_dependency_tracking(method: Method) -> Method:
 
     @functools.wraps(method)
     def run_untracked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        previous = self.__dict__.get("_self_setattr_tracking", True)
+        was_tracking = self.__dict__.get("_self_setattr_tracking", True)
         self.__dict__["_self_setattr_tracking"] = False
         try:
             return method(self, *args, **kwargs)
         finally:
-            self.__dict__["_self_setattr_tracking"] = previous
+            self.__dict__["_self_setattr_tracking"] = was_tracking
 
     return run_untracked  # type: ignore[return-value]

@@ -9,7 +9,7 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.tensors.tensor import Tensor as _Tensor
 
 
-class Tensor(metaclass=ABCMeta):  # noqa: B024 a subclass overrides its method or is registered
+class Tensor(metaclass=ABCMeta):  # noqa: B024 subclasses override `__tf_tensor__` or are registered
     """A tensor, a variable, or an object whose method `__tf_tensor__` returns one."""
 
     def __autoconv_tensor__(self) -> Any:

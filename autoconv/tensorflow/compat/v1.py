@@ -8,5 +8,5 @@ from autoconv.compat import v1 as _own
 
 
 def __getattr__(name: str) -> Any:
-    """Return the name of `autoconv.compat.v1`; raises AttributeError where it has none."""
+    """Return the value of the name in `autoconv.compat.v1`; raises AttributeError without one."""
     return getattr(_own, name)

@@ -49,9 +49,11 @@ def __getattr__(name: str) -> Any:
 
 @functools.cache
 def _lift_to_tensors(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of NumPy as one that takes and returns tensors."""
     ops_function = implementation(function) or implementation(getattr(np, _SYNONYMS.get(name, name)))
 
     def call_function(*args: object, **kwargs: object) -> Any:
+        # Without a dtype, tensor or array, the result is made of Python's numbers, whose dtypes may be preferred ones.
         has_dtypes = kwargs.get("dtype") is not None or _contains_tensor((args, kwargs)) or _has_array((args, kwargs))
         kwargs = {key: _numpy_dtype(value) if key == "dtype" else value for key, value in kwargs.items()}
         if ops_function is not None and _contains_tensor((args, kwargs)):
@@ -71,7 +73,7 @@ def experimental_enable_numpy_behavior(
 ) -> None:
     """Add the methods of NumPy's arrays and its rules for operators and indices to tensors, in the whole process.
 
-    Dtypes follow NumPy. With `prefer_float32`, Python's floats and what is made of them become float32. Raises
+    Dtypes follow NumPy. With `prefer_float32`, Python's floats, and results computed from them, are float32. Raises
     UnimplementedError for a `dtype_conversion_mode` other than "legacy": tensors have no weak dtypes.
     """
     if dtype_conversion_mode != "legacy":
@@ -85,13 +87,17 @@ def experimental_enable_numpy_behavior(
 
 
 def _as_preferred(value: object) -> object:
-    """Return the value with float32 and complex64 for the dtypes of Python's numbers, if these are preferred."""
+    """Return the value as float32 or complex64 if it has the dtype of Python's floats or complex numbers.
+
+    Only if float32 is preferred; otherwise, and for other dtypes, the value is returned unchanged.
+    """
     if _prefers_float32 and isinstance(value, (np.ndarray, np.generic)):
         return value.astype({"d": np.float32, "D": np.complex64}.get(value.dtype.char, value.dtype))
     return value
 
 
 def _has_array(value: object) -> bool:
+    """Return whether a nest of dicts, lists and tuples contains an array or scalar of NumPy."""
     if isinstance(value, dict):
         value = tuple(value.values())
     if isinstance(value, (list, tuple)):
@@ -105,7 +111,7 @@ def asarray(a: object, dtype: object = None) -> Any:
 
 
 def array(val: object, dtype: object = None, copy: bool = True, ndmin: int = 0) -> Any:
-    """Return a tensor of NumPy's dtype for the value, or of the given one."""
+    """Return a tensor of the dtype, by default of NumPy's for the value."""
     import autoconv
 
     if not _contains_tensor(val):
@@ -138,6 +144,7 @@ def _numpy_dtype(dtype: object) -> Any:
 
 
 def _contains_tensor(value: object, tensor_class: type = Tensor) -> bool:
+    """Return whether a nest of dicts, lists and tuples contains a tensor of the class."""
     if isinstance(value, dict):
         value = tuple(value.values())
     if isinstance(value, (list, tuple)):
@@ -146,6 +153,7 @@ def _contains_tensor(value: object, tensor_class: type = Tensor) -> bool:
 
 
 def _to_array(value: object) -> Any:
+    """Return the value, a list or tuple included, with arrays in the place of tensors."""
     if isinstance(value, (list, tuple)) and _contains_tensor(value):
         return type(value)(map(_to_array, value))
     return value.numpy() if is_tensor(value) and hasattr(value, "numpy") else value

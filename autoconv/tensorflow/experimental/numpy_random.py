@@ -1,4 +1,4 @@
-"""`tf.experimental.numpy.random`: random numbers by the names of NumPy's older functions, float64 as there."""
+"""`tf.experimental.numpy.random`: random numbers by the functions of NumPy's `random`, with its dtypes."""
 
 from __future__ import annotations
 

@@ -155,25 +155,27 @@ class LSTMCell(RNNCell):
         self._activation = activation or math.tanh
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
-        c, h = state if self._state_is_tuple else split(state, [self._unit_count, self.output_size], 1)
-        gates = self._linear(concat([inputs, h], 1), 4 * self._unit_count, self._initializer)
+        cell_state, output = state if self._state_is_tuple else split(state, [self._unit_count, self.output_size], 1)
+        gates = self._linear(concat([inputs, output], 1), 4 * self._unit_count, self._initializer)
         input_gate, candidate, forget_gate, output_gate = split(gates, 4, 1)
-        kept = c * math.sigmoid(self._with_peephole(forget_gate + self._forget_bias, c, "f"))
-        next_c = kept + math.sigmoid(self._with_peephole(input_gate, c, "i")) * self._activation(candidate)
-        next_c = _clip(next_c, self._cell_clip)
-        next_h = self._activation(next_c) * math.sigmoid(self._with_peephole(output_gate, next_c, "o"))
+        remembered = cell_state * math.sigmoid(self._with_peephole(forget_gate + self._forget_bias, cell_state, "f"))
+        added = math.sigmoid(self._with_peephole(input_gate, cell_state, "i")) * self._activation(candidate)
+        next_state = _clip(remembered + added, self._cell_clip)
+        next_output = self._activation(next_state) * math.sigmoid(self._with_peephole(output_gate, next_state, "o"))
         if self._projection_size is not None:
             shape = [self._unit_count, self._projection_size]
             matrix = variables.get_variable("projection/kernel", shape, inputs.dtype, self._initializer)
-            next_h = _clip(matmul(next_h, matrix), self._projection_clip)
-        return next_h, LSTMStateTuple(next_c, next_h) if self._state_is_tuple else concat([next_c, next_h], 1)
+            next_output = _clip(matmul(next_output, matrix), self._projection_clip)
+        if self._state_is_tuple:
+            return next_output, LSTMStateTuple(next_state, next_output)
+        return next_output, concat([next_state, next_output], 1)
 
-    def _with_peephole(self, gate: Any, c: Any, letter: str) -> Any:
-        """Return a gate plus its weights times c, if the cell uses peepholes."""
+    def _with_peephole(self, gate: Any, cell_state: Any, letter: str) -> Any:
+        """Return a gate plus its weights times the cell state, if the cell uses peepholes."""
         if not self._use_peepholes:
             return gate
         shape = [self._unit_count]
-        return gate + c * variables.get_variable(f"w_{letter}_diag", shape, gate.dtype, self._initializer)
+        return gate + cell_state * variables.get_variable(f"w_{letter}_diag", shape, gate.dtype, self._initializer)
 
 
 class BasicLSTMCell(LSTMCell):

@@ -90,14 +90,18 @@ class Optimizer:
 
         Raises ValueError if all gradients are None.
         """
-        pairs = [(convert_to_tensor(gradient), v) for gradient, v in grads_and_vars if gradient is not None]
+        pairs = [
+            (convert_to_tensor(gradient), variable) for gradient, variable in grads_and_vars if gradient is not None
+        ]
         if not pairs:
             names = [variable.name for _, variable in grads_and_vars]
             raise ValueError(f"No gradients provided for any variable: {names}.")
         with name_scope(name or self._name):
-            self._prepare([v for _, v in pairs])
+            self._prepare([variable for _, variable in pairs])
             assignments = [
-                assignment for gradient, v in pairs for assignment in self._update(cast(gradient, v.dtype), v)
+                assignment
+                for gradient, variable in pairs
+                for assignment in self._update(cast(gradient, variable.dtype), variable)
             ]
             assignments += self._finish()
             if global_step is None:
@@ -324,9 +328,9 @@ class AdamOptimizer(Optimizer):
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
         hyperparameters = self._learning_rate, self._beta1, self._beta2, self._epsilon
         rate, beta1, beta2, epsilon = (self._hyperparameter(value, variable) for value in hyperparameters)
-        m, v = self._slot(variable, "m"), self._slot(variable, "v", label=f"{self._name}_1")
-        mean = m.assign(beta1 * m + (1 - beta1) * gradient)
-        square = v.assign(beta2 * v + (1 - beta2) * gradient * gradient)
+        means, squares = self._slot(variable, "m"), self._slot(variable, "v", label=f"{self._name}_1")
+        mean = means.assign(beta1 * means + (1 - beta1) * gradient)
+        square = squares.assign(beta2 * squares + (1 - beta2) * gradient * gradient)
         step = rate * cast(self._correction, variable.dtype) * mean / (sqrt(square) + epsilon)
         return [mean, square, variable.assign_sub(step)]
 

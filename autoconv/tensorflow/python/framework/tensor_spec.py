@@ -31,7 +31,7 @@ class DenseSpec(TypeSpec):
 
     @property
     def name(self) -> str | None:
-        """The name, which does not decide about equality."""
+        """The name, which equality of specs ignores."""
         return self._name
 
     def _serialize(self) -> tuple[Any, ...]:

@@ -48,7 +48,7 @@ def _register_own_specs() -> None:
 
 
 def _register_extension_types(base: Any) -> None:
-    """Register the specs of the extension types that give themselves a name, by an attribute `__name__`."""
+    """Register the specs of all subclasses of a class of extension types that define an attribute `__name__`."""
     for extension_type in base.__subclasses__():
         name = vars(extension_type).get("__name__")
         if isinstance(name, str) and f"{name}.Spec" not in _NAME_TO_TYPE_SPEC:

@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.array_ops`: ops on the form of tensors, by their public names."""
+"""`tensorflow.python.ops.array_ops`: ops on shapes and elements of tensors, by their public names."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ def _case_helper(
 ) -> object:  # fmt: skip
     """Return the result of nested conditionals by `cond_fn`, which takes a predicate and two branches.
 
-    Without `default` the last branch is taken where no predicate before it is true. `exclusive` is not checked: the
-    first true predicate decides.
+    `default` is called if no predicate is true. Without it, the last branch is called if no earlier predicate is true.
+    `exclusive` is not checked: the first true predicate decides.
     """
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     if not pairs:
         raise ValueError("case needs at least one pair of a predicate and a function")
-    result: Branch = default if default is not None else pairs.pop()[1]
+    otherwise: Branch = default if default is not None else pairs.pop()[1]
     for predicate, branch in reversed(pairs):
-        result = functools.partial(cond_fn, predicate, branch, result, **cond_kwargs)
-    return result()
+        otherwise = functools.partial(cond_fn, predicate, branch, otherwise, **cond_kwargs)
+    return otherwise()

@@ -1,8 +1,8 @@
-"""`tensorflow.python.ops.control_flow_util`: facts about graphs."""
+"""`tensorflow.python.ops.control_flow_util`: constant properties of graphs."""
 
-ENABLE_CONTROL_FLOW_V2 = True  # regions, not switches and merges
+ENABLE_CONTROL_FLOW_V2 = True  # graphs have regions, not the ops Switch and Merge of version 1
 
 
 def GraphOrParentsInXlaContext(graph: object) -> bool:
-    """Return whether a graph is compiled by XLA as a whole, which its writer cannot tell here."""
+    """Return False: it is not known while a graph is recorded whether XLA will compile it."""
     return False

@@ -1,6 +1,6 @@
-"""`tensorflow.python.util.deprecation`: decorators of functions that a library will drop.
+"""`tensorflow.python.util.deprecation`: decorators of functions that a library will remove.
 
-A call warns once for each function, by the logger of absl where it is installed, else of Python.
+Each function warns once for each message, by the logger "absl".
 """
 
 from __future__ import annotations
@@ -33,13 +33,19 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
 def deprecated_args(
     date: str | None, instructions: str, *names_or_tuples: object, **kwargs: object
 ) -> Callable[[Any], Any]:
-    """Return a decorator of a function with deprecated arguments: names, or pairs of a name and values that pass."""
-    accepted = {item[0]: item[1:] for item in names_or_tuples if isinstance(item, tuple)}
+    """Return a decorator of a function with deprecated arguments.
+
+    An argument is a name, or a tuple of a name and the values that do not warn.
+    """
+    accepted_values = {item[0]: item[1:] for item in names_or_tuples if isinstance(item, tuple)}
     names = [item[0] if isinstance(item, tuple) else item for item in names_or_tuples]
 
     def message(target: Any, arguments: dict[str, object]) -> str:
-        found = [name for name in names if name in arguments and arguments[name] not in accepted.get(name, ())]
-        return f"the arguments {', '.join(found)} of {target.__qualname__} are deprecated" if found else ""
+        deprecated_names = [
+            name for name in names if name in arguments and arguments[name] not in accepted_values.get(name, ())
+        ]
+        text = f"the arguments {', '.join(deprecated_names)} of {target.__qualname__} are deprecated"
+        return text if deprecated_names else ""
 
     return lambda target: _warning_of_arguments(target, message, date, instructions)
 
@@ -50,8 +56,10 @@ def deprecated_arg_values(
     """Return a decorator of a function with deprecated values of arguments."""
 
     def message(target: Any, arguments: dict[str, object]) -> str:
-        found = [f"{name}={value!r}" for name, value in deprecated_kwargs.items() if arguments.get(name, ...) is value]
-        return f"{', '.join(found)} of {target.__qualname__} is deprecated" if found else ""
+        text = ", ".join(
+            f"{name}={value!r}" for name, value in deprecated_kwargs.items() if arguments.get(name, ...) is value
+        )
+        return f"{text} of {target.__qualname__} is deprecated" if text else ""
 
     return lambda target: _warning_of_arguments(target, message, date, instructions)
 
@@ -77,31 +85,35 @@ def deprecated_argument_lookup(new_name: str, new_value: object, old_name: str, 
 
 @contextlib.contextmanager
 def silence() -> Iterator[None]:
-    """Warn about nothing inside of the block."""
+    """Suppress the warnings inside of the `with` block."""
     global _silenced
-    before, _silenced = _silenced, True
+    was_silenced, _silenced = _silenced, True
     try:
         yield
     finally:
-        _silenced = before
+        _silenced = was_silenced
 
 
 def _warning_of_arguments(
     target: Any, message: Callable[[Any, dict[str, Any]], str], date: str | None, instructions: str
 ) -> object:
+    """Return `target` so that it logs `message(target, arguments by name)`, if that is not empty, once."""
     signature = inspect.signature(target)
 
-    def of_call(call: inspect.BoundArguments) -> str:
+    def message_of_call(call: inspect.BoundArguments) -> str:
         return message(target, dict(call.arguments))
 
-    return _warning(target, of_call, date, instructions, signature)
+    return _warning(target, message_of_call, date, instructions, signature)
 
 
 def _warning(
     target: Any, message: Callable[[Any], str], date: str | None, instructions: str,
     signature: inspect.Signature | None = None,
 ) -> object:  # fmt: skip
-    """Return `target` so that it logs the message of a call, if there is one, once."""
+    """Return `target` so that it logs `message(bound arguments)`, if that is not empty, once.
+
+    Without a signature, the argument of `message` is None.
+    """
 
     @functools.wraps(target)
     def call(*args: object, **kwargs: object) -> object:
@@ -111,8 +123,8 @@ def _warning(
                 text = message(signature.bind(*args, **kwargs) if signature else None)
         if text and (target, text) not in _warned:
             _warned.add((target, text))
-            when = f"after {date}" if date else "in a future version"
-            _LOGGER.warning("%s and will be removed %s: %s", text, when, instructions)
+            removal_time = f"after {date}" if date else "in a future version"
+            _LOGGER.warning("%s and will be removed %s: %s", text, removal_time, instructions)
         return target(*args, **kwargs)
 
     return call

@@ -1,6 +1,7 @@
-"""`tensorflow.python.util.nest`: structures by paths, and by a shallower structure that says where to stop.
+"""`tensorflow.python.util.nest`: parts of structures by paths, and at the leaves of a shallow structure.
 
-`[1, [2, 3]]` up to `["a", "b"]` has the parts 1 and [2, 3]: the shallow structure's leaves decide.
+The parts of `[1, [2, 3]]` at the leaves of the shallow structure `["a", "b"]` are 1 and [2, 3]. A path is a tuple of
+keys, names of fields and indices.
 """
 
 from __future__ import annotations
@@ -48,34 +49,33 @@ def map_structure_with_tuple_paths_up_to(
     if not inputs:
         raise ValueError("Cannot map over no sequences")
     check_types = kwargs.pop("check_types", True)
-    expand = kwargs.pop("expand_composites", False)
+    expand_composites = kwargs.pop("expand_composites", False)
     if kwargs:
         raise ValueError(f"Only `check_types` and `expand_composites` are keyword arguments, found {sorted(kwargs)}")
-    parts_of_each = [flatten_with_tuple_paths_up_to(shallow_tree, each, check_types, expand) for each in inputs]
-    paths = [path for path, _ in parts_of_each[0]]
-    rows = zip(*([part for _, part in parts] for parts in parts_of_each), strict=True)
-    results = [func(path, *row) for path, row in zip(paths, rows, strict=True)]
-    return pack_sequence_as(shallow_tree, results, expand)
+    parts_by_input = [flatten_up_to(shallow_tree, tree, check_types, expand_composites) for tree in inputs]
+    paths = (path for path, _ in _parts_up_to(shallow_tree, inputs[0], expand_composites))
+    results = [func(path, *parts) for path, *parts in zip(paths, *parts_by_input, strict=True)]
+    return pack_sequence_as(shallow_tree, results, expand_composites)
 
 
 def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: object, **kwargs: Any) -> object:
-    """Return func(path, leaf, …) for the leaves of like structures; a path is a tuple of keys and indices."""
+    """Return func(path, leaf, …) for the leaves of structures of one form."""
     for other in structure[1:]:
         assert_same_structure(structure[0], other, kwargs.get("check_types", True))
     return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
 
 
 def map_structure_with_paths(func: Callable[..., Any], *structure: object, **kwargs: Any) -> object:
-    """Return func("key/index", leaf, …) for the leaves of like structures."""
+    """Return func(path, leaf, …) for the leaves of structures of one form, with paths as text such as "key/0"."""
 
-    def by_text(path: Path, *leaves: object) -> object:
+    def call_with_text(path: Path, *leaves: object) -> object:
         return func("/".join(map(str, path)), *leaves)
 
-    return map_structure_with_tuple_paths(by_text, *structure, **kwargs)
+    return map_structure_with_tuple_paths(call_with_text, *structure, **kwargs)
 
 
 def flatten_with_tuple_paths(structure: object, expand_composites: bool = False) -> list[tuple[Path, Any]]:
-    """Return the leaves with their paths, tuples of keys and indices."""
+    """Return the leaves with their paths."""
     return list(_parts_up_to(structure, structure, expand_composites))
 
 
@@ -94,23 +94,32 @@ def yield_flat_paths(nest: object, expand_composites: bool = False) -> Iterator[
 
 
 def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return a dict with the leaves of keys that are structures, each with the leaf of the value at its place."""
+    """Return a dict in which keys that are structures are replaced by their leaves, and values likewise.
+
+    The key (a, b) with the value (1, 2) gives a: 1 and b: 2. Raises ValueError for a value of another size, and for
+    equal keys.
+    """
     flat: dict[Any, Any] = {}
     for key, value in dictionary.items():
-        keys, values = flatten(key), flatten(value)
-        if len(keys) != len(values):
-            raise ValueError(f"Could not flatten dictionary. Key had {len(keys)} elements, value {len(values)}.")
-        for one_key, one_value in zip(keys, values, strict=True):
-            if one_key in flat:
-                raise ValueError(f"Could not flatten dictionary: the key {one_key} is not unique.")
-            flat[one_key] = one_value
+        key_leaves, value_leaves = flatten(key), flatten(value)
+        if len(key_leaves) != len(value_leaves):
+            raise ValueError(
+                f"Could not flatten dictionary. Key had {len(key_leaves)} elements, value {len(value_leaves)}."
+            )
+        for key_leaf, value_leaf in zip(key_leaves, value_leaves, strict=True):
+            if key_leaf in flat:
+                raise ValueError(f"Could not flatten dictionary: the key {key_leaf} is not unique.")
+            flat[key_leaf] = value_leaf
     return flat
 
 
 def get_traverse_shallow_structure(
     traverse_fn: Callable[[Any], Any], structure: object, expand_composites: bool = False
 ) -> object:
-    """Return a structure of bools that ends where `traverse_fn` returns False; it may return bools for all parts."""
+    """Return a shallow structure of bools, whose leaves are the parts for which `traverse_fn(part)` returns False.
+
+    `traverse_fn` returns a bool, or a structure of bools for the parts of its argument.
+    """
     to_traverse = traverse_fn(structure)
     if not _is_nested(structure, expand_composites):
         if not isinstance(to_traverse, bool):
@@ -147,18 +156,19 @@ def assert_shallow_structure(
             "The two structures don't have the same sequence type. Input structure has type "
             f"{type(input_tree)}, while shallow structure has type {type(shallow_tree)}."
         )
-    inner = dict(_yield_sorted_items(input_tree)) if is_mapping(input_tree) else list(_yield_value(input_tree))
-    shallow = list(_yield_sorted_items(shallow_tree))
-    if len(inner) != len(shallow):
+    input_items = dict(_yield_sorted_items(input_tree)) if is_mapping(input_tree) else None
+    input_parts = list(_yield_value(input_tree))
+    shallow_items = list(_yield_sorted_items(shallow_tree))
+    if len(input_parts) != len(shallow_items):
         raise ValueError(
             "The two structures don't have the same sequence length. Input structure has length "
-            f"{len(inner)}, while shallow structure has length {len(shallow)}."
+            f"{len(input_parts)}, while shallow structure has length {len(shallow_items)}."
         )
-    for position, (key, part) in enumerate(shallow):
-        if isinstance(inner, dict) and key not in inner:
+    for position, (key, shallow_part) in enumerate(shallow_items):
+        if input_items is not None and key not in input_items:
             raise ValueError(f"The two structures don't have the same keys: {key!r} is only in the shallow structure.")
-        other = inner[key] if isinstance(inner, dict) else inner[position]
-        assert_shallow_structure(part, other, check_types, expand_composites)
+        part = input_parts[position] if input_items is None else input_items[key]
+        assert_shallow_structure(shallow_part, part, check_types, expand_composites)
 
 
 def is_mapping(value: object) -> bool:
@@ -178,6 +188,7 @@ def _is_namedtuple(value: object, strict: bool = False) -> bool:
 
 
 def _is_nested(value: object, expand_composites: bool) -> bool:
+    """Return whether the value is a structure rather than a leaf; composite tensors are, if they are expanded."""
     return is_structure(value) and (expand_composites or not is_composite(value))
 
 
@@ -204,6 +215,7 @@ def _field_names(value: object) -> tuple[str, ...]:
 
 
 def _yield_value(iterable: object) -> Iterator[Any]:
+    """Yield the parts of a structure in the order of `_yield_sorted_items`."""
     for _, value in _yield_sorted_items(iterable):
         yield value
 
@@ -212,8 +224,8 @@ def _sequence_like(instance: Any, args: Iterable[Any]) -> Any:
     """Return a structure like `instance` with other parts, which are in the order of `_yield_sorted_items`."""
     parts = list(args)
     if is_mapping(instance):
-        by_key = dict(zip(sorted_keys(instance), parts, strict=True))
-        return type(instance)((key, by_key[key]) for key in instance)
+        parts_by_key = dict(zip(sorted_keys(instance), parts, strict=True))
+        return type(instance)((key, parts_by_key[key]) for key in instance)
     if _is_namedtuple(instance):
         return type(instance)(*parts)
     if is_composite(instance):
@@ -223,12 +235,15 @@ def _sequence_like(instance: Any, args: Iterable[Any]) -> Any:
     return type(instance)(parts)
 
 
-def _parts_up_to(shallow: object, whole: object, expand: bool, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    if not _is_nested(shallow, expand):
-        yield path, whole
+def _parts_up_to(
+    shallow_tree: object, input_tree: object, expand_composites: bool, path: Path = ()
+) -> Iterator[tuple[Path, Any]]:
+    """Yield the paths and the parts of `input_tree` at the leaves of `shallow_tree`; `path` is that of `input_tree`."""
+    if not _is_nested(shallow_tree, expand_composites):
+        yield path, input_tree
         return
-    inner = dict(_yield_sorted_items(whole)) if is_mapping(whole) else None
-    parts = list(_yield_value(whole))
-    for position, (key, part) in enumerate(_yield_sorted_items(shallow)):
-        other = parts[position] if inner is None else inner[key]
-        yield from _parts_up_to(part, other, expand, (*path, key))
+    input_items = dict(_yield_sorted_items(input_tree)) if is_mapping(input_tree) else None
+    parts = list(_yield_value(input_tree))
+    for position, (key, shallow_part) in enumerate(_yield_sorted_items(shallow_tree)):
+        part = parts[position] if input_items is None else input_items[key]
+        yield from _parts_up_to(shallow_part, part, expand_composites, (*path, key))

@@ -8,11 +8,11 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 _UNKNOWN = -1
-_KEEPS_BATCHES = frozenset({"cache", "prefetch", "repeat", "shuffle", "skip", "take"})
+_KEEPS_BATCHES = frozenset({"cache", "prefetch", "repeat", "shuffle", "skip", "take"})  # nodes that change no element
 
 
 def compute_batch_size(dataset: Dataset) -> Tensor:
-    """Return the size of the batches, an int64 tensor; -1 where it is not known. A smaller last batch does not count.
+    """Return the size of the batches, an int64 tensor; -1 if it is unknown. The last batch may be smaller.
 
     >>> compute_batch_size(Dataset.range(10).batch(4).prefetch(1)).numpy()
     np.int64(4)

@@ -1,4 +1,4 @@
-"""Products of sparse matrices. A compressed matrix is the sparse tensor itself."""
+"""Products of sparse matrices; a SparseTensor stands for a compressed matrix (CSR)."""
 
 from __future__ import annotations
 
