@@ -35,7 +35,6 @@ def varied_values(
 def _varied_values(
     graph: Graph, values: Iterable[Value], heap: Heap, outer_graphs: tuple[Graph, ...], nodes: set[Node] | None = None
 ) -> set[Value]:
-    """Return the values as `varied_values`; `outer_graphs` are the function's graphs around this one."""
     varied = {value for value in values if is_differentiable(value.type)}
     for node in graph.nodes:
         if nodes is not None and node not in nodes:
@@ -59,7 +58,6 @@ def _varied_values(
 def _varied_results(
     node: Node, input_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> Sequence[bool]:
-    """Return for each result whether it is varied; `input_flags` say so of each input."""
     rule = _RESULT_RULES.get(node.op.name)
     # A recursive call: conservatively, all its results are varied.
     if rule is None or any(region in outer_graphs for region in node.regions):
@@ -70,7 +68,6 @@ def _varied_results(
 def _varied_outputs(
     region: Graph, parameter_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> list[bool]:
-    """Return for each output of the region whether it is varied; `parameter_flags` say so of each parameter."""
     flagged_parameters = zip(region.parameters, parameter_flags, strict=True)
     varied_parameters = [parameter for parameter, is_varied in flagged_parameters if is_varied]
     varied = _varied_values(region, varied_parameters, heap, outer_graphs)
@@ -99,7 +96,7 @@ def varied_state(
     while True:
         heap_held_varied = heap.holds_varied
         output_flags = _varied_outputs(body, flags, heap, outer_graphs)
-        state_flags = _either(flags[:state_count], output_flags)
+        state_flags = [a or b for a, b in zip(flags[:state_count], output_flags, strict=True)]
         if state_flags == flags[:state_count] and heap.holds_varied == heap_held_varied:
             return flags
         flags[:state_count] = state_flags
@@ -120,12 +117,7 @@ def _varied_try_results(
     )
     # The first parameter of a handler is the exception, which may hold any value of the body.
     handler_results = _varied_outputs(handler, [any(input_flags), *input_flags], heap, outer_graphs)
-    return _either(normal_results, handler_results)
-
-
-def _either(first_flags: Sequence[bool], second_flags: Sequence[bool]) -> list[bool]:
-    """Return the flags that are set in one of two lists."""
-    return [first or second for first, second in zip(first_flags, second_flags, strict=True)]
+    return [a or b for a, b in zip(normal_results, handler_results, strict=True)]
 
 
 _RESULT_RULES: dict[str, Callable[[Node, Sequence[bool], Heap, tuple[Graph, ...]], Sequence[bool]]] = {

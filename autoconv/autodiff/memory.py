@@ -35,14 +35,11 @@ def replace_memory(graph: Graph) -> tuple[Graph, list[int]]:
 
 
 class _Conversion:
-    """The conversion of one graph; its methods add the values of a node to a region of the new graph."""
-
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._overlaps = Overlaps(graph)
 
     def run(self) -> tuple[Graph, list[int]]:
-        """Return the result of `replace_memory`."""
         region = ValueRegion(Graph(self._graph.name))
         array_positions: list[int] = []
         for position, parameter in enumerate(self._graph.parameters):
@@ -68,13 +65,11 @@ class _Conversion:
         return region.graph, written_positions
 
     def _load_output(self, region: ValueRegion, value: Value) -> Value:
-        """Return the converted value, or the contents if it is an array."""
         return self._load(region, value) if isinstance(value.type, ArrayType) else region.values[value]
 
     # ---- nodes
 
     def _convert_nodes(self, region: ValueRegion, graph: Graph) -> None:
-        """Add the nodes of the graph to the region; raise StagingError for one without a form on values."""
         for node in graph.nodes:
             region.b = GraphBuilder(region.graph, node.span)
             if node.op.name in _OP_CONVERTERS:
@@ -90,7 +85,6 @@ class _Conversion:
                 append_copy(region.graph, node, region.values, regions)
 
     def _add_view(self, region: ValueRegion, node: Node) -> None:
-        """Note the view as a further step from its array."""
         base = region.references[node.inputs[0]]
         operands = tuple(region.values[value] for value in node.inputs[1:])
         type_: Any = node.inputs[0].type
@@ -103,7 +97,6 @@ class _Conversion:
         region.values[node.results[0]] = region.b.python_cast(size, dtype=node.results[0].dtype, weak=True)
 
     def _convert_new_array(self, region: ValueRegion, node: Node) -> None:
-        """Add the contents of a new array, which is a root."""
         (result,) = node.results
         type_: Any = result.type
         if node.op.name == "array_of":
@@ -132,15 +125,14 @@ class _Conversion:
         region.values[node.results[0]] = self._load(region, node.inputs[0])
 
     def _convert_store(self, region: ValueRegion, node: Node) -> None:
-        """Write a value to an array, or to the elements that the attribute `spec` and further operands select."""
-        array, value, *indices = node.inputs
-        operands = [region.values[operand] for operand in indices]
-        self._store(region, array, region.values[value], node.attributes.get("spec"), operands)
+        x, value = node.inputs[:2]
+        spec = node.attributes.get("spec")
+        operands = [region.values[operand] for operand in node.inputs[2:]]
+        self._store(region, x, region.values[value], spec, operands)
 
     # ---- contents of arrays
 
     def _load(self, region: ValueRegion, value: Value) -> Value:
-        """Return the contents of an array or view."""
         reference = region.references[value]
         result = self._root_contents(region, reference)
         for step in reference.steps:
@@ -148,14 +140,12 @@ class _Conversion:
         return result
 
     def _root_contents(self, region: ValueRegion, reference: Reference) -> Value:
-        """Return the contents of the array that a reference's views are of."""
         contents = [region.contents[root] for root in reference.roots]
         if reference.root_index is None:
             return contents[0]
         return select_arm(region, reference.root_index, [[array_contents] for array_contents in contents], contents)[0]
 
     def _store(self, region: ValueRegion, array: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
-        """Replace the contents of the array that `array` is or views; elements are as in `_convert_store`."""
         reference, b = region.references[array], region.b
         dtype = array.dtype
         if value.dtype is not dtype:
@@ -183,7 +173,6 @@ class _Conversion:
     # ---- regions
 
     def _inline_call(self, region: ValueRegion, node: Node) -> None:
-        """Add the nodes of the called function."""
         (body,) = node.regions
         for parameter, value in zip(body.parameters, node.inputs, strict=True):
             self._bind(region, parameter, value)
@@ -209,7 +198,6 @@ class _Conversion:
         return list(arrays)
 
     def _convert_cond(self, region: ValueRegion, node: Node) -> None:
-        """Add a cond with these results: values, indices of arrays in their roots, contents of the written arrays."""
         written_roots = self._written_roots(node, region)
         value_positions = [i for i, value in enumerate(node.results) if not isinstance(value.type, ArrayType)]
         array_positions = [i for i, value in enumerate(node.results) if isinstance(value.type, ArrayType)]
@@ -233,7 +221,6 @@ class _Conversion:
         region.contents.update(zip(written_roots, results, strict=True))
 
     def _convert_while(self, region: ValueRegion, node: Node) -> None:
-        """Add a loop whose state is described by `_set_state`."""
         state_count = state_size(node)
         written_roots = self._written_roots(node, region)
         if any(inner.op.traits.stores_into is not None for inner in node.regions[0].walk()):
