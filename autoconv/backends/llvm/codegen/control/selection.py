@@ -1,4 +1,4 @@
-"""Compute both arms of a condition and select, if the arms are short and their ints may outgrow 64 bits.
+"""Compute both arms of a condition and select, if the arms are short and their ints may exceed 64 bits.
 
     if x % 2 == 0: x = x // 2  else: x = 3 * x + 1
 
@@ -6,7 +6,8 @@ LLVM turns arms without tests for overflow into selections, but never moves such
 processor nearly always predicts, tests that the operands of the arms are so small that nothing overflows. If so, both
 arms are computed without tests, and one result is selected. Otherwise the code branches to one arm, with its tests.
 
-Only conditions that are computed from integers in registers are lowered in this way, as a selection waits for them.
+Only conditions that are computed from integers in registers are lowered in this way, because a selection cannot begin
+before its condition is known.
 """
 
 from __future__ import annotations
@@ -26,16 +27,17 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.induction import constant_of
 from autoconv.ops.analysis.value_range import intersection, is_within_int64, result_range
 
-_BOUND_BITS = (61, 58, 53, 47, 39, 31)  # the bounds of operands that are tried, as exponents of two
+_BOUND_BITS = (61, 58, 53, 47, 39, 31)  # exponents of two: bounds of the operands, tried in order
 _MAX_NODES = 4  # nodes of an arm, without constants
 _MAX_CONDITION_NODES = 8  # nodes that compute a condition
 
 
 def operand_bound(region: LoweringContext, node: Node) -> int:
-    """Return a bound of the operands for which both arms are computed without tests; 0 for a branch to one arm."""
-    if len(node.regions) != 2 or not _is_bool(node.inputs[0]) or not _is_quick(node.inputs[0]):
+    """Return the largest bound of the operands for which neither arm overflows; 0 if the node branches to one arm."""
+    has_quick_condition = _is_bool(node.inputs[0]) and _is_quick(node.inputs[0])
+    if len(node.regions) != 2 or not has_quick_condition or not all(map(_is_short, node.regions)):
         return 0
-    if not (all(is_int64_scalar(value.type) for value in node.results) and all(map(_is_short, node.regions))):
+    if not all(is_int64_scalar(value.type) for value in node.results):
         return 0
     if all(_ranges_of(region, node, arm, 0) is not None for arm in node.regions):
         return 0  # the arms have no tests, so LLVM selects by itself
@@ -62,7 +64,8 @@ def select_results(region: LoweringContext, node: Node, bound: int) -> list[Elem
     """Compute both arms for operands within the bound; return the results that the condition selects."""
     b, condition = RegisterWriter(region), region.number(node.inputs[0])
     true_results, false_results = (_compute_arm(region, node, arm, bound) for arm in node.regions)
-    return [b.select(condition, x, y) for x, y in zip(true_results, false_results, strict=True)]
+    pairs = zip(true_results, false_results, strict=True)
+    return [b.select(condition, true_result, false_result) for true_result, false_result in pairs]
 
 
 def _compute_arm(region: LoweringContext, node: Node, arm: Graph, bound: int) -> list[Element]:
@@ -85,9 +88,9 @@ def _compute_arm(region: LoweringContext, node: Node, arm: Graph, bound: int) ->
 
 
 def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> dict[Value, Range] | None:
-    """Return the ranges of the integers of an arm for operands within a bound; None if one may exceed 64 bits.
+    """Return the ranges of the integers of an arm if its operands are within `bound`; None if one may exceed 64 bits.
 
-    With a bound of 0, the operands have the ranges that are known.
+    If the bound is 0, the operands have only the ranges that are known.
     """
     ranges: dict[Value, Range] = {}
     for value, operand in zip(arm.parameters, node.inputs[1:], strict=True):
@@ -96,7 +99,7 @@ def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> d
             known_range = region.body.value_ranges.get(value) if not bound else None
             ranges[value] = known_range or region.body.range_of(native)
             if bound:
-                ranges[value] = intersection(ranges[value], (-bound, bound)) or (0, 0)  # an empty range never occurs
+                ranges[value] = intersection(ranges[value], (-bound, bound)) or (0, 0)  # if empty, the test fails
     for arm_node in arm.nodes:
         result = arm_node.results[0]
         if arm_node.op.name == "constant":
@@ -150,6 +153,7 @@ def _is_quick(condition: Value) -> bool:
 
 
 def _is_bool(value: Value) -> bool:
+    """Return whether a value is a scalar bool."""
     return isinstance(value.type, TensorType) and value.type.dtype.is_bool and value.type.shape == ()
 
 

@@ -30,7 +30,7 @@ from autoconv.graph.types import Type
 from autoconv.ops.analysis.induction import Counter, counter_of, iteration_weight, nested_trip_count_bound
 from autoconv.ops.analysis.value_range import is_within_int64
 
-# Lowering classes of nodes that take a few nanoseconds.
+# Lowering classes whose nodes take a few nanoseconds each.
 _FAST_CLASSES = frozenset({"scalar", "pick", "view", "control", "memory"})
 
 
@@ -97,9 +97,8 @@ def _write_arms(region: LoweringContext, node: Node) -> list[Native]:
     if len(arm_labels) == 1:
         out.branch(arm_labels[0])
     elif index.dtype.is_bool:
+        assert len(arm_labels) == 2, "a bool selects one of two arms"
         out.branch_if(index.ir, arm_labels[0], arm_labels[1])
-        if len(arm_labels) > 2:
-            raise AssertionError("a bool chooses between two arms")
     else:
         ir_type = register(index.dtype)
         cases = " ".join(f"{ir_type} {i}, label %{label}" for i, label in enumerate(arm_labels[:-1]))
@@ -188,18 +187,18 @@ def _write_condition(
 ) -> str:
     """Write the test of a loop; return an i1 that is true if another iteration follows."""
     (condition,) = region.write_nested(test, [*(as_borrowed(native) for native in state), *captures])
-    if not isinstance(condition, Element):
-        raise AssertionError("the condition of a loop has to be a number")
+    assert isinstance(condition, Element), "the condition of a loop has to be a number"
     return ElementWriter(region.out).cast(condition, bool_).ir
 
 
 def _has_short_trip_count(node: Node) -> bool:
+    """Return whether a loop, with the loops nested in it, is known to have so few iterations that it need not poll."""
     iterations = nested_trip_count_bound(node)
     return iterations is not None and iterations <= _SHORT_TRIP_COUNT
 
 
 def _chunked_weight(counter: Counter | None, body: Graph) -> int | None:
-    """Return the weight of an iteration if a loop can poll once for many iterations; else None."""
+    """Return the weight of an iteration (see `_begin_chunk`) if a loop can poll once for many iterations; else None."""
     weight = iteration_weight(body)
     is_counted = counter is not None and counter.is_only_exit
     return weight if is_counted and weight is not None and weight <= _MAX_CHUNKED_WEIGHT else None
@@ -216,7 +215,7 @@ def _take_initial_state(region: LoweringContext, node: Node, value: Value) -> Na
 _CHUNK_LENGTH = 1 << 20  # iterations of weight 1 between two polls for an interrupt
 _TRIP_COUNT_LIMIT = 1 << 52  # assumed bound of any loop's trip count: at 10⁹ iterations a second, 52 days
 _MAX_CHUNKED_WEIGHT = 64  # largest weight of an iteration in a loop that polls once for many iterations
-_SHORT_TRIP_COUNT = 64  # largest trip count of a loop that does not poll, because the enclosing loop does
+_SHORT_TRIP_COUNT = 64  # largest trip count of a loop that does not poll by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +272,7 @@ def _record_counter_range(
     captures: Sequence[Native],
     in_body: bool,
 ) -> None:
-    """Record the range of the loop counter; with `in_body`, the counter is below the limit."""
+    """Record the range of the loop counter; if `in_body` is true, the counter is known to be below the limit."""
     initial_count, count = initial_state[counter.position], state[counter.position]
     assert isinstance(initial_count, Element) and isinstance(count, Element)
     limit = _counter_limit(ElementWriter(region.out), counter, captures)
@@ -294,7 +293,7 @@ def _record_tally_ranges(
 ) -> None:
     """Record the ranges of tallies: numbers that change by bounded steps (see analysis/tallies.py).
 
-    A tally that only decreases is also bounded by its initial value. The counter has its exact range already.
+    A tally that only decreases is also bounded by its initial value. The exact range of the counter has been recorded.
     """
     trip_count = _TRIP_COUNT_LIMIT
     if counter is not None:

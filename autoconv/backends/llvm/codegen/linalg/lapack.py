@@ -33,11 +33,11 @@ from autoconv.graph.dtypes import DType, complex128, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol, TensorType
 
-Argument = Dimension | str  # a size or a character, which is passed by reference, or the register of a pointer
+Argument = Dimension | str  # a size or a character, which are passed by reference, or the register of an address
 
 _PART_WORK = 400_000  # least work of a part for one thread, in units of 0.05 ns
-_STACK_BYTES = 1 << 14  # largest workspaces of a part on its thread's stack, in bytes
-_UNTHREADED_SIZE = 2000  # most elements of a matrix for which LAPACK uses no threads of its own
+_STACK_BYTES = 1 << 14  # most bytes of a part's workspaces that are on its thread's stack
+_UNTHREADED_SIZE = 2000  # most elements of a matrix with which LAPACK uses no threads of its own
 
 
 def has_routines(*names: str) -> bool:
@@ -79,7 +79,7 @@ def _library_workspace(name: str, arguments: Sequence[Any]) -> Dimension:
 
 @functools.cache
 def _query_workspace(name: str, *arguments: Argument | None, positions: Sequence[int | None]) -> tuple[int, int, int]:
-    """Do the query of `workspace_sizes` now; `positions` are those of the three workspaces."""
+    """Run the query of `workspace_sizes` in this process; `positions` are those of the three workspaces."""
     # The numbers that a complex routine stores are pairs of doubles.
     query_results: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
     c_arguments: list[Any] = []
@@ -115,7 +115,7 @@ def _write_workspace_query(
 
 
 def _new_size(out: FunctionText, size: Position) -> Symbol:
-    """Return a symbol for a size that the code computes."""
+    """Define the register of a new symbol as a size that the code computes; return the symbol."""
     symbol = Symbol(out.module.unique_name("workspace"))
     out.line(f"{register_of(symbol)} = add i64 {size}, 0")
     return symbol
@@ -138,7 +138,7 @@ def _call_lapack(out: FunctionText, name: str, references: Sequence[str]) -> Non
 
 
 def routine_of(dtype: DType, real: str, complex_: str = "") -> str:
-    """Return the name of the routine for the dtype: `real`, that for doubles, or `complex_`, by default with a z."""
+    """Return the routine's name for a dtype: `real`, or for complex numbers `complex_`, by default `z` + `real[1:]`."""
     return (complex_ or "z" + real[1:]) if dtype.is_complex else real
 
 
@@ -149,8 +149,8 @@ class Batch:
             … batch.call_lapack("getrf", n, n, a, n, pivots)
         batch.run(work of one matrix, in units of 0.05 ns)
 
-    In the loop, `operands` and `results` are pointers to the current matrices, and `new_workspace` returns memory.
-    `ranks` are the ranks of the results of a single matrix. `workspaces` are sizes that `workspace_sizes` returned.
+    In the loop, `operands` and `results` are addresses of the current matrices; `new_workspace` returns memory before
+    it. `ranks` are the ranks of the results of a single matrix. `workspaces` are sizes that `workspace_sizes` returned.
     """
 
     def __init__(self, region: LoweringContext, node: Node, ranks: Sequence[int], *workspaces: Dimension) -> None:
@@ -168,7 +168,7 @@ class Batch:
         if uses_open_sizes(node):
             workspace_registers = [register_of(size) for size in workspaces if isinstance(size, Symbol)]
             self._size_operands = [*open_dimensions(region), *(f"i64 {register}" for register in workspace_registers)]
-            memory_parameter = ["i64 %each"]  # bytes of a part's memory
+            memory_parameter = ["i64 %each"]  # bytes of the workspaces of a part
         self._parameters = [*self._size_operands, *operand_parameters, *result_parameters, "ptr %spare", "ptr %failed"]
         self._parameters += memory_parameter
         self.routine = PartRoutine(region, self._parameters)
@@ -212,11 +212,11 @@ class Batch:
         return self.out.gep(ir_type, pointer, offset)
 
     def new_matrix(self, count: Dimension) -> str:
-        """Return memory for that many numbers of LAPACK's dtype."""
+        """Return memory for `count` numbers of LAPACK's dtype, private to each part."""
         return self.new_workspace(dimensions.times(count, self.lapack_dtype.size // 8))
 
     def new_workspace(self, count: Dimension) -> str:
-        """Return memory for that many doubles or 64-bit integers, private to each part."""
+        """Return memory for `count` doubles or 64-bit integers, private to each part."""
         start = self.size_operand(self._workspace_bytes)
         count = max(count, 1) if isinstance(count, int) else count
         byte_count = dimensions.times(dimensions.floor_quotient(dimensions.plus(count, 7), 8), 64)
@@ -237,13 +237,13 @@ class Batch:
         self.out.store("i8", self.out.select(failure, 1, self.out.load("i8", "%failed")), "%failed")
 
     def memory_for_copy(self, count: Dimension) -> str | None:
-        """Return memory for a copy of a matrix in LAPACK's dtype; None if the op has that dtype."""
+        """Return memory for a copy of `count` numbers in LAPACK's dtype; None if the op's dtype is that one."""
         return None if self.dtype is self.lapack_dtype else self.new_matrix(count)
 
     def transpose(
         self, source: str, target: str, rows: Dimension, columns: Dimension, from_lapack: bool = False
     ) -> None:  # fmt: skip
-        """Transpose a row-major matrix from the op's dtype to LAPACK's, or with `from_lapack` the other way."""
+        """Transpose a row-major matrix from the op's dtype to LAPACK's, or the other way if `from_lapack`."""
         registers = current_target().vector_registers
         lanes = registers.size // 8 if registers is not None else 0
         fits_vectors = isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= lanes > 0
@@ -262,7 +262,7 @@ class Batch:
     def copy(
         self, source: str, target: str, count: Dimension, from_lapack: bool = False, conjugate: bool = False
     ) -> None:  # fmt: skip
-        """Copy numbers, or their conjugates, from the op's dtype to LAPACK's, or with `from_lapack` the other way."""
+        """Copy numbers, or their conjugates, from the op's dtype to LAPACK's, or the other way if `from_lapack`."""
         source_dtype, target_dtype = self._conversion_dtypes(from_lapack)
         with self.out.loop("0", str(self.size_operand(count))) as i:
             element = load(self.b, source_dtype, source, i)
@@ -295,11 +295,11 @@ class Batch:
             store(self.b, self.cast(x, result_type.dtype), self.results[result_number], offset)
 
     def _conversion_dtypes(self, from_lapack: bool) -> tuple[DType, DType]:
-        """Return the dtypes of source and target."""
+        """Return the dtypes of the source and of the target of a copy."""
         return (self.lapack_dtype, self.dtype) if from_lapack else (self.dtype, self.lapack_dtype)
 
     def run(self, work: Dimension) -> None:
-        """Finish and call the routine, perhaps on several threads, and define the results; `work` is for one matrix."""
+        """Finish the routine, call it, perhaps on several threads, and define the results; `work` is per matrix."""
         region, out, node = self._region, self._region.out, self._node
         count = element_count(out, self._batch_shape)
         split = self._plan_split(count, work)

@@ -25,7 +25,7 @@ from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension
 
-# Time of a matrix without its arithmetic, in units of 0.05 ns: with a call of LAPACK, and in registers.
+# Cost of a matrix without its arithmetic, in units of 0.05 ns: with a call of LAPACK, and in registers.
 _LAPACK_CALL_COST, _REGISTER_COST = 6000, 400
 
 
@@ -35,7 +35,10 @@ def _lapack_predicate(*names: str, takes_complex: bool = False) -> Callable[[Nod
     def fits(node: Node) -> bool:
         types: list[Any] = [value.type for value in node.inputs]
         are_nonempty = all(is_array(type_) and 0 not in sizes(type_) for type_ in types)
-        fit_routines = all(is_complex(t) if takes_complex else t.dtype.name in ("float32", "float64") for t in types)
+        if takes_complex:
+            fit_routines = all(map(is_complex, types))
+        else:
+            fit_routines = all(type_.dtype.name in ("float32", "float64") for type_ in types)
         return are_nonempty and fit_routines and has_routines(*names)
 
     return fits
@@ -147,8 +150,7 @@ def _widen_real(b: ElementWriter, real: Any, dtype: DType) -> Element:
 
 
 def _sign_and_magnitude(b: ElementWriter, x: Element, is_swapped: Element) -> tuple[Element, Element]:
-    """Return the sign of a number (for a complex number, of absolute value 1), negated if swapped, and the magnitude.
-    """
+    """Return the sign of a number, negated if `is_swapped`, and the magnitude; a complex sign has absolute value 1."""
     if isinstance(x, Pair):
         magnitude = b.libm("hypot", x.real, x.imag)
         signed_magnitude = b.select(is_swapped, -magnitude, magnitude)
@@ -232,7 +234,7 @@ def write_triangular_solve(region: LoweringContext, node: Node) -> None:
 
 
 def _solve_in_registers(batch: Batch, adjoint: bool, right_sides: Rows) -> AbstractContextManager[None]:
-    """Solve a small system in registers; code that is written inside of the context runs if it is nearly singular."""
+    """Solve a small system in registers; code that is written in the context runs if the matrix is nearly singular."""
     matrix = batch.load_matrix(batch.operands[0], len(right_sides), len(right_sides))
     if adjoint:
         matrix = [list(column) for column in zip(*matrix, strict=True)]

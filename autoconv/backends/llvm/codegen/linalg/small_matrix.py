@@ -1,4 +1,4 @@
-"""Decompose small matrices in registers, as a call of LAPACK would take many times as long as the arithmetic.
+"""Decompose small matrices in registers, because a call of LAPACK would take many times as long as the arithmetic.
 
 Each function also returns an element of dtype bool, "is regular": all numbers are finite and the matrix is far from
 singular. Otherwise LAPACK has to run, so that errors for singular matrices do not depend on the order of roundings.
@@ -47,7 +47,7 @@ def eliminate(b: ElementWriter, matrix: Rows, right_sides: Rows) -> tuple[list[E
 
 
 def cholesky(b: ElementWriter, matrix: Rows) -> tuple[Rows, Element]:
-    """Return the rows of the lower triangle, up to the diagonal, and "is regular"."""
+    """Return the Cholesky factor, a lower triangle, as rows up to the diagonal, and "is regular"."""
     n = len(matrix)
     is_regular, threshold = _is_finite(b, matrix), _pivot_threshold(b, matrix)
     factor: Rows = []
@@ -67,7 +67,7 @@ def cholesky(b: ElementWriter, matrix: Rows) -> tuple[Rows, Element]:
 
 
 def _is_finite(b: ElementWriter, rows: Sequence[Sequence[Element]]) -> Element:
-    """Write whether all elements are finite."""
+    """Return whether all elements are finite, as an element of dtype bool."""
     total = b.constant(0.0, float64)
     for row in rows:
         for x in row:
@@ -76,7 +76,7 @@ def _is_finite(b: ElementWriter, rows: Sequence[Sequence[Element]]) -> Element:
 
 
 def _pivot_threshold(b: ElementWriter, matrix: Rows) -> Element:
-    """Return the threshold for pivots, relative to the largest number."""
+    """Return the least magnitude that a pivot of a regular matrix may have."""
     largest = b.constant(0.0, float64)
     for row in matrix:
         for x in row:

@@ -58,7 +58,7 @@ def _learned_capacity_variable(region: LoweringContext, list_: Value) -> str:
 
 @lowering("list_push")
 def write_list_push(region: LoweringContext, node: Node) -> None:
-    """Store the item in the buffer, which grows if it is full. A borrowed buffer has capacity 0, so it is copied."""
+    """Store the item in the buffer, which grows if it is full. A borrowed buffer, of capacity 0, is copied first."""
     out, (list_, item), (result,) = region.out, node.inputs, node.results
     stack = _take_buffer(region, list_)
     size = _element_size(region, list_)
@@ -134,7 +134,7 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
 
 
 def _take_buffer(region: LoweringContext, value: Value) -> str:
-    """Return the buffer of a stack without its slot: it moves, as each version of a stack has a single use."""
+    """Take the buffer of a stack from its slot, which is possible because each version of a stack has a single use."""
     native = region.object(value)
     assert native.slot is not None, "a stack has to be owned by its only use"
     region.out.store("ptr", "null", native.slot)
@@ -153,7 +153,7 @@ def _element_capacity(out: FunctionText, byte_count: int, size: Position) -> Pos
 
 
 def _initial_capacity(out: FunctionText, fitting_count: Position) -> Position:
-    """Return the capacity of a new stack."""
+    """Return the default capacity of a new stack, at most `fitting_count`."""
     if isinstance(fitting_count, int):
         return max(1, min(stacks.INITIAL_CAPACITY, fitting_count))
     return out.intrinsic("smax", out.intrinsic("smin", fitting_count, stacks.INITIAL_CAPACITY), 1)

@@ -23,8 +23,7 @@ _LIST_ALIAS, _ITEM_ALIAS = ", !tbaa !5", ", !tbaa !6"  # alias classes of lists 
 
 
 class TypedList:
-    """A writer of accesses to a typed list: a bytearray with items of `dtype`, whose address is in the register `ir`.
-    """
+    """A writer of accesses to a typed list, the bytearray at the address in register `ir`, with items of `dtype`."""
 
     def __init__(self, out: FunctionText, ir: str, dtype: DType) -> None:
         self.out, self.ir, self.dtype = out, ir, dtype
@@ -46,7 +45,7 @@ class TypedList:
         return self.out.load("ptr", self._field_address(abi.BYTE_START), _LIST_ALIAS)
 
     def end_of_memory(self) -> str:
-        """Return the address after the allocated memory."""
+        """Return the address of the end of the allocated memory."""
         first = self.out.load("ptr", self._field_address(abi.BYTE_MEMORY), _LIST_ALIAS)
         capacity = self.out.load("i64", self._field_address(abi.BYTE_CAPACITY), _LIST_ALIAS)
         return self.out.gep("i8", first, capacity, inbounds=False)
@@ -213,7 +212,7 @@ def _write_clear(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_cursor")
 def _write_cursor(region: LoweringContext, node: Node) -> None:
-    """Write a cursor of an iteration: a list of two words, the next position and the current item."""
+    """Write a new cursor, which begins at the position that the node gives."""
     cursor = new_list(region, "16")
     store_item(region.out, TypedList(region.out, cursor.ir, int64).start(), "0", region.number(node.inputs[0]))
     region.set(node.results[0], cursor)

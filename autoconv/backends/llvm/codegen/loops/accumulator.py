@@ -22,7 +22,10 @@ def neutral_literal(reduction: Reduction, dtype: DType) -> str:
 
 
 def fold(b: ElementWriter, reduction: Reduction, dtype: DType, total: str, element: Element, is_ordered: bool) -> str:
-    """Return the register of a total with an element folded in; unless `is_ordered`, LLVM may reorder float sums."""
+    """Write the fold of an element into `total`, a register; return the register of the new total.
+
+    Unless `is_ordered` is true, LLVM may reorder sums of floats.
+    """
     kind, out = reduction.kind, b.out
     if kind in ("max", "min"):
         sign = "u" if dtype.is_unsigned or dtype.is_bool else "s"
@@ -40,7 +43,8 @@ def fold(b: ElementWriter, reduction: Reduction, dtype: DType, total: str, eleme
 class Accumulator:
     """A total of elements of one dtype.
 
-    With `has_blocks`, elements are folded into the total of a block, which `end_block` adds to the total of all blocks.
+    If `has_blocks` is true, elements are folded into the total of a block, which `end_block` adds to the total of all
+    blocks, a float64.
     """
 
     def __init__(self, b: ElementWriter, reduction: Reduction, dtype: DType, has_blocks: bool) -> None:
@@ -100,7 +104,7 @@ class Accumulator:
         self.reset()
 
     def load_total(self) -> str:
-        """Load the total, whose type is `ir_type`."""
+        """Return a register with the total, whose type is `ir_type`."""
         out = self.b.out
         result = out.load(self.ir_type, self._total_cell)
         if not self._has_nan:

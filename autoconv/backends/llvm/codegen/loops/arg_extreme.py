@@ -20,8 +20,8 @@ from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import bool_, int32, uint32
 from autoconv.graph.graph import Node
 
-_BLOCK_COLUMNS = 64  # columns that are searched together
-_PIECE_ELEMENTS = 4096  # elements of a piece of a row
+_BLOCK_COLUMNS = 64  # columns of a block, which are searched together
+_PIECE_ELEMENTS = 4096  # elements of a piece of a row (see `_search_row`)
 _ELEMENT_COST = 4  # cost of one element, in units of 0.05 ns
 
 
@@ -48,7 +48,7 @@ def write_search(region: LoweringContext, node: Node) -> None:
 class _Search:
     """The writer of a search; its constructor writes the loops over the rows.
 
-    `x` is seen as `row_count` rows of `size` steps (along the axis) of `column_count` columns.
+    The array x is taken as `row_count` rows, each of `size` steps along the axis, each of `column_count` columns.
     """
 
     def __init__(self, routine: PartRoutine, node: Node) -> None:
@@ -71,7 +71,7 @@ class _Search:
         return load(self.b, self._dtype, "%x", plus(self.out, product(self.out, start, self.column_count), column))
 
     def _search_row(self, row: Position) -> None:
-        """Find the extreme, then its first position, since each of these loops vectorises.
+        """Find the extreme of a row, and then its first position, because each of these loops vectorises by itself.
 
         A long row is searched in pieces, and the position only in the piece that has the extreme.
         """
@@ -133,7 +133,7 @@ class _Search:
     def _reduce_row(
         self, dtype: Any, initial: int, element_at: Callable[[Position], Element], join: Any, first: str, last: str
     ) -> Element:
-        """Reduce `element_at(step)` by `join`, over the steps from `first` to the one before `last`."""
+        """Reduce `element_at(step)` by the function `join`, over the steps from `first` to the one before `last`."""
         b, cell = self.b, self.out.alloca(memory(dtype))
         store(b, b.constant(initial, dtype), cell, 0)
         with self.out.loop(first, last) as step:

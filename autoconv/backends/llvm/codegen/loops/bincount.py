@@ -19,7 +19,7 @@ _HAS_NEGATIVE = -2  # what the search for the greatest number returns if a numbe
 
 
 def _is_native(node: Node) -> bool:
-    """Return whether native code counts: a vector of integers, with weights of its shape if there are any."""
+    """Return whether a node has a native lowering: x is a vector, and weights, if any, have its shape."""
     x, minimum_length, *weights = node.inputs
     shapes = [sizes(value.type) for value in (x, *weights) if is_dense(value.type)]
     have_equal_shapes = len(shapes) == 1 + len(weights) and len(set(shapes)) == 1 and len(shapes[0]) == 1
@@ -28,7 +28,7 @@ def _is_native(node: Node) -> bool:
 
 @data_sized_lowering("numpy_bincount", fits=_is_native)
 def write_bincount(region: LoweringContext, node: Node) -> None:
-    """Count numbers. The kernel raises if a number is negative; the allocation raises if a number is too large."""
+    """Write the counts of numbers. The kernel raises if a number is negative, the allocation if one is too large."""
     x, minimum_length, *weights = node.inputs
     (result,) = node.results
     out, dtype = region.out, result.dtype

@@ -75,7 +75,7 @@ def _positions_and_sizes(node: Node) -> Iterator[tuple[Value, int]]:
 def _write_single_position(region: LoweringContext, node: Node, value: Value, size: Position) -> str:
     """Check a scalar position, and return its register, normalised to count from the start.
 
-    A tensor as a gather's position must be nonnegative; a Python number may be negative.
+    A gather's position that is a tensor must not be negative; one that is a Python number may be.
     """
     b = RegisterWriter(region)
     index = b.cast(region.number(value), int64)
@@ -89,10 +89,10 @@ def _write_single_position(region: LoweringContext, node: Node, value: Value, si
 
 
 def _write_check_function(region: LoweringContext, value: Value, group: Sequence[BoundsCheck]) -> str:
-    """Write a function that returns an i1, true if a position is out of range; return its name.
+    """Write a function that returns an i1, whether a position is out of range; return the function's name.
 
-    Return "" if all numbers of the positions' dtype are in range. The function compares the maximum of the positions as
-    unsigned numbers, in which negative positions exceed any size. Positions may be vectors; a check reads their entry
+    Return "" if all numbers of the positions' dtype are in range. The function compares the greatest position, as an
+    unsigned number, with the size: so negative positions exceed it. Positions may be vectors; a check reads their entry
     `column`.
     """
     type_: Any = value.type
@@ -130,9 +130,9 @@ def _write_check_function(region: LoweringContext, value: Value, group: Sequence
 
 
 def _least_invalid_position(out: FunctionText, check: BoundsCheck, dtype: DType) -> Position | None:
-    """Return the least position out of range as an unsigned number; None if the dtype has none.
+    """Return the least position out of range, as an unsigned number; None if no number of the dtype is out of range.
 
-    If negative positions count from the end, positions are compared after the size was added to them.
+    If negative positions count from the end, the size is added to positions before they are compared.
     """
     if isinstance(check.size, str):
         return out.new(f"shl i64 {check.size}, 1") if check.wraps and not dtype.is_unsigned else check.size
@@ -167,7 +167,7 @@ def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
 
 
 def nodes_to_check(plan: Plan, item: Item) -> list[Node]:
-    """Return the nodes of an item whose indices have to be checked: copies, scatters, and views that its loops read."""
+    """Return the nodes whose indices an item's loops need checked: its copies and scatters, and views that it reads."""
     nodes: dict[Node, None] = {}
 
     def visit(value: Value) -> None:

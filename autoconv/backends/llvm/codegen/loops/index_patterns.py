@@ -30,12 +30,13 @@ def _has_dense_operands(node: Node) -> bool:
 
 
 def _has_scalar_bounds(node: Node) -> bool:
-    """Return whether start, stop and step are scalars; operands that are lengths do not matter: types have them."""
+    """Return whether start, stop and step are scalars; lengths need not be, because result types have them."""
     bound_count = {"range": 3, "linspace": 2, "eye": 0}[node.op.name]
     return all(is_scalar(value.type) for value in node.inputs[:bound_count])
 
 
 def _to_integer(b: Any, position: Position) -> Element:
+    """Return a position as an int64."""
     return b.wrap(int64, str(position))  # type: ignore[no-any-return]
 
 
@@ -68,7 +69,10 @@ def _linspace(b: Any, node: Node, index: Index) -> ElementSource:
 
 
 def _locate_on_diagonal(b: Any, index: Index, offset: int, length: Position) -> tuple[Element, str]:
-    """Return a bool, whether the last two positions are on a diagonal, and the position on the diagonal, or 0."""
+    """Return whether the last two positions of an index are on a diagonal, and the position along the diagonal, or 0.
+
+    `offset` is the diagonal's offset from the main one, `length` its number of elements.
+    """
     out = b.out
     row, column = plus(out, index[-2], -max(-offset, 0)), plus(out, index[-1], -max(offset, 0))
     is_on_line = _to_integer(b, row).same(_to_integer(b, column))

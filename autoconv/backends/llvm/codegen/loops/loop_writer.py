@@ -14,8 +14,8 @@ class LoopWriter(ElementWriter):
     """A writer of element rules inside of a loop.
 
     Rules call `mark_rare(condition)` for elements that their fast code does not compute exactly enough, and
-    `fail(condition)` for elements that need the op's kernel; both set `rare_flag`, the address of an i1. Careful code
-    has neither. `load_element(value, index)` returns an element of an array.
+    `fail(condition)` for elements that need the op's kernel. Both set the i1 at the address `rare_flag`. Careful code
+    has no such elements. `load_element(value, index)` returns an element of an array.
     """
 
     def __init__(self, out: FunctionText, is_careful: bool, load_element: Callable[[Value, Index], Element]) -> None:

@@ -1,4 +1,4 @@
-"""Loop nests over the elements of arrays; each nest becomes one function, and another one for parts of its loops."""
+"""Loop nests over the elements of arrays: a function for each nest, and one for a part of its loops if it is split."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class LoopNestWriter:
         self.checked_views = [view for view in fused_nodes if checked_positions.get(view)]
         # An element may be computed twice if nothing is accumulated, and no array is both read and written.
         self._may_recompute = all(plan.classes[node] in ("element", "copy", "place") for node in item.nodes)
-        itemsizes = [v.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]
+        itemsizes = [value.dtype.size for value in (*item.reads, *item.stored) if is_dense(value.type)]
         self._lanes = VECTOR_BYTES // max(itemsizes, default=1)
         self._has_piecewise_views = not item.phases and any(view.op.name in PIECEWISE_VIEWS for view in fused_nodes)
         # View -> its checked indices: constants, or the registers of parameters.
@@ -93,8 +93,8 @@ class LoopNestWriter:
             view: [x if isinstance(x, int) else f"%x{i}_{j}" for j, x in enumerate(checked_positions[view])]
             for i, view in enumerate(self.checked_views)
         }
-        self._registers: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
-        self.stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
+        self._registers: dict[Value, str] = {value: f"%p{i}" for i, value in enumerate(self.arguments)}
+        self.stores: dict[Value, str] = {value: f"%s{i}" for i, value in enumerate(item.stored)}  # addresses
         self._is_part = split is not None
         self._is_flat = is_flat(plan, item)
         self._split = split or choose_split(plan, item, self._is_flat)
@@ -131,7 +131,7 @@ class LoopNestWriter:
                 parameters += [f"i64 {stride}" for stride in self._stride_operands(value) if isinstance(stride, str)]
         for view in self.checked_views:
             parameters += [f"i64 {position}" for position in self._view_positions[view] if isinstance(position, str)]
-        return parameters + [f"ptr noalias {n}" for n in self.stores.values()]
+        return parameters + [f"ptr noalias {address}" for address in self.stores.values()]
 
     def _stride_operands(self, value: Value) -> list[Position]:
         """Return the strides in bytes of a lent value: constants, or parameters."""
@@ -145,7 +145,7 @@ class LoopNestWriter:
         on the distribution of parts to threads.
         """
         writers = self._reduction_writers()
-        partial_reductions = [w for w in writers if isinstance(w, RegisterReduction) and w.is_outermost]
+        partial_reductions = [x for x in writers if isinstance(x, RegisterReduction) and x.is_outermost]
         total_parameters = [f"ptr noalias %t{i}" for i in range(len(partial_reductions))]
         self._begin_function(parameters, is_careful, [*total_parameters, *PART_PARAMETERS])
         self._write_loops(writers)
@@ -269,22 +269,22 @@ class LoopNestWriter:
     def _write_innermost_loop(
         self, index: Index, size: int, first: str, last: str, write: Callable[[Position], None]
     ) -> None:
-        """Write the innermost loop from `first` to `last`, cut where rolled or padded arrays begin or end.
+        """Write the innermost loop from `first` to `last`, cut where a piece of a rotated or padded array begins.
 
         Between the cuts, consecutive iterations read adjacent elements.
         """
-        out, is_whole = self.out, (first, last) == ("0", str(size))
+        out, is_unsplit = self.out, (first, last) == ("0", str(size))
         if not isinstance(size, int):
             write_open_loop(out, self._open_counter_range(index), size, (first, last), write)
             return
         pieces = [(0, size)]
         if self._has_piecewise_views:
             pieces = split_iterations(size, lambda low, high: self._cut_iterations(index, low, high))
-        if is_whole and self._may_recompute:
+        if is_unsplit and self._may_recompute:
             pieces = [part for piece in pieces for part in split_by_vectors(*piece, self._lanes)]
         for low, high in pieces:
             start, stop = str(low), str(high)
-            if not is_whole:
+            if not is_unsplit:
                 start, stop = str(maximum(out, first, low)), str(minimum(out, last, high))
             elif high == low + 1:
                 write(low)
@@ -306,7 +306,7 @@ class LoopNestWriter:
         return cut_iterations(self._plan, self._item.nodes, full_index, counter_range, self._registers)
 
     def _index_at_counter(self, index: Index) -> Point:
-        """Return the full index in the innermost loop, in symbols, below the outer loops' `index`."""
+        """Return the index in the innermost loop, as symbols, where the outer loops have the counters `index`."""
         outer_index = (Symbol(i) if isinstance(i, str) else i for i in index)
         return (*outer_index, LOOP_COUNTER, *[0] * (len(self._item.shape or ()) - len(index) - 1))
 

@@ -1,4 +1,4 @@
-"""Compaction: the coordinates where a condition holds, and the parts of an array selected by a mask.
+"""Compaction: the coordinates where a condition is true, and the elements or rows that a mask selects.
 
 The selected elements are counted first. Then each element is stored in the next free row of the result, and the row
 advances if the element is selected. This loop needs no branches, and stops after the last selected element.
@@ -82,7 +82,7 @@ def write_masked(region: LoweringContext, node: Node) -> None:
 
 
 def _count_true(region: LoweringContext, pointer: str, type_: Any) -> str:
-    """Write code that counts the true elements of an array; return the register of the count."""
+    """Write code that counts the true elements of an array of bools at `pointer`; return the register of the count."""
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %condition"], "i64")
     out, b = routine.out, routine.b
     cell = out.alloca("i64", "0")

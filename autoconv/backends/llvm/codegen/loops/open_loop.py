@@ -13,7 +13,7 @@ def write_open_loop(
     out: FunctionText, counter_range: OpenCounterRange, size: Position, bounds: tuple[str, str],
     write: Callable[[Position], None],
 ) -> None:
-    """Write a loop from the first to the last of `bounds`, which are between 0 and `size`; `write` writes its body.
+    """Write a loop with the `bounds` first and last, which are between 0 and `size`; `write` writes its body.
 
     The iterations that read no padding are a separate loop. As its loads need no tests, it vectorises.
     """

@@ -13,7 +13,7 @@ from autoconv.graph.graph import Node
 
 
 def fill_padding(b: LoopWriter, node: Node, pointer: str) -> None:
-    """Fill the padding of a result at `pointer`, from the outermost dimension to the innermost."""
+    """Write loops that fill the padding of a result at `pointer`, from the outermost dimension to the innermost."""
     type_: Any = node.results[0].type
     shape, out = sizes(type_), b.out
     constant = b.constant(node.attributes.get("constant_values", 0), type_.dtype)
@@ -24,6 +24,7 @@ def fill_padding(b: LoopWriter, node: Node, pointer: str) -> None:
                 store(b, constant, pointer, plus(out, base_offset, i))
 
     def fill_around(base_offset: Position, depth: int) -> None:
+        """Fill the padding of the dimensions from `depth` on, in the part of the array at `base_offset`."""
         if depth == len(shape):
             return
         stride = element_count(out, shape[depth + 1 :])

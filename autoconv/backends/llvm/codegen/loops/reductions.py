@@ -21,21 +21,22 @@ from autoconv.backends.llvm.schedule.reduction_depth import BLOCK_ELEMENTS
 from autoconv.graph.dtypes import float32, float64, int64
 from autoconv.graph.graph import Node, Value
 
-_BLOCK_ITERATIONS = 64  # fewest iterations of the inner loops that form a block of a sum
-STRIP_ELEMENTS = 128  # elements after which a float32 sum in memory is added to its total
-TOTALS_LIMIT = 2048  # most totals in float64, which are on the stack
+_BLOCK_ITERATIONS = 64  # fewest iterations of the inner loops whose sum is a block
+STRIP_ELEMENTS = 128  # most elements in a float32 sum of a strip, which is then added to its total
+TOTALS_LIMIT = 2048  # most totals in float64, because they are on the stack
 
 
 def _result_index(node: Node, index: Index) -> Index:
-    """Return the index in the result for the counters of the loops."""
+    """Return the index in the result for `index`, the counters of the loops."""
     axes = reduced_axes(node)
     if not is_dense(node.results[0].type):
         return ()
     result_rank = len(sizes(node.results[0].type))
     if len(index) - len(axes) == result_rank:
-        return tuple(i for d, i in enumerate(index) if d not in axes)
+        return tuple(i for dimension, i in enumerate(index) if dimension not in axes)
     # Reduced dimensions remain with size 1, except leading ones that a sum to a shape drops.
-    return tuple(0 if d in axes else i for d, i in enumerate(index))[len(index) - result_rank :]
+    full_index = tuple(0 if dimension in axes else i for dimension, i in enumerate(index))
+    return full_index[len(index) - result_rank :]
 
 
 class LoopNest(Protocol):
@@ -113,7 +114,7 @@ class ReductionWriter:
 class RegisterReduction(ReductionWriter):
     """A reduction whose accumulator is a register during the loops from `depth` on.
 
-    `is_outermost`: these are all loops that have more than one iteration.
+    `is_outermost` is true if no loop around these has more than one iteration.
     """
 
     def __init__(self, nest: LoopNest, node: Node, depth: int, is_flat: bool) -> None:
@@ -192,24 +193,28 @@ class MemoryReduction(ReductionWriter):
     def __init__(self, nest: LoopNest, node: Node) -> None:
         super().__init__(nest, node)
         shape, axes = nest.shape or (), reduced_axes(node)
-        looped_dimensions = [d for d in range(len(shape)) if shape[d] != 1]
-        self._total_depth = min((d for d in looped_dimensions if d in axes), default=len(shape))
-        self._kept_dimensions = [d for d in looped_dimensions if d not in axes and d > self._total_depth]
+        looped_dimensions = [dimension for dimension, size in enumerate(shape) if size != 1]
+        reduced_dimensions = [dimension for dimension in looped_dimensions if dimension in axes]
+        # Depth of the outermost reduced loop, and the dimensions of the loops inside it that are not reduced.
+        self._total_depth = min(reduced_dimensions, default=len(shape))
+        self._kept_dimensions = [x for x in looped_dimensions if x not in axes and x > self._total_depth]
         if node.inputs[0].dtype is float32 and self.kind in ("sum", "mean") and self._kept_dimensions:
-            self._choose_strips(shape, [d for d in looped_dimensions if d in axes])
+            self._choose_strips(shape, reduced_dimensions)
 
     def _choose_strips(self, shape: tuple[Position, ...], reduced_dimensions: list[int]) -> None:
-        """Set `strip_depth` and `strip_length`, if there are few enough totals and more than one strip."""
-        kept_sizes = [shape[d] for d in self._kept_dimensions]
+        """Set `strip_depth` and `strip_length`, if there are at most `TOTALS_LIMIT` totals and more than one strip."""
+        kept_sizes = [shape[dimension] for dimension in self._kept_dimensions]
         if not is_known(kept_sizes) or math.prod(map(int, kept_sizes)) > TOTALS_LIMIT:
             return
         self._total_count = math.prod(map(int, kept_sizes))
         # Cut the outermost reduced loop whose inner reduced loops have at most STRIP_ELEMENTS iterations.
-        for depth in [d for d in reduced_dimensions if d < self._kept_dimensions[-1]]:
-            inner_sizes, size = [shape[d] for d in reduced_dimensions if d > depth], shape[depth]
-            self.strip_depth, is_static = depth, is_known(inner_sizes)
-            self.strip_length = max(1, STRIP_ELEMENTS // max(1, math.prod(map(int, inner_sizes)))) if is_static else 1
-            if is_static and math.prod(map(int, inner_sizes)) <= STRIP_ELEMENTS:
+        for depth in [dimension for dimension in reduced_dimensions if dimension < self._kept_dimensions[-1]]:
+            size = shape[depth]
+            inner_sizes = [shape[dimension] for dimension in reduced_dimensions if dimension > depth]
+            inner_count = math.prod(map(int, inner_sizes)) if is_known(inner_sizes) else None
+            self.strip_depth = depth
+            self.strip_length = 1 if inner_count is None else max(1, STRIP_ELEMENTS // max(1, inner_count))
+            if inner_count is not None and inner_count <= STRIP_ELEMENTS:
                 break
         if [self.strip_depth] == reduced_dimensions[:1] and isinstance(size, int) and size <= self.strip_length:
             self.strip_depth = None  # a single strip needs no totals
@@ -259,7 +264,8 @@ class MemoryReduction(ReductionWriter):
         out, shape, depth = self.nest.out, self.nest.shape or (), len(index)
         if depth == len(shape):
             dimensions = self._kept_dimensions
-            kept_index, kept_shape = tuple(index[d] for d in dimensions), tuple(shape[d] for d in dimensions)
+            kept_index = tuple(index[dimension] for dimension in dimensions)
+            kept_shape = tuple(shape[dimension] for dimension in dimensions)
             number = linear_offset(out, kept_index, kept_shape)
             offset = linear_offset(out, _result_index(self.node, index), self.result_shape)
             write(out.gep("double", self._totals, number), offset)
@@ -309,5 +315,6 @@ def loop_in_strips(
 
 
 def _reduced_count(out: FunctionText, node: Node) -> Position:
+    """Return the number of elements that are reduced to one element of the result."""
     shape = sizes(node.inputs[0].type)
     return element_count(out, [shape[axis] for axis in sorted(reduced_axes(node))])

@@ -36,11 +36,12 @@ def _has_dense_shape(node: Node) -> bool:
 
 
 def _keeps_dtype(node: Node) -> bool:
-    """Return whether operand and result are dense arrays of known shapes and of one dtype."""
+    """Return whether the operand and the result are arrays of known shapes and of the same dtype."""
     return _has_known_shape(node) and is_array(node.results[0].type) and node.results[0].dtype is node.inputs[0].dtype
 
 
 def _keeps_type(node: Node) -> bool:
+    """Return whether the operand and the result are dense arrays of the same type."""
     return _has_dense_shape(node) and node.results[0].type == node.inputs[0].type
 
 
@@ -76,6 +77,7 @@ def write_repeat(region: LoweringContext, node: Node) -> None:
 
 
 def _copy_routine(region: LoweringContext) -> Routine:
+    """Return a routine from the array `%x` to the array `%result`."""
     return Routine(region, [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"])
 
 
@@ -84,7 +86,8 @@ def _write_strided_copy(
 ) -> None:
     """Write and call loops that store the result in row-major order.
 
-    `dimensions` are (trip count, stride in the source in elements), the outermost loop first.
+    Each of `dimensions`, the outermost loop first, is a pair of the trip count and the stride in the source, in
+    elements.
     """
     dimensions = _collapse_loops(dimensions)
     counts, strides = [count for count, _ in dimensions], [stride for _, stride in dimensions]
@@ -107,7 +110,7 @@ def _call_routine(region: LoweringContext, node: Node, routine: Routine) -> None
 
 
 def _collapse_loops(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Position, Position]]:
-    """Collapse each loop with the next inner loop if the two are known to be contiguous in the source."""
+    """Collapse each loop with the next inner loop if their strides are known to be those of one loop."""
     result: list[tuple[Position, Position]] = []
     for count, stride in dimensions:
         if count == 1:
@@ -130,7 +133,10 @@ def _is_native_mirrored_pad(node: Node) -> bool:
 
 
 def _mirror_position(routine: Routine, position: Position, size: Position, is_symmetric: bool) -> Position:
-    """Return the mirror image of a position that is before the first element or after the last; others unchanged."""
+    """Return the mirror image, at the border, of a position before the first element or after the last.
+
+    Other positions are returned unchanged.
+    """
     out = routine.out
     edge = 0 if is_symmetric else 1  # number of elements at each border without a mirror image
     mirrored_start = plus(out, times(out, position, -1), edge - 1)

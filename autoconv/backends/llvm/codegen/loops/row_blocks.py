@@ -55,7 +55,7 @@ def write_blocks(region: LoweringContext, plan: Plan, item: Item) -> bool:
 class _Step:
     """A call in a block: function, arguments, and the ratio of its iterations to rows.
 
-    One of `rows_per_iteration` and `iterations_per_row` is set, the other is 0.
+    The ratio is one of `rows_per_iteration` and `iterations_per_row`; the other is 0.
     """
 
     function: str
@@ -90,7 +90,10 @@ class _RunWriter:
         return len(self._line_heights) <= 1 and not any(writer.has_rare for writer in self._loop_writers.values())
 
     def write_block(self) -> None:
-        """Write the function of a part of the blocks; set `name`, `split`, and `arguments`, which precede the part."""
+        """Write the function of a part of the blocks.
+
+        Set its `name`, its `split` into parts, and its `arguments`, which precede PART_PARAMETERS.
+        """
         steps: list[_Step] = []
         line_height = max(self._line_heights, default=0)
         height = line_height

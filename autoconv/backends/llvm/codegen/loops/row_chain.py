@@ -26,7 +26,7 @@ class RowChainWriter(LoopNestWriter):
     def _write_loops(self, reductions: Any) -> None:
         self._row_totals: dict[Value, Element] = {}
         self._phase = 0
-        self._phase_of = {node: p for p, nodes in enumerate(self._item.phases) for node in nodes}
+        self._phase_of = {node: phase for phase, nodes in enumerate(self._item.phases) for node in nodes}
         # Saved value -> (address, true if the memory holds a single row).
         self._saved_memory: dict[Value, tuple[str, bool]] = {}
         for value in self._values_to_save():
@@ -81,7 +81,7 @@ class RowChainWriter(LoopNestWriter):
         self._row_totals.clear()
         for phase, nodes in enumerate(self._item.phases):
             self._phase = phase
-            phase_reductions: list[RegisterReduction] = [r for r in reductions if r.node in nodes]
+            phase_reductions: list[RegisterReduction] = [x for x in reductions if x.node in nodes]
             for reduction in phase_reductions:
                 reduction.reset()
             body = partial(self._write_body, reductions=phase_reductions, nodes=nodes)
@@ -93,7 +93,7 @@ class RowChainWriter(LoopNestWriter):
             (value,) = node.results
             if value in self.stores:
                 row_index = index
-                if len(sizes(value.type)) != len(index):  # its reduced dimensions remain with size 1
+                if len(sizes(value.type)) != len(index):  # the value keeps its reduced dimensions, with size 1
                     row_index = (*index, *[0] * (len(shape) - len(index)))
                 row_index = tuple(0 if size == 1 else i for size, i in zip(sizes(value.type), row_index, strict=True))
                 self._store(self.element(value, row_index), self.stores[value], sizes(value.type), row_index)

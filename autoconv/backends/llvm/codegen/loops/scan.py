@@ -32,14 +32,14 @@ from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.traits import MAX, MIN
 
 _LANES = 8  # rows, or parts of a row, that are interleaved, to hide the latency of additions
-_ELEMENT_COST = 8  # time of one element, in units of 0.05 ns
+_ELEMENT_COST = 8  # cost of one element, in units of 0.05 ns
 _LONG_ROW = 4096  # least length of a row that is cut into _LANES parts
 
 
 class _IterationSpace:
-    """The loops of a scan: `outer` rows of `size` steps of `inner` columns.
+    """The loops of a scan: `outer` rows, each of `size` steps along the axis, each of `inner` columns.
 
-    `is_reversed`: the first step is the last position of the axis.
+    If `is_reversed` is true, the first step is the last position of the axis.
     """
 
     def __init__(self, out: FunctionText, node: Node, shape: Sequence[Position]) -> None:
@@ -58,6 +58,7 @@ class _IterationSpace:
 
 
 def _has_known_arrays(node: Node) -> bool:
+    """Return whether all operands are arrays of known shapes."""
     return all(is_array(value.type) for value in node.inputs)
 
 
@@ -73,7 +74,7 @@ def _has_single_dtype(node: Node) -> bool:
     fits_open=has_only_dense,
 )  # fmt: skip
 def write_scan(region: LoweringContext, node: Node) -> None:
-    """Vectorise a scan over columns if there are several; otherwise interleave several rows.
+    """Write a scan: vectorised over columns if there are several, otherwise with several rows interleaved.
 
     A single long row is cut into parts, and the total of the preceding parts is added to each part at the end. The ops
     "numpy_cumsum" and "numpy_cumprod" keep NumPy's order of float operations.
@@ -107,7 +108,7 @@ def _has_few_long_rows(space: _IterationSpace) -> bool:
 
 
 def _neutral_of_products(b: ElementWriter, dtype: DType) -> Element:
-    """Return the number 1 in the dtype."""
+    """Return the number 1 in the dtype, which may be complex."""
     if not dtype.is_complex:
         return b.constant(1, dtype)
     return b.pair(b.constant(1, dtype.real_dtype), b.constant(0, dtype.real_dtype))

@@ -37,7 +37,7 @@ def is_reduceat(node: Node) -> bool:
 
 
 def write_reduceat(region: LoweringContext, node: Node) -> None:
-    """Check the positions, then reduce each segment.
+    """Write the check of the positions, and the reduction of each segment.
 
     A segment ends before the next position; if that is not greater, the segment is a single element.
     """
@@ -86,11 +86,11 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
             for lane, cell in enumerate(cells):
                 combine(cell, plus(out, plus(out, start, out.mul(iteration, _LANES)), lane))
         reduce_serially(plus(out, start, out.mul(trip_count, _LANES)), plus(out, start, length))
-        step = _LANES // 2
-        while step:
-            for cell, other in zip(cells[:step], cells[step:], strict=False):
+        half = _LANES // 2
+        while half:
+            for cell, other in zip(cells[:half], cells[half:], strict=False):
                 store(b, _combine_pair(b, node, load(b, total_dtype, cell, 0), load(b, total_dtype, other, 0)), cell, 0)
-            step //= 2
+            half //= 2
 
     def reduce_serially(start: Position, end: Position) -> None:
         with out.loop(str(start), str(end)) as j:
@@ -113,7 +113,7 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
 
 
 def _combine_pair(b: Any, node: Node, x: Element, y: Element) -> Element:
-    """Return the reduction of two numbers; an extreme with a nan is nan."""
+    """Return the reduction of two numbers; if one is nan, so is their maximum or minimum."""
     operation = _COMBINE_BY_FUNCTION[node.attributes["function"]]
     if operation in ("add", "multiply"):
         return x + y if operation == "add" else x * y

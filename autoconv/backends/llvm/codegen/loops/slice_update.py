@@ -26,7 +26,7 @@ from autoconv.graph.graph import Node, Value
 
 @class_lowering("update")
 def write_update(region: LoweringContext, node: Node) -> None:
-    """Store the value in the array itself if nothing else refers to it and this is its last use, else in a copy."""
+    """Write the stores of a value into a part of an array: the array itself if nothing else needs it, else a copy."""
     region.check_positions(node)
     (result,) = node.results
     x, value = node.inputs[:2]
@@ -43,7 +43,7 @@ def _updated_shape(region: LoweringContext, node: Node) -> tuple[Position, ...]:
 
 
 def _write_element(region: LoweringContext, node: Node, value: Value, pointer: str, index: Index) -> None:
-    """Write one element of the updated item, or add to it."""
+    """Store one element of the value, at an index of the updated part, or add it to the element there."""
     b = RegisterWriter(region)
     if is_scalar(value.type):
         element = region.number(value)
@@ -62,7 +62,10 @@ def _write_element(region: LoweringContext, node: Node, value: Value, pointer: s
 
 
 def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> Object:
-    """Return an owned reference to a writable array: the value itself if nothing else needs it, else a copy."""
+    """Return an owned reference to a writable array: the value's own if nothing else needs it, else a copy.
+
+    Nothing else needs it if `is_last_use` is true and, at run time, there is no other reference.
+    """
     out = region.out
     base_object = region.object(value)
     copied_label, done_label = out.label("copied"), out.label("writable")

@@ -7,7 +7,7 @@ from autoconv.graph.graph import Node
 
 
 def _stores_attributes_directly(node: Node) -> bool:
-    """Return whether setting the instance's attributes, which the node names, only stores them in its dict."""
+    """Return whether setting the attributes that the node names only stores them in the instance's dict."""
     cls, names = node.attributes["class_"], node.attributes["names"]
     has_descriptor = any(hasattr(type(getattr(cls, name, None)), "__set__") for name in names)
     return takes_objects(node) and cls.__setattr__ is object.__setattr__ and not has_descriptor

@@ -55,10 +55,9 @@ class Operation:
     # ---- results
 
     def set_result(self, result: str, write_after_kernel: Callable[[], None] | None = None) -> None:
-        """Set the node's result, if it has one, to `result`, the register that a function of `runtime/objects.py`
-        returned.
+        """Set the node's result, if it has one, to what a function of `runtime/objects.py` returned in `result`.
 
-        If the function returned OTHER, the kernel runs, then the code that `write_after_kernel` writes.
+        If the function returned OTHER, the kernel runs, and then the code that `write_after_kernel` writes.
         """
 
         def write_fast_path() -> list[str]:
@@ -74,16 +73,16 @@ class Operation:
             self.out.branch(self.body.failure_label)
 
     def use_kernel_if(
-        self, is_other: str, write_fast_path: Callable[[], list[str]],
+        self, needs_kernel: str, write_fast_path: Callable[[], list[str]],
         write_after_kernel: Callable[[], None] | None = None,
     ) -> None:  # fmt: skip
-        """Set the results to those of the kernel if the i1 `is_other` is true.
+        """Set the results to those of the kernel if the i1 `needs_kernel` is true.
 
         Otherwise run the code that `write_fast_path` writes; it returns registers of numbers or new references.
         """
         out = self.out
         slow_path, fast_path, done = out.label("other"), out.label("known"), out.label("done")
-        out.branch_if(is_other, slow_path, fast_path, unlikely=True)
+        out.branch_if(needs_kernel, slow_path, fast_path, unlikely=True)
         out.begin(slow_path)
         kernel_results = self.region.call_kernel(self.node, is_rare=True)
         if write_after_kernel is not None:
@@ -98,7 +97,7 @@ class Operation:
         fast_block = out.block
         out.branch(done)
         out.begin(done)
-        ir_types = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]
+        ir_types = [register(value.dtype) if is_scalar(value.type) else "ptr" for value in self.node.results]
         joined_results = [
             out.phi((Operand.of(native.ir, ir_type), slow_block), (fast_result, fast_block))
             for ir_type, native, fast_result in zip(ir_types, kernel_results, fast_results, strict=True)

@@ -39,8 +39,9 @@ _BINARY: dict[str, tuple[str, int, int]] = {
 _BINARY["getitem"] = ("PyObject_GetItem", _SUBSCRIPTED, ALL_CLASSES)
 _UNARY = {operator.name: operator.c_api for operator in UNARY} | {"pos": "Positive"}
 _COMPARISON_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
-_COMPARE = {operator.name: _COMPARISON_ORDER.index(operator.c_api) for operator in COMPARISONS}
-# Methods whose changes the undo log records for each of the classes list, dict and set that has them.
+_COMPARISON_NUMBERS = {operator.name: _COMPARISON_ORDER.index(operator.c_api) for operator in COMPARISONS}
+# Methods of list, dict or set that change the object, in each of these classes that has the method. The undo log
+# records the changes.
 _MUTATING_METHODS = frozenset(
     name for class_ in (list, dict, set) for name in dir(class_) if not name.startswith("_") and is_logged(class_, name)
 ) - {name for class_ in (list, dict, set) for name in dir(class_) if not is_logged(class_, name)}
@@ -60,8 +61,8 @@ def _write_apply(op: Operation) -> None:
     elif function in _UNARY:
         c_function = op.declare_c_api(f"PyNumber_{_UNARY[function]}", "ptr")
         op.set_result(op.call("object_unary", *operands, c_function, NUMBERS))
-    elif function in _COMPARE:
-        op.set_result(op.call("object_compare", *operands, _COMPARE[function]))
+    elif function in _COMPARISON_NUMBERS:
+        op.set_result(op.call("object_compare", *operands, _COMPARISON_NUMBERS[function]))
     elif function in ("is", "is_not"):
         _write_identity_test(op, operands, function == "is")
     elif function in _ITEM_FUNCTIONS:
@@ -149,7 +150,7 @@ def _write_array(op: Operation) -> None:
 
 
 def _write_looked_up_box(op: Operation, number: str) -> None:
-    """Box a float that is looked up in containers; the kernel boxes a nan, whose identity matters there."""
+    """Box a float that the program looks up in containers; the kernel boxes a nan, which is found by identity only."""
 
     def write_fast_path() -> list[str]:
         result = op.out.call_c("PyFloat_FromDouble", "ptr", "double", number)

@@ -1,4 +1,4 @@
-"""Lower writes to objects that existed before the run, and whose changes the undo log records.
+"""Lower writes to objects that existed before the run; the undo log records the changes.
 
 An object is *settled* once the undo log has recorded everything that further writes can change. Kernels write to an
 object until it is settled; then native code writes. Each write in the program has a cell with the address of an object
@@ -40,7 +40,7 @@ def write_attribute(op: Operation, *operands: str) -> None:
 
 
 def write_method(op: Operation, other_classes: int) -> None:
-    """Lower `x.append(y)` and other mutating methods of containers; `other_classes` need no undo log."""
+    """Lower `x.append(y)` and other mutating methods; `other_classes` is the class mask of those without undo log."""
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2:
         _write_with_barrier(op, lambda: op.call("object_append", *operands), appends_need_no_log)
@@ -51,10 +51,10 @@ def write_method(op: Operation, other_classes: int) -> None:
 
 
 def _write_with_barrier(op: Operation, write: Callable[[], str], is_settled: Callable[[Any], bool]) -> None:
-    """Write by `write` if the cell holds the owner; else the kernel writes, and the cell gets the owner if it is
-    settled.
+    """Write by native code if the cell has the owner, that is, the object written to; otherwise by the kernel.
 
-    `is_settled` is the Python function that decides this.
+    `write` writes the native code. After the kernel, the owner is stored in the cell if the Python function
+    `is_settled` returns true for it.
     """
     out, owner = op.out, op.operands()[0]
     cell = _cell_of_items(op.body, owner) if is_settled is count_item_write else _new_site_cell(op.body)

@@ -1,4 +1,6 @@
-"""Concurrent plan items: the code before the call of each item, then all calls concurrently, then the code after them.
+"""Lower a group of concurrent plan items, each of which has one long-running call.
+
+First runs the code of each item before its call, then all calls run concurrently, then the code after each call.
 """
 
 from __future__ import annotations
@@ -19,12 +21,12 @@ class Launches:
         self.out = out
         self.calls: list[tuple[str, Sequence[str], str]] = []  # function, arguments, cell for its result
         self.has_call = False  # whether the call of the current item has been added
-        self.line_after_call = 0
+        self.line_after_call = 0  # number of lines of the function when the current item's call was added
         self.block = ""  # the block of the current item's call
-        self.is_single_threaded = False  # whether a call may use threads of LAPACK, which then have to be switched off
+        self.is_single_threaded = False  # whether a call may use threads of BLAS or LAPACK, which are then switched off
 
     def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str:
-        """Add the first call of an item, and begin the block after it; return its i1 result, or "" if it has none."""
+        """Add the first call of an item and begin the block after the call; return its i1 result, "" if it has none."""
         cell = self.out.alloca("i1", "false") if returns_flag else ""
         self.calls.append((function, arguments, cell))
         self.has_call, self.line_after_call, self.block = True, self.out.length(), self.out.block
@@ -36,7 +38,7 @@ def write_concurrent(region: LoweringContext, group: Item) -> None:
     """Write the code before the calls of all items, the concurrent calls, and the code after them."""
     out = region.out
     launches = Launches(out)
-    code_after_calls: list[tuple[list[str], str]] = []  # of each item, its lines and its last block
+    code_after_calls: list[tuple[list[str], str]] = []  # of each item: the lines, and the label of the last block
     for item in group.members:
         launches.has_call = False
         start = out.label("before")

@@ -1,7 +1,7 @@
 """Calls of the parts of a split loop nest, by the calling thread and idle threads of the pool.
 
-The function of a part gets its number, its first index and the index after its last one. If the loop has an open size,
-the number of parts is computed at run time. The calling thread runs a short loop as a whole.
+The function of a part takes the part's number, its first index and the index after its last one. If the loop has an
+open size, the number of parts is computed at run time. The calling thread runs a short loop in one part.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def call_open_parts(
     split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
     bounds: tuple[str, str, str],
 ) -> str:  # fmt: skip
-    """Write the call of as many parts as `write_split_bounds` computed: `bounds`. A single part runs without the pool.
+    """Write the call of the parts that `write_split_bounds` computed as `bounds`; a single part runs without the pool.
 
-    The other arguments and the result are those of `call_parts`.
+    The other parameters and the result are those of `call_parts`.
     """
     part_count, size, step = bounds
     cell = out.alloca("i1", "false")
@@ -77,8 +77,7 @@ def _call_thread_pool(
     split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
     parts: Position, bounds: Sequence[str] = (),
 ) -> str:  # fmt: skip
-    """Write the call of the thread pool for `parts` parts; `bounds` are registers of size and step, if these are open.
-    """
+    """Write the call of the thread pool for `parts` parts; `bounds` are the registers of an open size and its step."""
     frame_values = [*map(Parameter.of, parameters), *(Parameter("i64", bound) for bound in bounds)]
     types = [value.type for value in frame_values]
     part_function = _part_function(split, module, body, types, bool(bounds))
@@ -96,7 +95,7 @@ def _call_thread_pool(
 def _part_function(split: Split, module: ModuleText, body: str, types: Sequence[str], has_bounds: bool) -> str:
     """Write the function of one part, which loads the arguments of `body` from the frame.
 
-    With `has_bounds`, the size and the step of the loop follow the arguments in the frame.
+    If `has_bounds` is true, the size and the step of the loop follow the arguments in the frame.
     """
     out = FunctionText(module, Signature("void", ("ptr %frame", "i64 %part"), f"nounwind {QUICK}"))
     arguments: list[str] = [out.load(type_, out.gep("i64", "%frame", i)) for i, type_ in enumerate(types, 1)]

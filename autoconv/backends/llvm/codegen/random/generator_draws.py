@@ -1,8 +1,8 @@
 """Lower draws from random generators to calls of native functions that draw the same numbers as NumPy and Python.
 
 A generator of NumPy's contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its
-state, and those of functions on the state. NumPy's own functions draw by it. Generators of Python's `random` are
-Mersenne Twisters; the functions in `mersenne_word.ll` and its neighbours change their state in the object.
+state, and those of functions on the state. NumPy's functions, and native code, draw through this interface. Generators
+of Python's `random` are Mersenne Twisters; the functions in `mersenne_*.ll` change their state in the object.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from autoconv.ops.values.generator_memory import memory_offsets
 from autoconv.ops.values.generator_types import generator_class
 
 _NEXT_DOUBLE = 24  # offset of the function `next_double` in the interface, in bytes
-_REQUIRED = None  # the default of a parameter without a default
-_ABSENT = math.nan  # the default of an upper bound: without it, the first argument is the upper bound
+_REQUIRED = None  # in place of a default, for a parameter without one
+_ABSENT = math.nan  # in place of a default, for an upper bound: if it is absent, the first argument is the upper bound
 _MAX_COUNT = 1 << 37  # arrays with more numbers are left to NumPy
 _MAX_RATE = 1e15  # largest rate of a Poisson distribution in native code; NumPy refuses much larger ones
 
@@ -126,6 +126,7 @@ def _are_exact_as_floats(node: Node, arguments: Mapping[str, Any]) -> bool:
 
 
 def _class(node: Node) -> type:
+    """Return the class of the generator that a node draws from."""
     return generator_class(node.inputs[0].type) or type(None)
 
 
@@ -138,10 +139,10 @@ def _draws_integers(distribution: Distribution) -> bool:
 
 
 def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
-    """Return the given arguments by the names of the parameters, without sizes.
+    """Return the arguments of a draw by the names of the parameters, without sizes.
 
-    Return None if an argument is unknown, or a required one is missing. An argument is ("input" or "number", position
-    among the operands after the generator), or ("value" or "scalar", …, constant).
+    Return None if an argument is unknown, or a required one is missing. An argument is a tuple: "input" or "number" and
+    a position among the operands after the generator, or "value" or "scalar" and, at last, a constant.
     """
     arguments, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
     if node.attributes["method"] in _SIZE_ARGUMENT_METHODS:
@@ -149,28 +150,28 @@ def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
     names = (*distribution.parameters, *(["size"] if _class(node) is not random.Random else []))
     if len(arguments) > len(names) or not keywords.keys() <= set(names):
         return None
-    given_arguments = {**dict(zip(names, arguments, strict=False)), **keywords}
-    given_arguments.pop("size", None)
+    arguments_by_name = {**dict(zip(names, arguments, strict=False)), **keywords}
+    arguments_by_name.pop("size", None)
     required_names = {name for name, default in distribution.parameters.items() if default is _REQUIRED}
-    given_arguments = {name: value for name, value in given_arguments.items() if value != ("value", None)}
-    return given_arguments if required_names <= given_arguments.keys() else None
+    arguments_by_name = {name: value for name, value in arguments_by_name.items() if value != ("value", None)}
+    return arguments_by_name if required_names <= arguments_by_name.keys() else None
 
 
 def _sizes(node: Node, distribution: Distribution) -> list[Any]:
-    """Return the given sizes of an array, as arguments (see `_arguments`).
+    """Return the arguments of a draw that are sizes of the array, in the form that `_arguments` describes.
 
-    Return [] if their number is not the rank, or one is no integer.
+    Return [] if their number is not the rank of the array, or one is no integer.
     """
     arguments, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
     if node.attributes["method"] in _SIZE_ARGUMENT_METHODS:
-        given_sizes = [*arguments]
+        size_arguments = [*arguments]
     else:
         position = len(distribution.parameters)
         size = keywords.get("size", arguments[position] if position < len(arguments) else ("value", None))
-        given_sizes = [*size[1:]] if size[0] in ("tuple", "list") else [size]
+        size_arguments = [*size[1:]] if size[0] in ("tuple", "list") else [size]
     type_: Any = node.results[0].type
-    has_integers = all(_is_integer(node, argument) for argument in given_sizes)
-    return given_sizes if has_integers and len(given_sizes) == type_.rank else []
+    has_integers = all(_is_integer(node, argument) for argument in size_arguments)
+    return size_arguments if has_integers and len(size_arguments) == type_.rank else []
 
 
 def _is_integer(node: Node, argument: Any) -> bool:
@@ -201,7 +202,7 @@ def _write_draw(op: Operation) -> None:
 class _Draw:
     """The writer of one draw.
 
-    `_offsets` are those of a generator's memory in the object, in bytes (see `memory_offsets`).
+    `_offsets` are offsets in bytes, in the generator's object, of its interface or state (see `memory_offsets`).
     """
 
     def __init__(self, op: Operation) -> None:
@@ -212,11 +213,12 @@ class _Draw:
         self._distribution = distribution
         self._generator = op.region.object(op.node.inputs[0]).ir
         self._offsets = memory_offsets(self._generator_class) or (0, 0)
-        self._given_arguments = _arguments(op.node, distribution) or {}
+        self._arguments_by_name = _arguments(op.node, distribution) or {}
 
     def write(self) -> None:
         op, out = self._op, self._out
         class_ = out.load("ptr", op.field_address(self._generator, abi.TYPE_OFFSET))
+        # The kernel draws from a subclass, or with arguments for which native code is not exact.
         is_uncommon = out.differs(class_, op.body.objects.reference(self._generator_class)(out))
         if self._generator_class is random.Random:
             conditions, write_number = self._python_number_draw()
@@ -265,9 +267,9 @@ class _Draw:
 
     def _argument(self, name: str, dtype: Any) -> Any:
         """Return the register of a parameter, or a constant."""
-        if name not in self._given_arguments:
+        if name not in self._arguments_by_name:
             return self._elements.constant(self._distribution.parameters[name], dtype)
-        kind, *parts = self._given_arguments[name]
+        kind, *parts = self._arguments_by_name[name]
         if kind in ("input", "number"):
             return self._elements.cast(self._op.region.number(self._op.node.inputs[1 + parts[0]]), dtype)
         return self._elements.constant(parts[-1], dtype)
@@ -311,7 +313,7 @@ class _Draw:
         module.constant("mersenne_below", f"\n{read('mersenne_below')}", "i64", ("ptr", "i64"))
         names = [*self._distribution.parameters]
         first = self._argument(names[0], int64)
-        has_low = names[1] in self._given_arguments
+        has_low = names[1] in self._arguments_by_name
         low, stop = (first, self._argument(names[1], int64)) if has_low else (first * 0, first)
         conditions = [(low > -(2**62)).ir, (stop < 2**62).ir]
         count = stop - low + (1 if method == "randint" else 0)
@@ -342,7 +344,7 @@ class _Draw:
     def _integer_draw(self) -> tuple[list[Any], Callable[[], Any]]:
         """Return the conditions under which native code draws integers of a range, and the writer of one integer."""
         out, first = self._out, self._argument("low", int64)
-        low, high = (first, self._argument("high", int64)) if "high" in self._given_arguments else (first * 0, first)
+        low, high = (first, self._argument("high", int64)) if "high" in self._arguments_by_name else (first * 0, first)
         last = (high - low - 1).ir
         uses_mask = int(self._generator_class is np.random.RandomState)
         cell = out.alloca("i64")

@@ -29,7 +29,7 @@ from autoconv.ops.random.philox import SEED_KEY
 
 
 def _is_native_draw(node: Node) -> bool:
-    """Return whether native code can draw: by Philox, with scalar bounds, and with a shape that the type contains."""
+    """Return whether a draw is native: by Philox, with scalar bounds, and with a result shape that its type gives."""
     type_ = node.results[0].type
     algorithm = node.attributes.get("alg", "philox")
     if algorithm not in ("philox", "counter") or not (is_dense(type_) or is_scalar(type_)):
@@ -47,11 +47,10 @@ def _seeds_and_bounds(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]
 
 
 def _write_generator_state(region: LoweringContext, node: Node, block_count: Position) -> tuple[list[str], str]:
-    """Return the state for a draw that uses `block_count` blocks of words, and the slot of the generator's state
-    object.
+    """Return the state for a draw that uses `block_count` blocks of words, and the slot of its object.
 
-    The state is three registers: the key, and the counter's low and high half. It comes from the seed (then the slot is
-    ""), or from the shared generator, whose counter advances.
+    The state is three registers: the key, and the counter's low and high half. It is made of the seed, or read from the
+    state of the shared generator, whose counter advances. The slot owns that state's object; it is "" for a seed.
     """
     out, b = region.out, ElementWriter(region.out)
     if node.op.name.startswith("stateless"):
@@ -82,7 +81,7 @@ def _write_draw(
     region: LoweringContext, node: Node, write_call: Callable[..., object],
     count_blocks: Callable[[Any, Position], Position] = lambda out, count: times(out, count, RESERVED_BLOCKS),
 ) -> None:  # fmt: skip
-    """Define the result of a draw; `write_call(dtype, count, address of the result, state)` writes the call that draws.
+    """Define the result of a draw; `write_call(dtype, count, result address, state)` writes the call that draws.
 
     `count_blocks(out, count)` is the number of blocks of words by which the shared generator advances.
     """

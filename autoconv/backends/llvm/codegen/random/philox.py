@@ -1,8 +1,8 @@
 """Native functions that draw counter-based random numbers: Philox's words for a key, and distributions from the words.
 
 Words, and the order of their use, are those of `ops.random.bits`. Uniform numbers and integers equal those of the
-kernels to the last bit, and normal numbers within rounding, since elementary functions are native. `ops.py` lowers the
-ops. A block is four words of 32 bits; the state of a draw is a key and a counter in two halves.
+kernels to the last bit, and normal numbers within rounding, because elementary functions are native. `ops.py` lowers
+the ops. A block is four words of 32 bits; the state of a draw is a key and a counter in two halves.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def write_philox(module: ModuleText) -> str:
 class _FastRuleWriter(ElementWriter):
     """A writer of logarithms, sines and cosines whose arguments are always in the range of the vectorised rules.
 
-    So no operand is rare (needs the C library), and `mark_rare` writes nothing.
+    So no argument is rare, that is, needs the C library, and `mark_rare` writes nothing.
     """
 
     in_loop = True  # choose the vectorised rules
@@ -85,7 +85,7 @@ class _FastRuleWriter(ElementWriter):
 
 
 class _DrawWriter:
-    """A writer of a function that draws the numbers of the chunks from `%first` to `%last`.
+    """A writer of a function that draws the numbers of the chunks (of `_CHUNK_NUMBERS`) from `%first` to `%last`.
 
     A number takes `words_per_number` words. `extra_names` are further parameters of 64 bits. `finish` adds a function
     that runs all chunks, on several threads if there are enough numbers.
@@ -145,9 +145,7 @@ class _DrawWriter:
         return sine * radius, cosine * radius
 
     def loop_over_chunks(self, write: Callable[[str, str], None]) -> None:
-        """Write the loop over the chunks; `write(start, length)` writes the body, for a chunk's first number and
-        length.
-        """
+        """Write the loop over the chunks; `write(first number, length)` writes the body for a chunk."""
         out = self.out
         with out.loop("%first", "%last") as chunk_number:
             start = out.mul(chunk_number, _CHUNK_NUMBERS)
@@ -229,7 +227,7 @@ def write_gaussian(region: LoweringContext, dtype: DType, count: Position) -> st
 
 
 def write_integers_function(region: LoweringContext, dtype: DType, count: Position) -> str:
-    """Write a function that draws integers: `%least` plus the remainder of words divided by `%range`."""
+    """Write a function that draws integers: `%least` plus the remainder of words by `%range`; return its name."""
     draw = _DrawWriter(region, dtype, 2 if dtype.size == 8 else 1, ["%least", "%range"])
     out, b = draw.out, draw.b
     least, range_ = b.wrap(uint64, "%least"), b.wrap(uint64, "%range")
@@ -238,8 +236,7 @@ def write_integers_function(region: LoweringContext, dtype: DType, count: Positi
         words = draw.write_words(start)
 
         def write_quick_remainders() -> None:
-            """Write remainders with a multiplication by the inverse; further steps correct the error of the quotient.
-            """
+            """Write remainders by multiplication by the inverse; later steps correct the quotient's rounding error."""
             inverse, signed_range = 1.0 / b.cast(range_, float64), b.wrap(int64, "%range")
 
             def remainder(x: Element) -> Element:
@@ -285,7 +282,7 @@ def group_size(dtype: DType) -> int:
     return 8 // words_per_normal_pair(dtype)
 
 
-def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> str:
+def write_truncated(region: LoweringContext, dtype: DType, group_count: Position) -> str:
     """Write a function that draws `%wanted` normal numbers within two standard deviations; return its name.
 
     `%count` is the number of groups of `group_size` numbers. Each group has its own range of blocks, from which it
@@ -321,4 +318,4 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
         out.store("i64", (filled_count + b.cast(is_within_bound, int64)).ir, filled_cell)
 
     draw.loop_over_chunks(lambda start, length: _loop_over_numbers(out, start, length, write_group))
-    return draw.finish(groups)
+    return draw.finish(group_count)

@@ -1,4 +1,4 @@
-"""Order-preserving map from floats to integers; searches compare the integers by one instruction, nan included."""
+"""Order-preserving map from floats to integers, their keys, which one instruction compares, also for nan."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ def search_key(b: ElementWriter, x: Element, kind: str) -> Element:
 
 
 def worst_key(dtype: DType, kind: str) -> Any:
-    """Return the initial key of a search: for the "max" one that no key is below, for the "min" one that none exceeds.
-    """
+    """Return the key with which a search begins: a lower bound of all keys for "max", an upper bound for "min"."""
     if dtype.is_floating:  # the key of an infinity
         infinity = {4: 0x7F800000, 8: 0x7FF0000000000000}[dtype.size]
         return -infinity - 1 if kind == "max" else infinity

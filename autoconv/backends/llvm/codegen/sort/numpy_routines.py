@@ -15,7 +15,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
 
-_SORT_KINDS = {None: 0, "quicksort": 0, "heapsort": 1}  # numbers of NumPy's C API
+_SORT_KINDS = {None: 0, "quicksort": 0, "heapsort": 1}  # argument `kind` -> number in NumPy's C API
 _SELECTIONS = ("partition", "argpartition")
 
 
@@ -43,9 +43,9 @@ def _is_sort_or_selection(node: Node) -> bool:
 
 
 def _arguments_by_name(node: Node) -> dict[str, Any]:
-    """Return the arguments by name, as pairs of a tag and a value; {} if there are too many.
+    """Return the arguments of a call by name, as pairs of a tag and a value; {} if there are too many.
 
-    The value is a constant for the tag "value", and the position of an input for "input" and "number".
+    The value is a constant if the tag is "value", and the position of an input if it is "input" or "number".
     """
     names = ("a", "axis", "kind") if node.attributes["function"] == "argsort" else ("a", "kth", "axis")
     arguments = node.attributes["arguments"]
@@ -101,7 +101,7 @@ def array_object(region: LoweringContext, x: Value) -> Object | None:
 
 
 def _write_selection(region: LoweringContext, node: Node, array: str, axis: int) -> Any:
-    """Call NumPy's selection for one position; return the register of its result."""
+    """Call NumPy's selection for the position `kth`; return the register of its result."""
     out, vector, kth_argument = region.out, TensorType(int64, (1,)), _arguments_by_name(node)["kth"]
     kth = region.new_array(vector)
     b = RegisterWriter(region)

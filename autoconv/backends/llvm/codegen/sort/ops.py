@@ -25,7 +25,7 @@ from autoconv.graph.dtypes import DType, bool_, float64, int32, int64, uint32
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
-_ELEMENT_COST = 60  # time of one element, in units of 0.05 ns
+_ELEMENT_COST = 60  # cost of one element, in units of 0.05 ns
 _LOOP_SORT_LIMIT = 24  # most elements of a row that a loop sorts faster than NumPy
 _NUMPY_ORDER_LIMIT = 1500  # most elements of a row for which NumPy finds the stable order of float64 faster
 _QUICK_SORT, _STABLE_SORT = 0, 2  # NPY_QUICKSORT, NPY_STABLESORT
@@ -40,8 +40,7 @@ def _is_descending(node: Node) -> bool:
 
 
 class _RowSorter:
-    """A routine under construction that sorts the rows of an array: the elements along one axis, whose size is `size`.
-    """
+    """A routine under construction that sorts the rows of an array; a row has the `size` elements along one axis."""
 
     def __init__(self, region: LoweringContext, node: Node, result_count: int, returns_positions: bool) -> None:
         x: Any = node.inputs[0].type
@@ -124,8 +123,7 @@ def _call_row_routine(
 
 
 def _sort_by_numpy(region: LoweringContext, node: Node) -> None:
-    """Copy the operand to the result, and sort that in place by NumPy, whose vectorised sort is faster for long rows.
-    """
+    """Write a copy of the operand and the call of NumPy's sort of the copy, the result, in place."""
     out, (x,), (result,) = region.out, node.inputs, node.results
     type_: Any = x.type
     byte_count = product(out, element_count(out, sizes(type_)), type_.dtype.size)
@@ -154,7 +152,7 @@ def _is_sorted_by_numpy(node: Node) -> bool:
 
 
 def _single_thread_work(node: Node) -> int:
-    """Estimate the work of a sort in a single thread; return 0 if threads share the rows, or the halves of one row."""
+    """Estimate the work of a sort that one thread executes, in units of 0.05 ns; return 0 if threads share the sort."""
     shape, axis = sizes(node.inputs[0].type), node.attributes.get("axis", -1)
     is_single_threaded = shape[axis] > STACK_LIMIT and not _is_sorted_in_halves(node) and not _is_sorted_by_numpy(node)
     return _ELEMENT_COST * math.prod(shape) if is_single_threaded else 0
@@ -171,7 +169,7 @@ def _is_sorted_in_halves(node: Node) -> bool:
 
 
 def _sort_in_halves(region: LoweringContext, node: Node, returns_positions: bool) -> None:
-    """Sort the halves of a single row in parallel; the result is the elements, or their positions."""
+    """Write the sort of a single row in halves, in parallel; the result is the elements, or their positions."""
     type_: Any = node.inputs[0].type
     size, dtype, is_descending = math.prod(sizes(type_)), type_.dtype, _is_descending(node)
     (result,) = node.results
@@ -251,7 +249,7 @@ def _restore_zeros(
         has_negative_zero = b.wrap(bool_, out.load("i1", has_negative_zero_cell)) | is_negative_zero
         out.store("i1", has_negative_zero.ir, has_negative_zero_cell)
     with out.unlikely(out.load("i1", has_negative_zero_cell)):
-        next_position_cell = out.alloca("i64")  # position of the next zero in the result; elements before zeros precede
+        next_position_cell = out.alloca("i64")  # position in the result of the next zero
         out.store("i64", 0, next_position_cell)
 
         def advance_if(condition: Element) -> None:
@@ -319,7 +317,7 @@ def _order_by_numpy(region: LoweringContext, node: Node) -> None:
 
 @native_lowering("top_k", fits=lambda node: len(node.inputs) == 1 and _is_sortable(node), fits_open=_is_sortable_open)
 def write_top_k(region: LoweringContext, node: Node) -> None:
-    """Keep the k best elements in order during one pass if k is small; otherwise sort the whole row."""
+    """Select the k best elements in one pass, which keeps them in order, if k is small; otherwise sort each row."""
     row_sorter = _RowSorter(region, node, 2, returns_positions=True)
     out, b, count = row_sorter.routine.out, row_sorter.routine.b, node.attributes["k"]
     is_small = count <= _TOP_K_LIMIT and (not isinstance(row_sorter.size, int) or count * 4 <= row_sorter.size)
@@ -340,7 +338,10 @@ def write_top_k(region: LoweringContext, node: Node) -> None:
 
 
 def _select_least_keys(row_sorter: _RowSorter, load_key: Callable[[str], Element], count: int) -> str:
-    """Return the positions of the `count` least keys (the best elements), in order, by insertion in one pass."""
+    """Write the search for the `count` least keys, the best elements, by insertion in one pass.
+
+    Return the address of their positions, in order.
+    """
     out, b, sorter = row_sorter.routine.out, row_sorter.routine.b, row_sorter.sorter
     keys, positions = sorter.keys[0], sorter.positions[0]
 

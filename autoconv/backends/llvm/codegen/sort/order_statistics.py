@@ -31,8 +31,8 @@ def _is_native(node: Node) -> bool:
 def write_order_statistics(region: LoweringContext, node: Node) -> None:
     """Copy the rows, partition them at the positions by NumPy, and gather the elements there.
 
-    The pivot is the position of the latest partition. Medians and quantiles also need the element after the pivot, and
-    the last element: a scan finds them as the least and the greatest element after the pivot, without a partition.
+    The pivot is the position of the latest partition. Positions next to the pivot, as for medians, and the last
+    position need no partition. A scan finds their elements: the least and the greatest element after the pivot.
     """
     out, b, (x, positions), (result,) = region.out, RegisterWriter(region), node.inputs, node.results
     shape, dtype = sizes(x.type), x.dtype
@@ -92,7 +92,8 @@ def _write_checked_positions(region: LoweringContext, node: Node, count: int) ->
 def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
     """Write a routine that gathers one element of each row, at position `%place`; return its name.
 
-    If the element is a zero, the routine gathers the zero, positive or negative, that a stable sort moves there.
+    `%column` is the position among the gathered elements. If the element is a zero, the routine gathers the zero,
+    positive or negative, that a stable sort would move there.
     """
     type_: Any = node.inputs[0].type
     shape, axis, dtype = sizes(type_), node.attributes["axis"], type_.dtype

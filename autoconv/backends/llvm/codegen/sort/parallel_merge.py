@@ -19,8 +19,8 @@ from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, bool_, int64, uint32
 from autoconv.graph.types import TensorType
 
-KeyLoader = Callable[[Routine, str], Element]
-ResultWriter = Callable[[Routine, str, Element, Element | None], None]
+KeyLoader = Callable[[Routine, str], Element]  # (routine, position) -> key
+ResultWriter = Callable[[Routine, str, Element, Element | None], None]  # (routine, position, key, original position)
 
 
 def is_worthwhile(size: int, dtype: DType, work: int) -> bool:
@@ -29,7 +29,7 @@ def is_worthwhile(size: int, dtype: DType, work: int) -> bool:
 
 
 class HalvesSorter:
-    """A writer of the routines that sort one row of keys, and with `has_positions` the positions of the keys."""
+    """A writer of the routines that sort one row of keys; if `has_positions`, original positions move with them."""
 
     def __init__(self, region: LoweringContext, size: int, dtype: DType, has_positions: bool, work: int) -> None:
         self._region = region
@@ -40,7 +40,7 @@ class HalvesSorter:
         self._work = work
 
     def sort(self, x: str, result: str, load_key: KeyLoader, store_result: ResultWriter) -> None:
-        """Write and call the routines that sort the elements at `x` into `result`, their `%x` and `%result0`.
+        """Write and call the routines that sort the elements at the address `x` into `result`.
 
         `load_key` loads the key at a position, and `store_result` stores a key and its original position.
         """
@@ -62,9 +62,7 @@ class HalvesSorter:
             region.body.release_or_keep(slot, type_)
 
     def _sort_routine(self, parameters: list[str], load_key: KeyLoader) -> str:
-        """Write the routine that sorts each half in two buffers; `%found` gets the number of the buffer with the
-        result.
-        """
+        """Write the routine that sorts each half in two buffers; it stores the number of the sorted one in `%found`."""
         routine = PartRoutine(self._region, parameters, optimises_size=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as half:
@@ -119,7 +117,7 @@ class HalvesSorter:
         """Write one of the merges; `sorted_buffers` are the addresses of keys, and of positions, of both halves."""
         out, b = routine.out, routine.b
         padding = 2 * self._half_size - self._size
-        # The number of elements taken from the second half, including padding.
+        # The number of elements that were taken from the second half, padding included.
         second_count_cell = out.alloca("i64", str(padding if from_back else 0))
         with out.loop(str(padding if from_back else 0), str(self._half_size)) as count:
             second_count = out.load("i64", second_count_cell)

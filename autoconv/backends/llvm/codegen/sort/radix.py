@@ -22,14 +22,14 @@ _WIDE_DIGITS_SIZE = 4096  # fewest elements of a row for which digits have 11 bi
 
 @dataclass(frozen=True)
 class SortBuffers:
-    """Pointers to memory for two rows of keys, and for two rows of positions."""
+    """Addresses of memory for two rows of keys, and for two rows of positions."""
 
     keys: str
     positions: str
 
 
 class Sorter:
-    """A writer of the sort of one row of keys in buffers; with `has_positions`, positions are moved with the keys.
+    """A writer of the sort of one row of keys in buffers; if `has_positions`, original positions move with the keys.
 
     For an open size, the kind of sort is chosen at run time.
     """
@@ -47,19 +47,19 @@ class Sorter:
         self.insertion_limit = INSERTION_LIMITS[dtype.size]
         self.has_stack_buffers = isinstance(size, int) and size <= STACK_LIMIT
         if isinstance(size, int) and self.has_stack_buffers:
-            keys, positions = (self.out.alloca(f"[{2 * size} x {register(d)}]") for d in (dtype, uint32))
+            keys, positions = (self.out.alloca(f"[{2 * size} x {register(x)}]") for x in (dtype, uint32))
         else:
             keys, positions = buffers.keys, buffers.positions
         self.keys = [keys, self._second_row(keys, dtype)]
         self.positions = [positions, self._second_row(positions, uint32)]
-        # The pointers of a pass of a radix sort: source and target of the keys, source and target of the positions.
+        # Cells of the addresses that a pass of a radix sort uses: source and target of the keys, then of the positions.
         self._cells = [self.out.alloca("ptr") for _ in range(4)]
 
     def _second_row(self, pointer: str, dtype: DType) -> str:
         return self.out.gep(register(dtype), pointer, self.size)
 
     def sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
-        """Write the sort of a row; return pointers to the sorted keys, and to their positions."""
+        """Write the sort of a row; return the addresses of the sorted keys, and of their original positions."""
         out, size = self.out, self.size
         if isinstance(size, int):
             is_short_row = size <= self.insertion_limit
@@ -156,9 +156,10 @@ class Sorter:
 def write_insertion(
     out: FunctionText, start: str, belongs_after_key: Callable[[str], str], move: Callable[[str, str], None]
 ) -> str:
-    """Write a loop that moves the elements before `start` up by one while `belongs_after_key` holds for them.
+    """Write a loop that makes room for a key in a sorted row that ends before `start`.
 
-    Return the register of the position that becomes free, where the key belongs.
+    From the end on, the loop moves elements by one position while `belongs_after_key(position)` is true. Return the
+    register of the free position, where the key belongs.
     """
     position_cell = out.alloca("i64")
     out.store("i64", start, position_cell)

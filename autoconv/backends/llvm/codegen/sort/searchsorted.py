@@ -1,8 +1,8 @@
 """Lower searchsorted: binary search in sorted vectors, with several interleaved searches.
 
-NumPy's result for an unsorted vector depends on the steps of its search, so the order of a vector is checked first.
-NumPy's search is followed step by step if the vector is not sorted, or if there are too few searches to justify the
-check.
+NumPy's result for an unsorted vector depends on the steps of its search, so the order of the vector is checked first.
+If the vector is not sorted, or if there are too few searches for the check to pay, native code takes the same steps as
+NumPy.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 
-_STEP_COST = 25  # time of one step of one search, in units of 0.05 ns
+_STEP_COST = 25  # cost of one step of one search, in units of 0.05 ns
 _LANES = 8  # interleaved searches, to hide the latency of memory
 _ASSUMED_STEPS = 10  # steps of a search in a sequence of open size, for the estimate of work
 _CHECKED_PER_SEARCH = 256  # elements whose order is checked in the time that interleaving one search saves
 
 
 def _is_open_search(node: Node) -> bool:
-    """Return whether the symbols of the shapes prove that there is a sequence for each row of numbers, or one for all.
-    """
+    """Return whether the shapes prove that there is one sequence for each row of numbers, or one for all rows."""
     if not all(is_dense(value.type) and not is_complex(value.type) for value in (*node.inputs, *node.results)):
         return False
     shape, values_shape = (shape_of(value.type) for value in node.inputs)
@@ -124,8 +123,7 @@ class _SearchWriter:
         self._is_right_sided = node.attributes.get("side", "left") == "right"
 
     def write_for_any_count(self, loop_shape: list[Position], search_count: Position) -> None:
-        """Write the interleaved search for groups of one and of _LANES numbers, and a choice between them at run time.
-        """
+        """Write the interleaved search for groups of one and of _LANES numbers, and the choice by their count."""
         out = self.out
         out.either(
             out.icmp("slt", search_count, _LANES),
@@ -186,11 +184,12 @@ class _SearchWriter:
             store(b, b.cast(load(b, int64, low_cell, 0), self._result_dtype), "%result", position)
 
     def _is_less(self, x: Element, y: Element) -> Element:
+        """Return whether x is less than y, where nan is the greatest number."""
         is_less = self.b.compare("lt", x, y)
         return is_less | (self.b.is_nan(y) & ~self.b.is_nan(x)) if self._dtype.is_floating else is_less
 
     def _is_before(self, element: Element, value: Element) -> Element:
-        """Return whether a number's position is after an element of the sequence."""
+        """Return whether the position for `value` is after an element of the sequence."""
         return ~self._is_less(value, element) if self._is_right_sided else self._is_less(element, value)
 
     def _step_count(self) -> str:

@@ -14,7 +14,7 @@ def key_dtype(dtype: DType) -> DType:
 
 
 def to_key(b: ElementWriter, x: Element, is_descending: bool, zeros_are_equal: bool) -> Element:
-    """Return the key of a number; `is_descending` reverses the order. -0.0 precedes 0.0 unless `zeros_are_equal`."""
+    """Return the key of a number, in reverse order if `is_descending`; -0.0 precedes 0.0 unless `zeros_are_equal`."""
     dtype = key_dtype(x.dtype)
     sign_bit = 1 << dtype.size * 8 - 1
     if x.dtype.is_floating:

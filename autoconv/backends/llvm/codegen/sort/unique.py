@@ -28,7 +28,7 @@ def _is_native(node: Node) -> bool:
 
 @data_sized_lowering("unique", fits=_is_native)
 def write_unique(region: LoweringContext, node: Node) -> None:
-    """Compute values (each nan is distinct, -0.0 equals 0.0) by first occurrence, their indices and counts."""
+    """Compute the distinct values (each nan is one, -0.0 is 0.0), each element's index among them, and their counts."""
     (x,), (values, indices, counts) = node.inputs, node.results
     type_: Any = x.type
     dtype, count_dtype, (size,) = type_.dtype, indices.dtype, sizes(type_)
