@@ -73,12 +73,12 @@ def lowering_class(node: Node) -> str:
         return "object"
     if any(map(has_computed_sizes, types)) and not _takes_computed_sizes(node):
         return "kernel"
-    if not all(is_scalar(t) or is_dense(t) for t in types):
-        fits = not uses_open_sizes(node) or all(isinstance(t, TensorType) for t in types)
+    if not all(is_scalar(type_) or is_dense(type_) for type_ in types):
+        fits = not uses_open_sizes(node) or all(isinstance(type_, TensorType) for type_ in types)
         return "whole" if fits and name in DATA_SIZED_OPS and DATA_SIZED_OPS[name](node) else "kernel"
     if any(map(is_complex, types)):
         return _classify_complex(node)
-    has_narrow = any(is_narrow(t.dtype) for t in types)  # type: ignore[union-attr]
+    has_narrow = any(is_narrow(type_.dtype) for type_ in types)  # type: ignore[union-attr]
     result = CLASSIFIERS[name](node) if name in CLASSIFIERS and not has_narrow else None
     return result if result is not None else _classify_tensors(node)
 
@@ -272,8 +272,8 @@ def reduction_of(node: Node) -> Reduction:
 def _reduces_innermost(node: Node) -> bool:
     """Return whether the loops over the reduced dimensions are the innermost."""
     shape, axes = sizes(node.inputs[0].type), reduced_axes(node)
-    kept_axes = [d for d, size in enumerate(shape) if size != 1 and d not in axes]
-    return all(d > max(kept_axes, default=-1) for d in axes if shape[d] != 1)
+    last_kept_axis = max((axis for axis, size in enumerate(shape) if size != 1 and axis not in axes), default=-1)
+    return all(axis > last_kept_axis for axis in axes if shape[axis] != 1)
 
 
 def _keeps_sizes(node: Node) -> bool:

@@ -27,8 +27,7 @@ from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.ir.index_arith import Index, Position, is_below, plus, times
 from autoconv.backends.llvm.ir.scalars import Element, Pair
-from autoconv.graph.dimensions import plus as plus_of
-from autoconv.graph.dimensions import times as times_of
+from autoconv.graph import dimensions
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
@@ -166,7 +165,7 @@ def _identity(node: Node) -> IndexMap:
 def _transpose(node: Node) -> IndexMap:
     rank = len(_shapes(node)[0])
     perm = node.attributes.get("perm")
-    order = range(rank)[::-1] if perm is None else [p % rank for p in perm]
+    order = range(rank)[::-1] if perm is None else [axis % rank for axis in perm]
     return IndexMap(tuple(variable(order.index(axis)) for axis in range(rank)))
 
 
@@ -177,9 +176,10 @@ def _matrix_transpose(node: Node) -> IndexMap:
 
 def _reverse(node: Node) -> IndexMap:
     shape = _shapes(node)[0]
-    axes = {a % len(shape) for a in node.attributes["axis"]}
-    positions = enumerate(variables(len(shape)))
-    return IndexMap(tuple(plus_of(times_of(i, -1), plus_of(shape[d], -1)) if d in axes else i for d, i in positions))
+    index: list[Dimension] = list(variables(len(shape)))
+    for axis in {axis % len(shape) for axis in node.attributes["axis"]}:
+        index[axis] = dimensions.plus(dimensions.times(index[axis], -1), dimensions.plus(shape[axis], -1))
+    return IndexMap(tuple(index))
 
 
 def _roll(node: Node) -> IndexMap:
@@ -189,7 +189,7 @@ def _roll(node: Node) -> IndexMap:
     for shift, axis in zip(node.attributes["shift"], node.attributes["axis"], strict=True):
         size = shape[axis]
         distance = Remainder.of(-shift, size) if isinstance(size, Symbol) else -shift % size if size else 0
-        index[axis] = Wrapped.of(plus_of(index[axis], distance), size)
+        index[axis] = Wrapped.of(dimensions.plus(index[axis], distance), size)
     return IndexMap(tuple(index))
 
 
@@ -197,7 +197,7 @@ def _sliding_windows(node: Node) -> IndexMap:
     rank = len(_shapes(node)[0])
     index: list[Dimension] = list(variables(rank))
     for window_axis, axis in enumerate(node.attributes["axes"], rank):
-        index[axis % rank] = plus_of(index[axis % rank], variable(window_axis))
+        index[axis % rank] = dimensions.plus(index[axis % rank], variable(window_axis))
     return IndexMap(tuple(index))
 
 
@@ -205,8 +205,8 @@ def _padding(node: Node) -> IndexMap:
     source, paddings = _shapes(node)[0], node.attributes["paddings"]
     return IndexMap(
         tuple(
-            Padded.of(plus_of(i, times_of(before, -1)), size) if before or after else i
-            for i, size, (before, after) in zip(variables(len(source)), source, paddings, strict=True)
+            Padded.of(dimensions.plus(position, dimensions.times(before, -1)), size) if before or after else position
+            for position, size, (before, after) in zip(variables(len(source)), source, paddings, strict=True)
         )
     )
 
@@ -219,7 +219,7 @@ def _reshape(node: Node) -> IndexMap:
 def _broadcast(node: Node) -> IndexMap:
     source, result = _shapes(node)
     leading_rank = len(result) - len(source)
-    return IndexMap(tuple(0 if size == 1 else variable(leading_rank + d) for d, size in enumerate(source)))
+    return IndexMap(tuple(0 if size == 1 else variable(axis) for axis, size in enumerate(source, leading_rank)))
 
 
 def item_map(node: Node) -> IndexMap:
@@ -238,7 +238,7 @@ def item_map(node: Node) -> IndexMap:
             index.append(pick(next(pick_numbers)) if is_dynamic else position_from_start(entry.index, shape[axis]))
         elif isinstance(entry, Slice):
             start, step = start_and_step(entry, shape[axis])
-            index.append(plus_of(times_of(variable(next(variable_numbers)), step), start))
+            index.append(dimensions.plus(dimensions.times(variable(next(variable_numbers)), step), start))
     return IndexMap(tuple(index))
 
 

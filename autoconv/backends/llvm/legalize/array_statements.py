@@ -198,13 +198,14 @@ class _Fusion:
 
 
 class _Statements:
-    """Choose the stores of one graph that become statements, and the reductions that become totals.
+    """The stores of one graph that become statements, and the reductions that become totals.
 
     assignments    inputs and steps of each store that becomes a statement
     totals         inputs, steps and reduction of each node that becomes a total
     fused_nodes    nodes that become part of a statement or a total
     target_checks  nodes that compare sizes with those of an assignment's target
     pair_checks    nodes that compare the sizes of two arrays
+    parts          parts of tensors that are read in place
     """
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
@@ -223,7 +224,7 @@ class _Statements:
         self.assignments: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
         self.totals: dict[Node, tuple[list[Value], tuple[Step, ...], Total]] = {}
         self.fused_nodes: set[Node] = set()
-        self.parts: set[Node] = set()  # parts of tensors that are read in place
+        self.parts: set[Node] = set()
         for node in graph.nodes:
             if node.op.name in ("array_store", "array_of") and not node.attributes.get("read_only"):
                 self._match_assignment(node)

@@ -58,7 +58,7 @@ def _are_dense(inputs: Sequence[Value]) -> bool:
 @rule("get_item")
 def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     x, spec = inputs[0], node.attributes["spec"]
-    if not _are_dense(inputs) or not all(isinstance(e, (At, Slice, Rest, NewAxis, Gather)) for e in spec):
+    if not _are_dense(inputs) or not all(isinstance(entry, (At, Slice, Rest, NewAxis, Gather)) for entry in spec):
         return None
     if Gather() in spec:
         return _gather(sizes, node, inputs)
@@ -102,7 +102,7 @@ def size_slice(
 ) -> tuple[Dimension, Dimension, int] | None:
     """Return the start, the length and the step of a slice.
 
-    None unless the step is a constant that is not 0 and is below 2**31 in size.
+    Return None unless the step is a constant other than 0 whose magnitude is below 2**31.
     """
     start, stop, step = entry.with_operands(bounds)
     step = 1 if step is None else step
@@ -137,7 +137,7 @@ def _gather(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     types: Any = tuple(value.type for value in operands)
     spec = node.attributes["spec"]
     index_shapes = {type_.shape for type_ in types} - {()}  # scalar positions do not affect the common shape
-    if len(index_shapes) > 1 or any(isinstance(e, Slice) and not e.is_whole for e in spec):
+    if len(index_shapes) > 1 or any(isinstance(entry, Slice) and not entry.is_whole for entry in spec):
         return None
     shape = indexed_shape(x.shape, types, spec)  # type: ignore[arg-type]
     return None if shape is None or None in shape else sizes.add_with_shape(node, inputs, shape)
@@ -173,7 +173,7 @@ def _transpose(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | No
     if not _are_dense(inputs):
         return None
     shape, perm = shape_of(inputs[0]), node.attributes.get("perm")
-    order = range(len(shape))[::-1] if perm is None else [p % len(shape) for p in perm]
+    order = range(len(shape))[::-1] if perm is None else [axis % len(shape) for axis in perm]
     return sizes.add_with_shape(node, inputs, [shape[axis] for axis in order])
 
 
@@ -281,7 +281,7 @@ def _reduce(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
         inputs = [x]
     axes = range(len(shape)) if axis is None else [a % len(shape) for a in ((axis,) if isinstance(axis, int) else axis)]
     if node.op.name.endswith(("max", "min")):
-        sizes.require_elements(node, inputs, [shape[a] for a in axes])
+        sizes.require_elements(node, inputs, [shape[axis] for axis in axes])
     keepdims = node.attributes.get("keepdims", False)
     result_shape = [1 if a in axes else size for a, size in enumerate(shape) if keepdims or a not in axes]
     return sizes.add_with_shape(node, inputs, result_shape)
@@ -347,7 +347,7 @@ def _fill(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 
 def _elements(vector: Value) -> list[Value] | None:
-    """Return the numbers that a vector is built from."""
+    """Return the numbers that a vector is built from; None if other nodes build it."""
     node = vector.node
     if node is None:
         return None

@@ -235,7 +235,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         if not all(is_scalar(value.type) or is_dense(value.type) for value in inputs) or not has_element_rule(node):
             return None
         result = self.broadcast(node, inputs)
-        return None if result is None else self.add_with_shape(node, result[0], result[1])
+        return None if result is None else self.add_with_shape(node, *result)
 
     def broadcast(self, node: Node, inputs: Sequence[Value]) -> tuple[list[Value], tuple[Dimension, ...]] | None:
         """Return the operands with equal sizes or ones in each dimension, and the shape to which they broadcast.
@@ -283,7 +283,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         """Return the value, broadcast along the dimensions whose factors are not 1."""
         value_shape = shape_of(value)
         missing_rank = len(target_shape) - len(value_shape)
-        factors_of_value = tuple(factors[missing_rank + d].get(size, 1) for d, size in enumerate(value_shape))
+        factors_of_value = tuple(factors[axis].get(size, 1) for axis, size in enumerate(value_shape, missing_rank))
         if all(factor == 1 for factor in factors_of_value):
             return value
         definition = value.node
@@ -312,8 +312,10 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             inputs = node.inputs
             operands = [x if x.shape == () else self._stretch(x, target_shape, factors) for x in inputs]
             shapes = [shape_of(value) for value in operands]
-            axes = range(-len(target_shape), 0)
-            shape = [next((s[a] for s in shapes if len(s) >= -a and s[a] != 1), 1) for a in axes]
+            shape = [
+                next((sizes[axis] for sizes in shapes if len(sizes) >= -axis and sizes[axis] != 1), 1)
+                for axis in range(-len(target_shape), 0)
+            ]
             self.symbols_by_key[key] = self.add_with_shape(node, operands, shape)
         return self.symbols_by_key[key]  # type: ignore[no-any-return]
 

@@ -105,7 +105,7 @@ def _contraction_order(operands: list[Operand], result_labels: str, sizes: Sizes
     equation = (
         ",".join(labels for _, labels in operands)
         + "->"
-        + "".join(c for c in result_labels if any(c in o for _, o in operands))
+        + "".join(label for label in result_labels if any(label in labels for _, labels in operands))
     )
     assumed_sizes = {label: size if isinstance(size, int) else _ASSUMED_SIZE for label, size in sizes.items()}
     placeholders = [np.broadcast_to(np.zeros(()), [assumed_sizes[label] for label in labels]) for _, labels in operands]

@@ -56,7 +56,7 @@ def _is_interchangeable(node: Node) -> bool:
     if len(body.nodes) > _MAX_NODES or any(value.dtype.is_bool for value in arrays):
         return False
     changing_scalars = {value for value in state if is_scalar(value.type)}
-    array_state = {t for t, value in zip(test.parameters, state, strict=False) if value in arrays}
+    array_state = {parameter for parameter, value in zip(test.parameters, state, strict=False) if value in arrays}
     scalar_state = {*test.parameters[:state_count]} - array_state
     test_scalars = scalar_state | {value for value in test.parameters[state_count:] if is_scalar(value.type)}
     return _is_scalar_test(test, test_scalars) and _is_elementwise_body(body, changing_scalars, shape)

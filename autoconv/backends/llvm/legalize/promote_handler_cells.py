@@ -274,8 +274,8 @@ def _class_of(type_: Type | None) -> type:
 def _has_own_class(node: Node, type_: Type) -> bool:
     """Return whether a stored number of this type has the class that `_class_of` gives.
 
-    False for a type that is not weak, unless the number is boxed as an array: it may be a tensor of `function`, or in
-    an exported graph a number of Python.
+    Return False for a type that is not weak, unless the number is boxed as an array: it may be a tensor of `function`,
+    or in an exported graph a number of Python.
     """
     box = node.inputs[2].node
     is_weak = isinstance(type_, TensorType) and type_.weak
@@ -293,7 +293,7 @@ def _has_type(value: Value, type_: Type, ignores_weakness: bool) -> bool:
 
 
 def _are_equal(first: Type, second: Type, ignores_weakness: bool) -> bool:
-    """Return whether two types are equal, with weak and typed tensors as the same if requested."""
+    """Return whether two types are equal; if `ignores_weakness`, a weak tensor type equals one that is not weak."""
     if not ignores_weakness or not isinstance(first, TensorType) or not isinstance(second, TensorType):
         return first == second
     return (first.dtype, first.shape) == (second.dtype, second.shape)

@@ -46,7 +46,7 @@ def sink_transposes(graph: Graph) -> Graph:
 
 def _sink(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
     """Return the results of a node that is computed on untransposed operands; None if it is copied as it is."""
-    perm = next((perm_of_value for value in inputs if (perm_of_value := _perm_of(value))), None)
+    perm = next(filter(None, map(_perm_of, inputs)), None)
     if perm is None or node.regions or len(node.results) != 1 or node.effects is not Effects.PURE:
         return None
     result = node.results[0].type
@@ -211,7 +211,7 @@ def _sink_below_axis_op(node: Node, inputs: Sequence[Value], perm: Perm) -> Repl
     if len(operands) < len(inputs) or axis is None:
         return None
     rank = len(perm)
-    inner_axis = perm[axis % rank] if isinstance(axis, int) else tuple(sorted(perm[a % rank] for a in axis))
+    inner_axis = perm[axis % rank] if isinstance(axis, int) else tuple(sorted(perm[outer % rank] for outer in axis))
     return operands, {**node.attributes, "axis": inner_axis}, perm
 
 

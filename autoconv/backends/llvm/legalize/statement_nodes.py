@@ -37,4 +37,4 @@ def is_pure_elementwise(node: Node) -> bool:
     if op_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # the fused node checks sizes itself
         return False
     types = [value.type for value in node.inputs]
-    return all(isinstance(t, TensorType) and is_native(t.dtype) for t in types) and has_element_rule(node)
+    return all(isinstance(type_, TensorType) and is_native(type_.dtype) for type_ in types) and has_element_rule(node)

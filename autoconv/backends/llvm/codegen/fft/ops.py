@@ -368,8 +368,8 @@ def _write_block_transform(
         if count == 1 or column_count == 1:
             offset = plus(out, times(out, block_number, size * column_count), first)
         else:
-            matrix, column = out.op("udiv", block_number, count), out.op("urem", block_number, count)
-            offset = plus(out, plus(out, times(out, matrix, size * column_count), times(out, column, width)), first)
+            matrix, number = out.op("udiv", block_number, count), out.op("urem", block_number, count)
+            offset = plus(out, plus(out, times(out, matrix, size * column_count), times(out, number, width)), first)
         x, y = (out.gep(memory(dtype), name, offset, inbounds=False) for name in ("%x", "%y"))
         stage_calls.write(x, y)
     work = _STAGE_COST * size * width * len(all_stages) * matrix_count * count

@@ -34,13 +34,12 @@ from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
-_PART_MULTIPLICATIONS = 300_000  # multiplications of a part
-_POINTERS = ("ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z")
+_PART_MULTIPLICATIONS = 300_000  # least multiplications of a part
+_POINTER_PARAMETERS = ("ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z")
 
 
 def is_one_product(node: Node) -> bool:
-    """Return whether a batch is computed as one product: y is a single matrix, and x the stacked rows of its matrices.
-    """
+    """Return whether a batch is computed as one product, of the rows of all matrices of x with a single matrix y."""
     rank_x, rank_y = (len(shape_of(value.type)) for value in node.inputs)
     return rank_y == 2 and (rank_x == 2 or not node.attributes.get("transpose_a", False))
 
@@ -108,15 +107,15 @@ def write_products(region: LoweringContext, node: Node) -> None:
 
 
 def _run_pieces(
-    region: LoweringContext, node: Node, product: Product, piece_count: int, write: Any, pointers: list[str]
+    region: LoweringContext, node: Node, product: Product, piece_count: int, write_piece: Any, pointers: list[str]
 ) -> None:
-    """Write and call a loop over all pieces of all products; `write(out, addresses, piece)` writes the body.
+    """Write and call a loop over all pieces of all products; `write_piece(out, addresses, piece)` writes the body.
 
     A piece is a row of tiles, or a whole product; `piece_count` is the number of pieces of one product. `addresses` are
     those of the current matrices of x, y and z.
     """
     batch = sizes(node.results[0].type)[:-2]
-    parameters = [*open_dimensions(region), *_POINTERS]
+    parameters = [*open_dimensions(region), *_POINTER_PARAMETERS]
     body = PartRoutine(region, parameters)
     out, ir_type = body.out, register(product.dtype)
     with out.loop("%first", "%last") as piece_number:
@@ -125,7 +124,7 @@ def _run_pieces(
         for name, value in zip(("%x", "%y", "%z"), (*node.inputs, node.results[0]), strict=True):
             offset = block_offset(out, batch_index, sizes(value.type), 2)
             addresses.append(out.gep(ir_type, name, offset))
-        write(out, addresses, str(piece))
+        write_piece(out, addresses, str(piece))
     call_arguments = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
     if not is_known(batch) or not product.work:
         shape = (*batch, product.rows, product.columns, product.inner)
@@ -156,13 +155,13 @@ def _transpose_matrices(
         type_ = TensorType(product.dtype, (None,))
         packed_size = times(region.out, element_count(region.out, batch), matrix_size)
         packed_array = region.body.new_sized_array(product.dtype, (packed_size,))
-    routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %y", "ptr noalias %turned"])
+    routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %y", "ptr noalias %transposed"])
     out, ir_type = routine.out, register(product.dtype)
     count = element_count(out, batch)
     transpose = transpose_function(out.module, product.dtype, product.columns, product.inner, lanes)
     with out.loop("0", str(count)) as i:
         start = times(out, i, matrix_size)
-        source, target = (out.gep(ir_type, p, start) for p in ("%y", "%turned"))
+        source, target = (out.gep(ir_type, name, start) for name in ("%y", "%transposed"))
         out.call(transpose, source, target)
     pointers = f"ptr {region.data(y)}", f"ptr {region.address(packed_array)}"
     call(region, routine.finish(), *open_dimensions(region), *pointers)

@@ -26,7 +26,7 @@ class Matrix:
 
 
 def has_products(dtype: DType) -> bool:
-    """Return whether there is a BLAS for the dtype."""
+    """Return whether there is a BLAS that multiplies matrices of the dtype."""
     return f"cblas_{_precision_letter(dtype)}gemm" in abi.symbols()
 
 
@@ -86,7 +86,7 @@ def _precision_letter(dtype: DType) -> str:
 def single_threaded_blas(out: FunctionText, is_large: bool = True) -> Iterator[None]:
     """Limit BLAS and LAPACK to one thread during the calls that the block writes.
 
-    Without `is_large`, no limit is set, as the calls are too small for BLAS to use several threads.
+    If `is_large` is false, no limit is set: the calls are too small for BLAS to use several threads.
     """
     if not is_large or "blas_set_threads" not in abi.symbols():
         yield

@@ -51,8 +51,8 @@ def write_products(region: LoweringContext, node: Node) -> None:
 class _RowWriter:
     """A writer of the code for a row of the result.
 
-    `x`, `y` and `z` are the offsets in elements of the row (or column) of x, of the matrix of y and of the row of the
-    result. `step_x` is the distance of adjacent numbers in the row of x.
+    `x_offset`, `y_offset` and `z_offset` are the offsets in elements of the row (or column) of x, of the matrix of y
+    and of the row of the result. `x_step` is the distance of adjacent numbers in the row of x.
     """
 
     def __init__(self, body: Routine, node: Node, row_number: Position, index: tuple[Position, ...]) -> None:
@@ -65,15 +65,16 @@ class _RowWriter:
         width_x = sizes(x.type)[-1]
         start_x = block_offset(self.out, batch, sizes(x.type), 2)
         if node.attributes.get("transpose_a"):
-            self.inner, self.step_x, self.x = sizes(x.type)[-2], width_x, plus(self.out, start_x, row)
+            self.inner, self.x_step, self.x_offset = sizes(x.type)[-2], width_x, plus(self.out, start_x, row)
         else:
-            self.inner, self.step_x = width_x, 1
-            self.x = plus(self.out, start_x, index_arith.product(self.out, row, width_x))
-        self.y = block_offset(self.out, batch, sizes(y.type), 2)
-        self.z = index_arith.product(self.out, row_number, self.columns)
+            self.inner, self.x_step = width_x, 1
+            self.x_offset = plus(self.out, start_x, index_arith.product(self.out, row, width_x))
+        self.y_offset = block_offset(self.out, batch, sizes(y.type), 2)
+        self.z_offset = index_arith.product(self.out, row_number, self.columns)
 
     def _load_x(self, k: Position) -> Element:
-        return load(self.b, self.dtype, "%x", plus(self.out, self.x, index_arith.product(self.out, k, self.step_x)))
+        offset = plus(self.out, self.x_offset, index_arith.product(self.out, k, self.x_step))
+        return load(self.b, self.dtype, "%x", offset)
 
     def write(self) -> None:
         if self.is_y_transposed or self.columns == 1:
@@ -86,18 +87,18 @@ class _RowWriter:
         total_cell = out.alloca(self._ir_type())
         with out.loop("0", str(self.columns), unrolled=False) as j:
             store(b, b.constant(0, self.dtype), total_cell, 0)
-            start = plus(out, self.y, index_arith.product(out, j, self.inner))
+            start = plus(out, self.y_offset, index_arith.product(out, j, self.inner))
             with out.loop("0", str(self.inner)) as k:
                 product = self._load_x(k) * load(b, self.dtype, "%y", plus(out, start, k))
                 store(b, load(b, self.dtype, total_cell, 0) + product, total_cell, 0)
-            store(b, load(b, self.dtype, total_cell, 0), "%z", plus(out, self.z, j))
+            store(b, load(b, self.dtype, total_cell, 0), "%z", plus(out, self.z_offset, j))
 
     def _ir_type(self) -> str:
         return f"i{8 * self.dtype.size}"
 
     def _write_row_additions(self) -> None:
         out = self.out
-        out.clear(out.gep(self._ir_type(), "%z", self.z), times(out, self.columns, self.dtype.size))
+        out.clear(out.gep(self._ir_type(), "%z", self.z_offset), times(out, self.columns, self.dtype.size))
         if isinstance(self.inner, int):
             block_count: Position = self.inner // _ROWS_AT_ONCE
         else:
@@ -111,11 +112,11 @@ class _RowWriter:
     def _add_rows(self, first: Position, count: int) -> None:
         """Add the rows of y from `first` on, each times its number of x, to the row of the result."""
         out, b = self.out, self.b
-        steps = [plus(out, first, i) for i in range(count)]
-        factors = [self._load_x(k) for k in steps]
-        starts = [plus(out, self.y, index_arith.product(out, k, self.width_y)) for k in steps]
+        inner_positions = [plus(out, first, i) for i in range(count)]
+        factors = [self._load_x(k) for k in inner_positions]
+        starts = [plus(out, self.y_offset, index_arith.product(out, k, self.width_y)) for k in inner_positions]
         with out.loop("0", str(self.columns)) as j:
-            offset = plus(out, self.z, j)
+            offset = plus(out, self.z_offset, j)
             total = load(b, self.dtype, "%z", offset)
             for factor, start in zip(factors, starts, strict=True):
                 total = total + factor * load(b, self.dtype, "%y", plus(out, start, j))

@@ -85,7 +85,7 @@ def write_row_routine(
     def size_operand(size: Position) -> Position:
         if isinstance(size, int):
             return size
-        name = f"%told.{len(open_sizes)}"
+        name = f"%open_size.{len(open_sizes)}"
         open_sizes[name] = size
         return name
 
@@ -212,7 +212,7 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     shape = rows, product.inner, product.columns
     call_arguments = [f"ptr {_address(region, value)}" for value in (*operands, product.node.results[0])]
     call_arguments += [f"i64 {size}" for size in shape]
-    call_arguments += [f"i64 {(strides_of(v)[0] or 0) // v.dtype.size}" for v in operands if region.is_lent(v)]
+    call_arguments += [f"i64 {(strides_of(x)[0] or 0) // x.dtype.size}" for x in operands if region.is_lent(x)]
     name, out = body.finish("product"), region.out
     with single_threaded_blas(out):
         if current_target().is_parallel:
@@ -267,7 +267,7 @@ def blas_call(
     product: Product, module: ModuleText, out: FunctionText, pointers: list[str], by_rows: bool = True,
     first: str = "0", count: str = "",
 ) -> str:  # fmt: skip
-    """Return the text of the call for the whole result, or for `count` rows or columns of it from `first` on."""
+    """Return the text of a call for the whole result, or for `count` rows, or columns, of it from `first` on."""
     ir_type = register(product.dtype)
     x, y, z = pointers
     rows: Position = product.rows

@@ -192,7 +192,7 @@ class TileKernelWriter:
     ) -> None:
         """Write the accumulation of `count` steps in the cells.
 
-        With a `start` (otherwise ""), the steps begin there, and the cells are cleared first.
+        If `start` is not "", the steps begin there, and the cells are cleared first.
         """
         out = v.out
         for cell in [cell for row in cells for cell in row] if start else ():

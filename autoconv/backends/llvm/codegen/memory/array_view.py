@@ -167,7 +167,7 @@ def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Obj
 
 
 def _new_view_object(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
-    """Write a new NumPy array that views the memory."""
+    """Write the creation of a NumPy array that views the memory; return its register."""
     out, rank = region.out, type_.rank
     sizes, strides = (region.body.store_dimensions(numbers) for numbers in (memory.sizes, memory.strides))
     array_class, descriptor = (region.body.objects.reference(item)(out) for item in (np.ndarray, type_.dtype.numpy))

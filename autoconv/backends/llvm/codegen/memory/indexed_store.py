@@ -23,7 +23,7 @@ from autoconv.ops.index_spec import Mask
 
 
 def _is_masked_store(node: Node) -> bool:
-    """Return whether a mask of the array's rank decides where numbers go, from a vector or all the same one."""
+    """Return whether a mask of the array's rank selects the elements that a vector or a single number replaces."""
     if node.attributes["spec"] != (Mask(),):
         return False
     target, value, mask = (input_.type for input_ in node.inputs)

@@ -59,7 +59,7 @@ class _TotalWriter(StepLoops):
         self.sizes = self._loop_sizes()
 
     def _loop_sizes(self) -> tuple[Position, ...]:
-        """Return the sizes of the loops: of each dimension the size in an input where it is known, if there is one."""
+        """Return the sizes of the loops: for each dimension, if possible a size that the type of an input states."""
         shapes = [(step.type.shape or (), self.sizes_of(step)) for step in self.steps if not step.op]
         rank = max(len(sizes) for _, sizes in shapes)
         result: list[Position] = []

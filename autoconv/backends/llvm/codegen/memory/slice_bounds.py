@@ -29,7 +29,7 @@ def resolve_bounds(
 def _write_bounds(
     region: LoweringContext, node: Node, parts: Sequence[Position | None], size: Position
 ) -> tuple[Position, Position, Position]:
-    """Return start, length and step of a slice, computed now if all of it is known."""
+    """Return (start, length, step) of a slice, as constants if the parts and the size are constants."""
     start, stop, step = map(_clamp_to_i64, parts)
     if isinstance(size, int) and not any(isinstance(part, str) for part in parts):
         first, last, known_step = slice(start, stop, step).indices(size)

@@ -193,7 +193,7 @@ class StepLoops:
 
 
 def write_any(out: Any, conditions: Sequence[str]) -> str:
-    """Return the disjunction of i1 values."""
+    """Write the disjunction of i1 values; return its register."""
     result = conditions[0]
     for other in conditions[1:]:
         result = out.or_(result, other)
@@ -274,7 +274,7 @@ class StepRoutine:
         return Element(x.b, x.dtype, self._add_parameter(register(x.dtype), "", x.ir))
 
     def call(self, split: Split | None = None) -> None:
-        """Finish and call the function. With a split, its body covers `%first` to `%last`, and all parts are run."""
+        """Finish and call the function; if `split` is given, its body covers `%first` to `%last`, and all parts run."""
         parameters = [*self._parameters, *(PART_PARAMETERS if split is not None else ())]
         self.out.signature = Signature("void" if split is None else "i1", parameters)
         name = self._routine.finish("ret void" if split is None else "ret i1 false")

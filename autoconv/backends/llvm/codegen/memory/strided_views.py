@@ -25,8 +25,8 @@ def _write_strided(region: LoweringContext, node: Node) -> None:
 def _write_transpose(region: LoweringContext, node: Node) -> None:
     x, perm = memory_of(region, node.inputs[0]), node.attributes["perm"]
     view = replace(
-        x, owner=Object(x.owner.ir), is_whole="false", sizes=tuple(x.sizes[a] for a in perm),
-        strides=tuple(x.strides[a] for a in perm),
+        x, owner=Object(x.owner.ir), is_whole="false", sizes=tuple(x.sizes[axis] for axis in perm),
+        strides=tuple(x.strides[axis] for axis in perm),
     )  # fmt: skip
     region.set(node.results[0], view)
 

@@ -63,7 +63,7 @@ def is_split(node: Node) -> bool:
     types = [value.type for value in (*node.inputs, *node.results)]
     if not any(map(is_ranked_complex, types)) or not all(map(_is_ranked, types)):
         return False
-    return node.op.name in COMPLEX_COMPUTED_SIZE_OPS or all(is_dense(t) or is_scalar(t) for t in types)
+    return node.op.name in COMPLEX_COMPUTED_SIZE_OPS or all(is_dense(type_) or is_scalar(type_) for type_ in types)
 
 
 def _is_ranked(type_: Type) -> bool:
@@ -134,8 +134,8 @@ class _Writer:
         b, node = GraphBuilder(self.graph), whole.node
         if node is not None and node.op.name == "constant":
             array, weak = np.asarray(node.attributes["value"]), node.attributes.get("weak", False)
-            real, imag = (b.constant(value=np.ascontiguousarray(p).reshape(array.shape), weak=weak)
-                          for p in (array.real, array.imag))  # fmt: skip
+            real, imag = (b.constant(value=np.ascontiguousarray(part).reshape(array.shape), weak=weak)
+                          for part in (array.real, array.imag))  # fmt: skip
             return real, imag
         return b.real(whole), b.imag(whole)
 
