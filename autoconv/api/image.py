@@ -384,5 +384,3 @@ def map_as_floats(image: TensorLike, change: Callable[[Tensor], Tensor]) -> Tens
     if x.dtype.is_floating:
         return change(x)
     return convert_image_dtype(change(convert_image_dtype(x, float32)), x.dtype, saturate=True)
-
-

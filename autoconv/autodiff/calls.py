@@ -70,4 +70,3 @@ def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Calla
         value = node.inputs[position]
         if value in varied:
             accumulate(level.builder, level.cotangents, value, conform(level.builder, cotangent, value.type), node)
-

@@ -84,8 +84,8 @@ def _varied_cond_results(
 def _varied_loop_results(
     node: Node, input_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> Sequence[bool]:
-    size = state_size(node)
-    return varied_state(node.regions[1], input_flags, size, heap, outer_graphs)[:size]
+    state_count = state_size(node)
+    return varied_state(node.regions[1], input_flags, state_count, heap, outer_graphs)[:state_count]
 
 
 def varied_state(
@@ -96,7 +96,7 @@ def varied_state(
     while True:
         heap_held_varied = heap.holds_varied
         output_flags = _varied_outputs(body, flags, heap, outer_graphs)
-        state_flags = [a or b for a, b in zip(flags[:state_count], output_flags, strict=True)]
+        state_flags = [before or after for before, after in zip(flags[:state_count], output_flags, strict=True)]
         if state_flags == flags[:state_count] and heap.holds_varied == heap_held_varied:
             return flags
         flags[:state_count] = state_flags
@@ -117,7 +117,7 @@ def _varied_try_results(
     )
     # The first parameter of a handler is the exception, which may hold any value of the body.
     handler_results = _varied_outputs(handler, [any(input_flags), *input_flags], heap, outer_graphs)
-    return [a or b for a, b in zip(normal_results, handler_results, strict=True)]
+    return [any(flags) for flags in zip(normal_results, handler_results, strict=True)]
 
 
 _RESULT_RULES: dict[str, Callable[[Node, Sequence[bool], Heap, tuple[Graph, ...]], Sequence[bool]]] = {

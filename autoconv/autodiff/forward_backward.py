@@ -152,7 +152,7 @@ class Region(Level):
     """The level of an arm, a loop's body, or an end of a try.
 
     `outer` maps parameters of the forward graph to values of the enclosing level; `captures` maps those values that the
-    backward graph reads to its parameters. With `repeats` (loops), pure nodes that depend on captures alone are
+    backward graph reads to its parameters. If `repeats`, as for loops, pure nodes that depend on captures alone are
     recomputed, not stored, as are slices of them. `counters` maps parameters that are functions of the iteration number
     to functions that build them in the backward graph; numbers that depend on them are recomputed too.
     """

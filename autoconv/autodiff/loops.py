@@ -44,7 +44,7 @@ class _Body:
 
 def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Count the iterations in the forward loop, and add a backward loop with the same number."""
-    inputs, size = node.inputs, state_size(node)
+    inputs, state_count = node.inputs, state_size(node)
     recomputes = level.recompute_every is not None and try_divide_into_segments(node, level.recompute_every)
     body = _find_carried_state(level, node, varied, backprop, recomputes)
     child = body.child
@@ -54,17 +54,17 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
         _next_sum(child, total, body.forward_parameters[j])
         for j, total in zip(body.summed_positions, body.sums, strict=True)
     ]
-    results = node.results[:size]
+    results = node.results[:state_count]
     count, stacks = _add_counter_and_stacks(level, node, body)
     builder = level.builder
     initial_values = [cotangent_or_zeros(level, results[i], results[i].type) for i in body.carried_positions]
     initial_values += [zeros_of(builder, inputs[j]) for j in body.summed_positions]
     # In the backward graph, stacks enter at the top and leave at the bottom; in the forward graph, entry and exit.
-    state = [body.remaining_count, *body.cotangent_parameters, *body.sums, *(top_of(s) for s in child.stacks)]
+    state = [body.remaining_count, *body.cotangent_parameters, *body.sums, *map(top_of, child.stacks)]
     captures = list(child.captures.items())
     remaining_after = child.builder.subtract(body.remaining_count, _ONE)
     child.backward.parameters = [*state, *(inner for _, inner in captures)]
-    child.backward.outputs = [remaining_after, *carried_cotangents, *sums, *(s.bottom for s in child.stacks)]  # type: ignore[list-item]
+    child.backward.outputs = [remaining_after, *carried_cotangents, *sums, *(stack.bottom for stack in child.stacks)]  # type: ignore[list-item]
     types = [value.type for value in state]
     test = _build_test([value.type for value in child.backward.parameters])
     resolved_captures = [level.resolve(outer) for outer, _ in captures]
@@ -86,15 +86,15 @@ def _find_carried_state(
 ) -> _Body:
     """Return the backward body with cotangents for all state that needs them: a least fixed point.
 
-    With `recomputes` the body is recomputed in the backward graph.
+    If `recomputes`, the body is recomputed in the backward graph.
     """
-    size = state_size(node)
-    is_varied = varied_state(node.regions[1], [value in varied for value in node.inputs], size, level.heap)
-    carried_positions = {i for i in range(size) if is_varied[i] and node.results[i] in level.cotangents}
+    state_count = state_size(node)
+    is_varied = varied_state(node.regions[1], [value in varied for value in node.inputs], state_count, level.heap)
+    carried_positions = {i for i in range(state_count) if is_varied[i] and node.results[i] in level.cotangents}
     while True:
         body = _reverse_body(level, node, is_varied, sorted(carried_positions), backprop, recomputes)
         parameters = body.forward_parameters
-        needed_positions = {i for i in range(size) if is_varied[i] and parameters[i] in body.child.cotangents}
+        needed_positions = {i for i in range(state_count) if is_varied[i] and parameters[i] in body.child.cotangents}
         if needed_positions <= carried_positions:
             return body
         carried_positions |= needed_positions
@@ -105,13 +105,13 @@ def _reverse_body(
     recomputes: bool,
 ) -> _Body:  # fmt: skip
     """Reverse the body; `is_varied[i]` is whether parameter i is varied."""
-    size = state_size(node)
+    state_count = state_size(node)
     forward = shallow_copy(node.regions[1])
     parameters_before = tuple(forward.parameters)
     outer_values = {
         parameter: node.inputs[i]
         for i, parameter in enumerate(parameters_before)
-        if i >= size or forward.outputs[i] is parameter  # a capture, or state that no iteration changes
+        if i >= state_count or forward.outputs[i] is parameter  # a capture, or state that no iteration changes
     }
     child = Region(level, forward, outer_values, repeats=True)
     remaining_count = child.backward.add_parameter(_COUNT_TYPE, "remaining")
@@ -135,7 +135,7 @@ def _reverse_body(
         )
         backprop(child, varied_in_body)
     has_cotangent = [parameter in child.cotangents for parameter in parameters_before]
-    summed_positions = [j for j in range(size, len(parameters_before)) if is_varied[j] and has_cotangent[j]]
+    summed_positions = [j for j in range(state_count, len(parameters_before)) if is_varied[j] and has_cotangent[j]]
     sums = [child.backward.add_parameter(cotangent_type(parameters_before[j].type), "sum") for j in summed_positions]
     return _Body(
         child, parameters_before, carried_positions, remaining_count, cotangent_parameters, summed_positions, sums
@@ -182,7 +182,7 @@ def _next_sum(child: Region, total: Value, parameter: Value) -> Value:
 
 def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Value, list[Stack]]:
     """Thread the stacks through the loop and count its iterations; return the count and the enclosing stacks."""
-    size = state_size(node)
+    state_count = state_size(node)
     child, forward, parameters_before = body.child, body.child.forward, body.forward_parameters
     test = shallow_copy(node.regions[0])
     node_count = len(level.forward.nodes)
@@ -192,13 +192,14 @@ def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Valu
     iteration = forward.add_parameter(_COUNT_TYPE, "iteration")
     forward.outputs += [GraphBuilder(forward).add(iteration, _ONE), *(inner_stack.exit for inner_stack in child.stacks)]  # type: ignore[list-item]
     new_body_parameters = [iteration, *(inner_stack.entry for inner_stack in child.stacks)]
-    forward.parameters = [*parameters_before[:size], *new_body_parameters, *parameters_before[size:]]
+    forward.parameters = [*parameters_before[:state_count], *new_body_parameters, *parameters_before[state_count:]]
     new_test_parameters = [test.add_parameter(value.type, value.name) for value in new_body_parameters]
     test_parameters = test.parameters[: len(parameters_before)]
-    test.parameters = [*test_parameters[:size], *new_test_parameters, *test_parameters[size:]]
-    inputs = [*node.inputs[:size], initial_count, *(stack.entry for stack in outer_stacks), *node.inputs[size:]]
+    test.parameters = [*test_parameters[:state_count], *new_test_parameters, *test_parameters[state_count:]]
+    new_inputs = [initial_count, *(stack.entry for stack in outer_stacks)]
+    inputs = [*node.inputs[:state_count], *new_inputs, *node.inputs[state_count:]]
     types: list[Type] = [_COUNT_TYPE, *(inner_stack.type for inner_stack in child.stacks)]
-    count, *final_stacks = extend_node(node, inputs, [test, forward], types, state=size + len(types))
+    count, *final_stacks = extend_node(node, inputs, [test, forward], types, state=state_count + len(types))
     for stack, value in zip(outer_stacks, final_stacks, strict=True):
         level.close_stack(stack, value)
     return count, outer_stacks

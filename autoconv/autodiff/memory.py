@@ -35,6 +35,8 @@ def replace_memory(graph: Graph) -> tuple[Graph, list[int]]:
 
 
 class _Conversion:
+    """The conversion of one graph. `_overlaps` finds the arrays that a value of the graph may be."""
+
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._overlaps = Overlaps(graph)

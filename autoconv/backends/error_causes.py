@@ -186,7 +186,7 @@ def _always(b: Any, x: Sequence[Any]) -> Any:
 
 
 def _has_real_power(b: Any, x: Sequence[Any]) -> Any:
-    """Return whether x to the power of y is a real number, unless it is infinite."""
+    """Condition of a cause: the power is a real number, so that only an overflow makes the op fail."""
     base, exponent = (b.cast(number, float64) for number in x)
     return (base > 0.0) | ((base < 0.0) & b.intrinsic("floor", exponent).same(exponent))
 

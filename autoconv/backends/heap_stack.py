@@ -37,7 +37,7 @@ def compile_recursive(
 
     `lower` makes a function of a node without recursive calls, and `locate` records a node's span on an error.
     `is_own_file` tests for files of this package, whose frames do not count towards Python's limit. The returned
-    function raises RecursionError where the program would. With `inside_recursion`, the graph is the body of a
+    function raises RecursionError where the program would. If `inside_recursion`, the graph is the body of a
     recursive function, and the returned function takes the number of Python frames of the enclosing calls as second
     argument.
     """
@@ -105,8 +105,9 @@ class _While(Control):
     """A loop. State of the control: (loop state, or None while the body runs; captures)."""
 
     def start(self, frame: Frame) -> Start:
-        size = state_size(self.node)
-        state, captures = ([frame[slot] for slot in part] for part in (self.inputs[:size], self.inputs[size:]))
+        state_count = state_size(self.node)
+        operands = [frame[slot] for slot in self.inputs]
+        state, captures = operands[:state_count], operands[state_count:]
         return self.regions[0], [*state, *captures], (state, captures)
 
     def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
@@ -143,7 +144,7 @@ _CONTROLS: dict[str, type[Control]] = {"call": _Call, "cond": _Cond, "while": _W
 
 
 class _Compiler:
-    """Compile each graph once; a recursive call refers to the code of the enclosing graph."""
+    """A compiler that compiles each graph once; a recursive call refers to the code of the enclosing graph."""
 
     def __init__(self, lower: Callable[[Node], Function], locate: Locate, inside_recursion: bool) -> None:
         self.lower, self.locate = lower, locate

@@ -171,12 +171,12 @@ def _cond(node: Node, compile_region: Compile) -> Function:
 
 def _while(node: Node, compile_region: Compile) -> Function:
     """Return the function of a loop."""
-    size = state_size(node)
+    state_count = state_size(node)
     test, body = (compile_region(region) for region in node.regions)
 
     def run(*inputs: Any) -> Any:
-        state: Sequence[Any] = inputs[:size]
-        captures = inputs[size:]
+        state: Sequence[Any] = inputs[:state_count]
+        captures = inputs[state_count:]
         while test([*state, *captures])[0]:
             state = body([*state, *captures])
         return tuple(state)

@@ -18,7 +18,7 @@ from autoconv.graph.types import Dimension
 class Argument:
     """A parameter of the C function: a number, or a tensor of these dimensions, where symbols are open sizes.
 
-    The function may write to a tensor with `is_memory`. `strides` are in bytes; () if the code works for any strides.
+    The function may write to a tensor if `is_memory`. `strides` are in bytes; () if the code works for any strides.
     """
 
     name: str

@@ -295,5 +295,3 @@ def integer_tensor(value: Any) -> Any:
     if not tensor.dtype.is_integer or tensor.type.shape not in ((), None):
         raise TypeError(f"an integer was expected, found {value!r}")
     return tensor
-
-

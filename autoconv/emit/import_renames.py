@@ -116,4 +116,3 @@ def _last_part_of_name(node: object) -> str:
 
 def _is_sys_modules(node: object) -> bool:
     return getattr(node, "attr", None) == "modules" and getattr(getattr(node, "value", None), "id", "") == "sys"
-

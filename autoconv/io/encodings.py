@@ -152,4 +152,3 @@ class MatchFiles:
         result = np.empty(len(names), object)
         result[:] = names
         return result
-

@@ -72,4 +72,3 @@ def deserialize_many_sparse(
         part_values = parse_tensor(values, as_dtype(dtype))
         parts.append(SparseTensor(concat([zeros, coordinates], 1), part_values, part_shape))
     return sparse_concat(0, parts, expand_nonconcat_dims=True)
-

@@ -379,4 +379,3 @@ def unravel_index(indices: TensorLike, shape: ShapeLike, order: str = "C") -> tu
         positions.insert(0, apply("modulo", x, size))
         x = apply("floor_divide", x, size)
     return (x, *positions)
-

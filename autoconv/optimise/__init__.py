@@ -62,9 +62,9 @@ def optimise(
 ) -> Graph:
     """Return an equivalent, cheaper graph; `graph` itself is unchanged.
 
-    `skip` names the passes to leave out; ValueError for a name that is not in the table. `dump` is
-    called with ("before", graph), and with the name and the graph after each pass. With
-    AUTOCONV_VERIFY=1 in the environment each graph is verified.
+    `skip` names the passes to leave out; raises ValueError for a name that is not in the table. `dump` is called with
+    ("before", graph), and with the name and the graph after each pass. If AUTOCONV_VERIFY=1 is in the environment, each
+    graph is verified.
     """
     unknown = sorted(set(skip) - {row.name for row in OPTIMISATIONS})
     if unknown:

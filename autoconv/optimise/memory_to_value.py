@@ -19,7 +19,6 @@ class ReadOnlyArrays:
     is promoted if the arrays of all iterations are, and if the initial array is promoted or never written.
     `arguments` are the promoted parameters of the graph itself, which stay arrays and are loaded. `rebuilt_results` are
     promoted results of loops that are also used as arrays; an array is made of them after the loop.
-
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -32,7 +31,7 @@ class ReadOnlyArrays:
         self._collect(graph)
         # The number of positions in the states of loops at which each value is the initial one.
         self._initial_uses = Counter(
-            v for v, uses in self._operand_uses.items() for node, i in uses if _is_initial_state(node, i)
+            value for value, uses in self._operand_uses.items() for node, i in uses if _is_initial_state(node, i)
         )
         self._writes: Writes | None = None
         self._absent_values: set[Value] | None = None
@@ -80,7 +79,7 @@ class ReadOnlyArrays:
     def _reach_fixed_point(self) -> None:
         """Remove values with an unsuitable definition or use, to a fixed point."""
         while True:
-            promotable = {v for v in self.values if self._has_promotable_definition(v) and self._has_promotable_uses(v)}
+            promotable = set(filter(self._has_promotable_uses, filter(self._has_promotable_definition, self.values)))
             if len(promotable) == len(self.values):
                 return
             self.values = promotable
@@ -135,7 +134,7 @@ class ReadOnlyArrays:
                         targets.setdefault(source, []).append(target)
             self._absent_values = set()
             while worklist:
-                new_targets = [t for t in targets.get(worklist.pop(), ()) if t not in self._absent_values]
+                new_targets = set(targets.get(worklist.pop(), ())) - self._absent_values
                 self._absent_values.update(new_targets)
                 worklist += new_targets
         return self._absent_values

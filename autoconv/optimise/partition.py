@@ -120,8 +120,8 @@ def _set_inputs_and_outputs(graph: Graph, parts: Iterable[Part], part_by_value: 
     for part in parts:
         part_nodes = set(part.nodes)
         operands = [value for node in part.nodes for value in node.inputs if value.node not in part_nodes]
-        constants = {v for v in operands if v.node is not None and is_constant(v.node)} - part_by_value.keys()
-        part.inputs = [value for value in dict.fromkeys(operands) if value not in constants]
+        constants = {value for value in operands if value.node is not None and is_constant(value.node)}
+        part.inputs = [value for value in dict.fromkeys(operands) if value not in constants or value in part_by_value]
         for value in part.inputs:
             if value in part_by_value and value not in part_by_value[value].outputs:
                 part_by_value[value].outputs.append(value)

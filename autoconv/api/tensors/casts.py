@@ -79,5 +79,3 @@ def check_numerics(tensor: TensorLike, message: str, name: str | None = None) ->
     """
     check_dtype("check_numerics", FLOATING, tensor)
     return apply("check_numerics", tensor, message=message, name=name)
-
-

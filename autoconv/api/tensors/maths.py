@@ -374,5 +374,3 @@ def _apply_cumulative(
     """Return the result of `cumsum` or `cumprod`, for an axis that is known while tracing."""
     check_flags(op, exclusive=exclusive, reverse=reverse)
     return apply(op, x, axis=static_int(axis, "axis"), exclusive=exclusive, reverse=reverse, name=name)
-
-

@@ -242,5 +242,3 @@ def _reduce_with_zeros(reduce: Callable[..., Tensor], data: TensorLike, segment_
     for _ in range(len(rows.shape) - 1):
         counts = expand_dims(counts, -1)
     return where(apply("greater", counts, cast(0, counts.dtype)), result, zeros((), rows.dtype))
-
-

@@ -191,4 +191,3 @@ def _module_text(
         "}",
         "",
     ])  # fmt: skip
-

@@ -217,4 +217,3 @@ def is_variable_initialized(variable: Any) -> Any:
         return constant(True)
     result = numpy_function(lambda: np.bool_(running_session().has_value(variable)), [], [TensorSpec((), bool_)])
     return result[0]
-

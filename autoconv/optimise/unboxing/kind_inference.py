@@ -297,7 +297,7 @@ class Kinds:
                 else:
                     self._propagate(source, target)
         else:
-            region_values = (v for region in node.regions for v in (*region.parameters, *region.outputs))
+            region_values = (value for region in node.regions for value in (*region.parameters, *region.outputs))
             for value in (*node.inputs, *node.results, *region_values):
                 self._escape(value)
 

@@ -43,7 +43,7 @@ _OPERAND_COUNTS = {
     **dict.fromkeys((*_BINARY_OPS.values(), *_COMPARISONS.values()), 2),
     **dict.fromkeys(_UNARY_OPS.values(), 1),
 }
-_BOUND_TYPES = (int, type(None))
+_BOUND_TYPES = (int, type(None))  # of a slice with known bounds
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1  # graphs have no numbers for other ints
 
 

@@ -24,7 +24,7 @@ from autoconv.ops.movement.indexing import indexed_shape
 
 @dataclass(frozen=True, slots=True)
 class BoundsCheck:
-    """The bounds check of an array of positions: they must lie in [0, size), or with `wraps` in [-size, size).
+    """The bounds check of an array of positions: they must lie in [0, size), or in [-size, size) if `wraps` is true.
 
     If the positions are vectors of length `vector_size`, only their entry number `column` is checked.
     """
@@ -212,14 +212,15 @@ def _item_map(node: Node) -> IndexMap:
     """
     entries = _item_entries(node)
     shape: Any = node.inputs[0].type.shape  # type: ignore[union-attr]
-    array_entries = [i for i, item in enumerate(entries) if isinstance(item.entry, (At, Gather))]
-    array_rank = max(len(sizes(entries[i].operands[0].type)) for i in array_entries if entries[i].operands)
-    is_adjacent = array_entries == list(range(array_entries[0], array_entries[-1] + 1))
+    array_numbers = [i for i, item in enumerate(entries) if isinstance(item.entry, (At, Gather))]
+    array_rank = max(len(sizes(entries[i].operands[0].type)) for i in array_numbers if entries[i].operands)
+    is_adjacent = array_numbers == list(range(array_numbers[0], array_numbers[-1] + 1))
     rank_before = 0
     if is_adjacent:
-        rank_before = sum(1 if isinstance(item.entry, NewAxis) else item.width for item in entries[: array_entries[0]])
-    array_index = tuple(variable(rank_before + d) for d in range(array_rank))
-    other_variables = (variable(d) for d in count() if not rank_before <= d < rank_before + array_rank)
+        rank_before = sum(1 if isinstance(item.entry, NewAxis) else item.width for item in entries[: array_numbers[0]])
+    array_axes = range(rank_before, rank_before + array_rank)
+    array_index = tuple(map(variable, array_axes))
+    other_variables = (variable(axis) for axis in count() if axis not in array_axes)
     single_indices = (pick(i) for i in count())
     index: list[Dimension] = []
     for entry, operands, axis, width in entries:
@@ -273,4 +274,3 @@ def reads_repeat_work(node: Node, readers: Sequence[Node]) -> bool:
     window_specs = [reader.attributes["spec"] for reader in readers if reader.op.name == "get_item"]
     window_count = len({spec[-1] for spec in window_specs if len(spec) == rank})
     return node.op.name == "pad" and window_count > _MAX_UNSTORED_WINDOWS
-

@@ -99,7 +99,7 @@ class LoopDependence:
     def _are_separate(self, first: Value, second: Value, iterations: _IterationPair | None) -> bool:
         """Return whether a dimension of the common base separates two views.
 
-        Without `iterations` both views exist in the same iteration.
+        If `iterations` is None, both views exist in the same iteration.
         """
         base = self._base(first)
         if base is not self._base(second) or not _is_injective(base):
@@ -196,9 +196,9 @@ class _IterationPair:
         assert counter is not None
         self._dependence = dependence
         self._counter = body.parameters[counter.position]
-        self._varying: set[Atom] = set(body.parameters[: state_size(loop)])
-        self._varying.update(value for node in body.walk() for value in node.results)
-        self._varying.discard(self._counter)
+        self._varying_atoms: set[Atom] = set(body.parameters[: state_size(loop)])
+        self._varying_atoms.update(value for node in body.walk() for value in node.results)
+        self._varying_atoms.discard(self._counter)
         if counter.limit is not None:
             self._limit = LinearForm(counter.limit)
         else:
@@ -216,27 +216,29 @@ class _IterationPair:
 
     def may_vary(self, base: Value) -> bool:
         """Return whether the array may be a different one in each iteration."""
-        return base in self._varying
+        return base in self._varying_atoms
 
     def are_equal_and_vary(self, x: LinearForm, y: LinearForm) -> bool:
         """Return whether both positions are one number in each iteration, and another one in each other iteration."""
-        return x.plus(y, -1) == LinearForm() and x.terms.get(self._counter, 0) != 0 and not self._varying & {*x.terms}
+        varies_by_counter = x.terms.get(self._counter, 0) != 0 and self._varying_atoms.isdisjoint(x.terms)
+        return varies_by_counter and x.plus(y, -1) == LinearForm()
 
     def iteration_forms(self, iteration_number: int, form: LinearForm) -> list[LinearForm]:
         """Return forms of a number in iteration 0 or 1: by the counter, and by its distance from the limit."""
         ranges = self._dependence.ranges
         terms: dict[Atom, int] = {}
         for atom, coefficient in form.terms.items():
-            is_varying = atom is self._counter or atom in self._varying
+            is_varying = atom is self._counter or atom in self._varying_atoms
             atom_of_iteration = (iteration_number, atom) if is_varying else atom
             if is_varying:
                 ranges[atom_of_iteration] = ranges.get(atom, INT64_RANGE)
             terms[atom_of_iteration] = coefficient
         by_counter = LinearForm(form.constant, terms)
         factor = form.terms.get(self._counter, 0)
-        if not factor or self._varying & {*self._limit.terms}:
+        if not factor or self._varying_atoms & {*self._limit.terms}:
             return [by_counter]
-        other_terms = {a: n for a, n in terms.items() if a != (iteration_number, self._counter)}
+        other_terms = dict(terms)
+        del other_terms[(iteration_number, self._counter)]
         form_without_counter = LinearForm(form.constant, other_terms)
         last_count = self._limit.plus(LinearForm(-1)).plus(self._dependence.unknown_offset(), -1)
         return [by_counter, form_without_counter.plus(last_count, factor)]

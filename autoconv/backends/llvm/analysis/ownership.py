@@ -79,7 +79,7 @@ def _allocated_loop_state(node: Node, allocated_inputs: list[bool]) -> list[bool
     flags = list(allocated_inputs)
     while True:
         body_flags = allocated_outputs(node.regions[1], flags)[:state_count]
-        next_flags = [a and b for a, b in zip(flags[:state_count], body_flags, strict=True)]
+        next_flags = [before and after for before, after in zip(flags[:state_count], body_flags, strict=True)]
         if next_flags == flags[:state_count]:
             return next_flags
         flags[:state_count] = next_flags

@@ -32,7 +32,7 @@ def is_array(type_: Type) -> TypeGuard[TensorType]:
     return (
         isinstance(type_, TensorType)
         and type_.shape is not None
-        and all(isinstance(d, int) for d in type_.shape)
+        and all(isinstance(size, int) for size in type_.shape)
         and (type_.dtype.is_complex or (len(type_.shape) > 0 and is_native(type_.dtype)))
     )
 
@@ -43,7 +43,7 @@ def is_open(type_: Type) -> TypeGuard[TensorType]:
         isinstance(type_, TensorType)
         and type_.shape is not None
         and None not in type_.shape
-        and any(isinstance(d, Symbol) for d in type_.shape)
+        and any(isinstance(size, Symbol) for size in type_.shape)
         and (is_native(type_.dtype) or type_.dtype.is_complex)
     )
 
@@ -81,10 +81,10 @@ def is_ranked_complex(type_: Type) -> bool:
 def sizes(type_: Type) -> tuple[int, ...]:
     """Return the dimensions of a scalar or dense type; an open dimension is a `Size`, which names its register."""
     assert isinstance(type_, TensorType) and type_.shape is not None
-    result = tuple(d for d in type_.shape if isinstance(d, int))
+    result = tuple(size for size in type_.shape if isinstance(size, int))
     if len(result) == len(type_.shape):
         return result
-    return tuple(size_of(d) if isinstance(d, Symbol) else d for d in type_.shape if d is not None)  # type: ignore[misc]
+    return tuple(size_of(size) if isinstance(size, Symbol) else size for size in type_.shape if size is not None)  # type: ignore[misc]
 
 
 def elements_of(type_: Type) -> TensorType:

@@ -151,7 +151,7 @@ class EntryWriter:
     def move_donated(self, position: int, form: CallForm, to_graph: bool) -> None:
         """Move the array out of a donated tensor, in which the donation mark replaces it.
 
-        With `to_graph`, the graph gets the reference to the array; otherwise it is released.
+        If `to_graph`, the graph gets the reference to the array; otherwise it is released.
         """
         out, donation = self.out, self._objects.reference(form.donation)(self.out)
         slot = out.gep("i8", self.load_argument(position), form.array_slot)
@@ -184,7 +184,7 @@ class EntryWriter:
     def copy_unless_row_major(self, array: str, value: Value, is_column_major: bool) -> str:
         """Return a C-contiguous array for the graph: the argument itself, or a copy.
 
-        With `is_column_major`, return the transposed view of an array in Fortran order, and refuse other arrays.
+        If `is_column_major`, return the transposed view of an array in Fortran order, and refuse other arrays.
         """
         out = self.out
         array_class, descriptor = (self._objects.reference(item)(out) for item in (np.ndarray, value.dtype.numpy))

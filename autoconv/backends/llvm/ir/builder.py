@@ -12,7 +12,7 @@ _FOLDING_FUNCTIONS = {"add nsw": int.__add__, "sub nsw": int.__sub__, "mul nsw":
 
 
 class Builder:
-    """Append instructions to the lines of a function.
+    """A writer that appends instructions to the lines of a function.
 
     An arithmetic instruction has the type of its operands; i64 if all of them are Python ints.
     """

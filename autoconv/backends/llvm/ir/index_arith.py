@@ -53,7 +53,7 @@ def element_count(out: FunctionText, shape: Iterable[Position]) -> Position:
 
 
 def plus(out: FunctionText, x: Position, y: Position) -> Position:
-    """Return x + y, computed now if both are ints."""
+    """Return x + y; a constant if both are constants."""
     if isinstance(x, int) and isinstance(y, int):
         return x + y
     if x == 0:
@@ -68,7 +68,7 @@ def plus(out: FunctionText, x: Position, y: Position) -> Position:
 
 
 def times(out: FunctionText, x: Position, factor: int) -> Position:
-    """Return x * factor, computed now if x is an int."""
+    """Return x * factor; a constant if x is a constant."""
     if isinstance(x, int):
         return x * factor
     if factor in (0, 1):
@@ -110,7 +110,7 @@ def is_below(out: FunctionText, position: Position, limit: Position) -> bool | N
 
 
 def product(out: FunctionText, x: Position, y: Position) -> Position:
-    """Return x * y, computed now if both are ints."""
+    """Return x * y; a constant if both are constants."""
     if isinstance(x, int):
         return times(out, y, x)
     return times(out, x, y) if isinstance(y, int) else out.new(f"mul nsw i64 {x}, {y}")
@@ -155,14 +155,14 @@ def block_offset(out: FunctionText, index: Sequence[Position], shape: Sequence[P
 
 
 def minimum(out: FunctionText, x: Position, y: Position) -> Position:
-    """Return the smaller position, computed now if both are ints."""
+    """Return the smaller position; a constant if both are constants."""
     if isinstance(x, int) and isinstance(y, int):
         return min(x, y)
     return x if x == y else out.call_c("llvm.smin.i64", "i64", "i64, i64", x, y)
 
 
 def maximum(out: FunctionText, x: Position, y: Position) -> Position:
-    """Return the larger position, computed now if both are ints."""
+    """Return the larger position; a constant if both are constants."""
     if isinstance(x, int) and isinstance(y, int):
         return max(x, y)
     return x if x == y else out.call_c("llvm.smax.i64", "i64", "i64, i64", x, y)

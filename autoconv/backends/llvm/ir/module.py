@@ -120,7 +120,7 @@ class ModuleText:
         functions that only call, or are very long. The number of texts depends on the sizes of the functions alone.
         """
         functions = [*self._functions.values()]
-        quick_functions = [f for f in functions if f.signature.is_quick or len(f) > _MAX_OPTIMISED_CHARACTERS]
+        quick_functions = list(filter(_is_compiled_quickly, functions))
         others = [function for function in functions if function not in quick_functions]
         thorough_functions = [function for function in others if self.has_loops and function.touches_elements]
         loopless_functions = [function for function in others if function not in thorough_functions]
@@ -138,7 +138,7 @@ class ModuleText:
         result = {}
         for group, level in [*groups_and_levels, (loopless_functions, 1), (quick_functions, 0)]:
             if group or not level:  # the text of level 0 defines the variables
-                result[self._text(group, variables=group is quick_functions)] = level
+                result[self._text(group, defines_variables=group is quick_functions)] = level
         return result
 
     def _add_merged(self, function: Function) -> Function:
@@ -149,22 +149,24 @@ class ModuleText:
         for function in self._functions.values():
             if self.has_loops and function.touches_elements:
                 function.hide_counts()
-        return self._text(list(self._functions.values()), variables=False)
+        return self._text(list(self._functions.values()), defines_variables=False)
 
-    def _text(self, functions: Collection[Function], variables: bool) -> str:
+    def _text(self, functions: Collection[Function], defines_variables: bool) -> str:
+        """Return the text of these functions and of what they refer to; it may define the module's variables."""
         others = [function for function in self._functions.values() if function not in functions]
         called_names = {name for function in others for name in function.referenced_names}
         hints: list[str] = []
         bodies = [f.text(_number_loop_metadata(f.lines, hints), f.name in called_names) for f in functions]
         names = {name for function in functions for name in (function.name, *function.referenced_names)}
         constants: dict[str, str] = {}
-        while new_constants := {n: text for n, text in self._constants.items() if n in names - constants.keys()}:
+        while new_names := [name for name in self._constants if name in names and name not in constants]:
+            new_constants = {name: self._constants[name] for name in new_names}
             constants |= new_constants  # a function may call another one
             names |= names_in("\n".join(new_constants.values()))
         lines = [text for name, text in self._declarations.items() if name in names]
         lines += [function.signature.declaration(function.name) for function in others if function.name in names]
         for name, ir_type in self._variables.items():
-            if variables:
+            if defines_variables:
                 lines.append(f"@{name} = global {ir_type} zeroinitializer")
             elif name in names:
                 lines.append(f"@{name} = external global {ir_type}")
@@ -172,6 +174,11 @@ class ModuleText:
         text += group_definitions(self._group_count)
         loops = enumerate((HINTS.get(hint, hint) for hint in hints), FIRST_LOOP)
         return text + "\n".join(f"!{i} = distinct !{{!{i}, {nodes}}}" for i, nodes in loops)
+
+
+def _is_compiled_quickly(function: Function) -> bool:
+    """Return whether a function has the attribute for that, or is too long to be optimised."""
+    return function.signature.is_quick or len(function) > _MAX_OPTIMISED_CHARACTERS
 
 
 def _number_loop_metadata(lines: Iterable[str], hints: list[str]) -> list[str]:

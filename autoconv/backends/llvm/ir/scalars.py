@@ -118,7 +118,7 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 
 
 class ElementWriter(ElementLoops):
-    """Write instructions into `out`. A rule calls `fail(condition)` where its op raises."""
+    """A writer of instructions into `out`. A rule calls `fail(condition)` where its op raises."""
 
     in_loop = False  # whether rules avoid calls of the C library, which prevent that LLVM vectorises a loop
 

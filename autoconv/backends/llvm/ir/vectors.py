@@ -8,7 +8,7 @@ from autoconv.graph.dtypes import DType
 
 
 class VectorWriter:
-    """Write instructions on vectors of `lanes` numbers of a dtype into `out`."""
+    """A writer of instructions on vectors of `lanes` numbers of a dtype into `out`."""
 
     def __init__(self, out: FunctionText, dtype: DType, lanes: int) -> None:
         self.out = out

@@ -57,9 +57,9 @@ class LoadedCode:
         base = self._map_pages(layout.size)
         addresses = iter([None if offset is None else base + offset for offset in layout.offsets])
         starts = [[next(addresses) for _ in sections] for _, sections in files]
-        symbols = [list(_symbols(*file, at)) for file, at in zip(files, starts, strict=True)]
+        symbols = [list(_symbols(*file, file_starts)) for file, file_starts in zip(files, starts, strict=True)]
         all_symbols = itertools.chain(*symbols)
-        self._addresses = {s.name: s.address for s in all_symbols if s.is_shared and s.address}
+        self._addresses = {symbol.name: symbol.address for symbol in all_symbols if symbol.is_shared and symbol.address}
         image = bytearray(layout.size)
         table = _AddressTable(image, base, layout.table_offset)
         parts = zip(files, symbols, relocations, starts, strict=True)

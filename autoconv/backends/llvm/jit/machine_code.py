@@ -84,7 +84,7 @@ def object_file_compiler(releases_gil: bool = False) -> Callable[[str, int], byt
 
     Level 3 is for speed, 2 for speed without loop vectorisation, 1 for a short compilation, 0 for the shortest. The
     function raises BadText for text that is no valid module. Threads may call it concurrently if `supports_threads()`.
-    With `releases_gil`, it releases the GIL in every step, however short.
+    If `releases_gil`, it releases the GIL in every step, however short.
     """
     library = load_library(releases_gil)
     return compile_by_binding if library is None else library.object_file

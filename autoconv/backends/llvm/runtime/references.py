@@ -58,7 +58,7 @@ def _is_alone_text() -> str:
 def text(has_stack_floor: bool = sys.platform == "linux", has_float_flags: bool = True) -> str:
     """Return the text of the functions.
 
-    Without a stack floor, calls into Python may exhaust the caller's stack. With `has_float_flags`, calls into Python
+    Without a stack floor, calls into Python may exhaust the caller's stack. If `has_float_flags`, calls into Python
     keep the flags of floating-point errors, which NumPy's functions would clear.
     """
     functions = read(

@@ -18,5 +18,3 @@ class BatchableTypeSpec(TypeSpec):
     """Base of specs whose values can be rows of a batch: a subclass defines `_batch` and `_unbatch`."""
 
     __slots__ = ()
-
-
