@@ -94,13 +94,14 @@ class NativeGraph:
         results = self._run(*arguments)
         if results is NotImplemented:  # The type or the memory layout of an argument differs from the expected one.
             try:
-                results = self._run(*(convert(a) for convert, a in zip(self._conversions, arguments, strict=True)))
+                pairs = zip(self._conversions, arguments, strict=True)
+                results = self._run(*(convert(argument) for convert, argument in pairs))
             except _UnconvertibleArgument:
                 results = NotImplemented
         if results is NotImplemented:
             if self._interpreted is None:
                 self._interpreted = interpreter.compile_graph(self._graph)
-            return self._interpreted([a.copy() if isinstance(a, np.ndarray) else a for a in arguments])
+            return self._interpreted([item.copy() if isinstance(item, np.ndarray) else item for item in arguments])
         return list(results)
 
 
@@ -164,7 +165,8 @@ def _argument_conversion(value: Value) -> Any:
 
     def convert(argument: Any) -> Any:
         array = np.asarray(argument)
-        shape_fits = all(a == b or isinstance(b, Size) for a, b in zip(array.shape, shape, strict=False))
+        sizes_and_expected = zip(array.shape, shape, strict=False)
+        shape_fits = all(isinstance(expected, Size) or size == expected for size, expected in sizes_and_expected)
         if array.ndim != rank or not shape_fits or array.dtype != dtype:
             raise _UnconvertibleArgument
         return np.array(array, dtype, order="C")

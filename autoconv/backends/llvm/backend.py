@@ -44,7 +44,7 @@ class NativeCodeForAnySize:
 
 
 class NativeBackend:
-    """Compiles graphs to machine code by LLVM."""
+    """The backend that compiles graphs to machine code by LLVM."""
 
     name = "llvm"
     symbolic_code = NativeCodeForAnySize()

@@ -45,8 +45,8 @@ def describe(graph: Graph) -> list[str]:
 def kernels(graph: Graph, all_kernels: bool = True) -> list[str]:
     """Return the names of the ops of a graph that would run by their kernels.
 
-    Without `all_kernels`, two kinds are left out: ops whose kernels are library routines that native code would call as
-    well, and ops that end the run.
+    If `all_kernels` is false, two kinds are left out: ops whose kernels are library routines that native code would
+    call as well, and ops that end the run.
     """
     legalized_graph = legalize_graph(graph)
     native_stacks = stack_versions(legalized_graph)

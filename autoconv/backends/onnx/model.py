@@ -44,7 +44,8 @@ def to_onnx(
             arguments.append(writer.array(np.asarray(constants_by_position[i], type_.dtype.numpy), type_.dtype))
             continue
         name = names[len(inputs)] if len(inputs) < len(names) else value.name
-        term = Term(writer, name, type_.dtype, tuple(s if isinstance(s, int) else None for s in type_.shape or ()))
+        static_shape = tuple(size if isinstance(size, int) else None for size in type_.shape or ())
+        term = Term(writer, name, type_.dtype, static_shape)
         arguments.append(term)
         inputs.append((term, type_.shape))
     lowered = Lowering(writer).lower_graph(graph, arguments)
@@ -104,7 +105,7 @@ def _element_type(dtype: DType) -> int:
 
 def _value_info(name: str, dtype: DType, shape: Sequence[Any] | None) -> Any:
     """Return ONNX's declaration of an array; a size is a number, None, or a symbol, which ONNX names by its text."""
-    sizes = None if shape is None else [s if isinstance(s, int) else None if s is None else str(s) for s in shape]
+    sizes = None if shape is None else [size if isinstance(size, int | None) else str(size) for size in shape]
     return _import_package("onnx.helper").make_tensor_value_info(name, _element_type(dtype), sizes)
 
 

@@ -44,7 +44,7 @@ CAST_DTYPES = (int8, int16, uint8, uint16, uint32, uint64)  # ONNX Runtime lacks
 
 
 class NodeWriter(Control):
-    """Collect the nodes of a graph. A size that is open is a scalar term of int64."""
+    """A writer that collects the nodes of a graph. A size that is open is a scalar term of int64."""
 
     runtime = "ONNX"
     checks_positions = True

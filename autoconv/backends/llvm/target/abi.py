@@ -220,7 +220,7 @@ def _check_layout() -> None:
     _check_list()
     _check_scalars()
     number = complex(1.25, -2.5)
-    parts = [ctypes.c_double.from_address(id(number) + at).value for at in (REAL_PART, IMAGINARY_PART)]
+    parts = [ctypes.c_double.from_address(id(number) + offset).value for offset in (REAL_PART, IMAGINARY_PART)]
     if parts != [number.real, number.imag]:
         raise UnknownLayout("a complex number of this Python does not lie in memory as native code expects")
     new_array = ctypes.PYFUNCTYPE(
