@@ -17,7 +17,7 @@ _BEFORE_FIRST, _AFTER_LAST = -(2**63) + 1, 2**63 - 1
 
 
 class ShapeWriter(ElementWriter):
-    """Write the operations that compute sizes and move elements."""
+    """A writer of the operations that compute sizes and move elements."""
 
     def size(self, x: Term, axis: int) -> Any:
         if isinstance(x.shape[axis], int):
@@ -93,7 +93,7 @@ class ShapeWriter(ElementWriter):
     def transpose(self, x: Term, order: Sequence[int]) -> Term:
         if list(order) == list(range(x.rank)):
             return x
-        return self.emit("Transpose", [x], x.dtype, tuple(x.shape[a] for a in order), perm=list(order))
+        return self.emit("Transpose", [x], x.dtype, tuple(x.shape[axis] for axis in order), perm=list(order))
 
     def reverse(self, x: Term, axes: Sequence[int]) -> Term:
         for axis in axes:
@@ -102,7 +102,7 @@ class ShapeWriter(ElementWriter):
 
     def _slice(self, x: Term, axis: int, start: Term, stop: Term, step: int, size: Any) -> Term:
         """Take a slice with bounds that are vectors of size 1; `size` is that of the result along the axis."""
-        shape = tuple(size if a == axis else s for a, s in enumerate(x.shape))
+        shape = (*x.shape[:axis], size, *x.shape[axis + 1 :])
         return self.emit("Slice", [x, start, stop, self.integers([axis]), self.integers([step])], x.dtype, shape)
 
     def static_slice(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
@@ -155,8 +155,9 @@ class ShapeWriter(ElementWriter):
         else:
             zero, one = self.constant(0, int64), self.constant(1, int64)
             row = self.cast(self.emit("Range", [zero, self.cast(count, int64), one], int64, (None,)), dtype)
-        row_shape = [shape[a] if a == axis else 1 for a in range(len(shape))]
-        along_axis = self.reshape(row, row_shape, [sizes[a] if a == axis else 1 for a in range(len(shape))])
+        row_shape, row_sizes = [1] * len(shape), [1] * len(shape)
+        row_shape[axis], row_sizes[axis] = shape[axis], count
+        along_axis = self.reshape(row, row_shape, row_sizes)
         return self.expand(along_axis, shape, sizes)
 
 

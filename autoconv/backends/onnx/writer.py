@@ -16,7 +16,7 @@ _REDUCTIONS = {"add": "ReduceSum", "multiply": "ReduceProd", "maximum": "ReduceM
 
 
 class Writer(ShapeWriter):
-    """Write the nodes of a graph. The error word n > 0 means that the node at `locations[n - 1]` failed first."""
+    """A writer of the nodes of a graph. The error word n > 0 means that the node at `locations[n - 1]` failed first."""
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
         shape = (*indices.shape[:-1], *x.shape[indices.shape[-1] :])
@@ -50,7 +50,7 @@ class Writer(ShapeWriter):
             position = self.iota(shape, axis, int64, [sizes[axis] if a == axis else 1 for a in range(indexed_rank)])
             index_columns.append(position + self._clamp_start(starts[axis], self.sizes(x)[axis], sizes[axis]))
         full_columns = self.broadcast(*index_columns)
-        indices = [self.reshape(c, (*c.shape, 1), [*self.sizes(c), 1]) for c in full_columns]
+        indices = [self.reshape(column, (*column.shape, 1), [*self.sizes(column), 1]) for column in full_columns]
         return self.scatter_nd(x, self.concatenate(indices, indexed_rank), update, None)
 
     def _clamp_start(self, start: Term, full_size: Any, size: Any) -> Term:
@@ -58,7 +58,7 @@ class Writer(ShapeWriter):
         start = self.cast(start, int64)
         if start.constant_value is not None:
             return start
-        full_size, size = (self.cast(n, int64) if isinstance(n, Term) else n for n in (full_size, size))
+        full_size, size = (self.cast(x, int64) if isinstance(x, Term) else x for x in (full_size, size))
         last_start = full_size - size
         if isinstance(last_start, int):
             last_start = self.constant(last_start, int64)
@@ -92,7 +92,7 @@ class Writer(ShapeWriter):
     def _integer_sum(self, x: Term, axes: Sequence[int]) -> Term:
         """Sum by a product with ones: the runtime sums integers in float64, and saturates."""
         sizes = self.sizes(x)
-        ones = self.expand(self.constant(1, x.dtype), [x.shape[a] for a in axes], [sizes[a] for a in axes])
+        ones = self.expand(self.constant(1, x.dtype), [x.shape[axis] for axis in axes], [sizes[axis] for axis in axes])
         return self.dot(x, ones, (), (), tuple(axes), tuple(range(len(axes))))
 
     def _integer_product(self, x: Term, axes: Sequence[int]) -> Term:
@@ -158,16 +158,16 @@ class Writer(ShapeWriter):
         if x.dtype in (*CAST_DTYPES, bool_):
             result = self.dot(self.emit_cast(x, int64), self.emit_cast(y, int64), x_batch, y_batch, x_axes, y_axes)
             return self.cast(result, x.dtype)
-        x_other_axes = [a for a in range(x.rank) if a not in (*x_batch, *x_axes)]
-        y_other_axes = [a for a in range(y.rank) if a not in (*y_batch, *y_axes)]
+        x_other_axes = [axis for axis in range(x.rank) if axis not in (*x_batch, *x_axes)]
+        y_other_axes = [axis for axis in range(y.rank) if axis not in (*y_batch, *y_axes)]
         x_matrices = self._as_matrices(x, x_batch, x_other_axes, x_axes)
         y_matrices = self._as_matrices(y, y_batch, y_axes, y_other_axes)
-        shape = [x.shape[a] for a in (*x_batch, *x_other_axes)] + [y.shape[a] for a in y_other_axes]
+        shape = [x.shape[axis] for axis in (*x_batch, *x_other_axes)] + [y.shape[axis] for axis in y_other_axes]
         product = self.emit("MatMul", [x_matrices, y_matrices], x.dtype, (*x_matrices.shape[:-1], y_matrices.shape[-1]))
         if product.shape == tuple(shape):
             return product
         x_sizes, y_sizes = self.sizes(x), self.sizes(y)
-        sizes = [x_sizes[a] for a in (*x_batch, *x_other_axes)] + [y_sizes[a] for a in y_other_axes]
+        sizes = [x_sizes[axis] for axis in (*x_batch, *x_other_axes)] + [y_sizes[axis] for axis in y_other_axes]
         return self.reshape(product, shape, sizes)
 
     def _as_matrices(
@@ -178,14 +178,14 @@ class Writer(ShapeWriter):
         if len(row_axes) == 1 and len(column_axes) == 1:
             return transposed_x
         sizes = self.sizes(x)
-        stack_shape: list[Any] = [x.shape[a] for a in batch_axes]
-        stack_sizes: list[Any] = [sizes[a] for a in batch_axes]
+        stack_shape: list[Any] = [x.shape[axis] for axis in batch_axes]
+        stack_sizes: list[Any] = [sizes[axis] for axis in batch_axes]
         for axes in (row_axes, column_axes):
-            static_sizes = [x.shape[a] for a in axes]
+            static_sizes = [x.shape[axis] for axis in axes]
             stack_shape.append(math.prod(static_sizes) if all(isinstance(size, int) for size in static_sizes) else None)
             total: Any = 1
-            for a in axes:
-                total = total * sizes[a]
+            for axis in axes:
+                total = total * sizes[axis]
             stack_sizes.append(total)
         return self.reshape(transposed_x, stack_shape, stack_sizes)
 
@@ -242,7 +242,7 @@ class Writer(ShapeWriter):
                 condition = test(list(next_state), self.error_word_or_zero(self.error_word))
                 condition = condition & self.error_word_or_zero(self.error_word).same(0)
                 next_word = self.error_word_or_zero(self.error_word)
-            joined_shapes = [_common_sizes([a, b.shape]) for a, b in zip(shapes, next_state, strict=True)]
+            joined_shapes = [_common_sizes([shape, x.shape]) for shape, x in zip(shapes, next_state, strict=True)]
             if joined_shapes == shapes:
                 break
             shapes = joined_shapes

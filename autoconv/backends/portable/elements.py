@@ -86,7 +86,7 @@ class Elementwise(Arrays):
 
     def bits(self, name: str, x: Any, y: Any) -> Term:
         number = _fold_integers(_CONDITION_FOLDS.get(name), x, y)
-        if number is not None and all(isinstance(z, Term) and z.dtype.is_bool for z in (x, y)):
+        if number is not None and all(isinstance(operand, Term) and operand.dtype.is_bool for operand in (x, y)):
             return self._constant_condition(number)
         names = {"shl": "shift_left", "ashr": "shift_right_arithmetic", "lshr": "shift_right_logical"}
         return self.emit_binary(names.get(name, name), *self._broadcast_together(x, y))
@@ -222,7 +222,7 @@ class Elementwise(Arrays):
 
 def _fold_integers(compute: Callable[[int, int], int] | None, x: Any, y: Any) -> int | None:
     """Return the result for two integer constants; None for other operands, and for an operation without a fold."""
-    first, second = (z.constant_value if isinstance(z, Term) else z for z in (x, y))
+    first, second = (operand.constant_value if isinstance(operand, Term) else operand for operand in (x, y))
     if compute is None or not isinstance(first, int) or not isinstance(second, int):
         return None
     return compute(first, second)

@@ -45,14 +45,14 @@ class Lowered:
 
 
 class Lowering(Memory):
-    """Lower the nodes of a graph and its regions; the writer `w` emits the operations."""
+    """The lowering of the nodes of a graph and its regions; the writer `w` emits the operations."""
 
     # ---- whole graphs
 
     def lower_graph(self, graph: Graph, arguments: Sequence[Term], in_place: bool = False) -> Lowered:
         """Write a graph for these arguments, and return its results; a variable's or array's argument is its contents.
 
-        With `in_place`, results that share memory are described by `Lowered.views`, if possible.
+        If `in_place`, results that share memory are described by `Lowered.views` where possible.
         """
         graph = promote_cells(graph, is_exported=True)
         self.w.argument_sizes = _symbols_of(graph, arguments)
@@ -82,7 +82,7 @@ class Lowering(Memory):
         return Lowered(results, written, shares_memory, [item if isinstance(item, View) else None for item in outputs])
 
     def _result(self, item: Item, in_place: bool = False) -> Term:
-        """Return the term of a result; with `in_place`, that of a choice is its tag."""
+        """Return the term of a result; if `in_place`, that of a choice is its tag."""
         if in_place and isinstance(item, View) and isinstance(item.cell, Choice):
             return item.cell.tag
         (result,) = self.without_ranges([self.load(item) if isinstance(item, View) else item])

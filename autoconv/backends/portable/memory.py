@@ -104,7 +104,8 @@ class Memory:
         size = source_type.dtype.size
         positions = np.full(shape, node.attributes["offset"] // size, np.int64)
         for axis, (count, stride) in enumerate(zip(shape, node.attributes["strides"], strict=True)):
-            axis_shape = [-1 if a == axis else 1 for a in range(len(shape))]
+            axis_shape = [1] * len(shape)
+            axis_shape[axis] = -1
             positions += (np.arange(count) * (stride // size)).reshape(axis_shape)
         return self.w.reshape(self.w.take(self.w.flatten(term), 0, positions.reshape(-1)), shape)
 

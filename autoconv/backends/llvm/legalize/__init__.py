@@ -1,0 +1,1 @@
+"""Passes that rewrite a graph into nodes that have lowerings."""

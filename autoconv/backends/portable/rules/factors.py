@@ -98,7 +98,9 @@ def _eliminate_column(w: Control, state: list[Term], word: Term) -> list[Term]:
     magnitudes = w.select(positions >= step, w.emit_unary("abs", column), -1.0)
     pivot_position = insert_axis(w, w.extreme_position(magnitudes, rank - 2, True, int64), rank - 2)
     wide_pivot_position = insert_axis(w, pivot_position, rank - 1)  # [..., 1, 1]
-    x, permutation = (_exchange_rows(w, m, row_numbers, step, wide_pivot_position) for m in (x, permutation))
+    x, permutation = (
+        _exchange_rows(w, matrix, row_numbers, step, wide_pivot_position) for matrix in (x, permutation)
+    )
     is_exchanged = w.reshape(w.compare("ne", pivot_position, step), sign.shape)
     sign = w.select(is_exchanged, -sign, sign)
     pivot_row_values = w.reduce(w.select(row_numbers.same(step), x, 0), (rank - 2,), "add", 0)

@@ -1,0 +1,1 @@
+"""Lowerings of lists: stacks that only grow and shrink at their end, and typed lists of numbers."""

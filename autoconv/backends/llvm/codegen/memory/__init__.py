@@ -1,0 +1,1 @@
+"""Lowerings of mutable arrays in memory: views, loads, stores, and statements that compute into them."""

@@ -1,0 +1,1 @@
+"""Lowerings of sorts, searches in sorted rows, and selections of order statistics."""
