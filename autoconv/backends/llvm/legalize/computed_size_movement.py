@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoconv.backends.llvm.analysis.classify import COMPUTED_SIZE_OPS, lowering_class
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
 from autoconv.backends.llvm.legalize.computed_size_rules import rule
 from autoconv.backends.llvm.legalize.computed_sizes import NamedSizes, shape_of
 from autoconv.graph.dimensions import plus, times
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Node, Value, copy_node
 from autoconv.graph.types import Dimension
-
-COMPUTED_SIZE_OPS.add("numpy_bincount")  # the elements determine the size of its result
+from autoconv.ops.index_spec import Gather
 
 
 def _add_if_native(sizes: NamedSizes, node: Node, inputs: list[Value], shape: Sequence[Dimension]) -> Value | None:
@@ -24,6 +23,16 @@ def _add_if_native(sizes: NamedSizes, node: Node, inputs: list[Value], shape: Se
     assert result.node is not None
     if lowering_class(result.node) != "kernel":
         return result
+    sizes.copy.nodes.pop()
+    return None
+
+
+def _add_data_sized(sizes: NamedSizes, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Append a copy of the node, whose operands determine the size of its result; None if its kernel would run."""
+    result = copy_node(sizes.copy, node, inputs).results[0]
+    assert result.node is not None
+    if lowering_class(result.node) != "kernel":
+        return sizes.name_sizes(result)
     sizes.copy.nodes.pop()
     return None
 
@@ -54,9 +63,13 @@ def _tile(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 @rule("repeat")
 def _repeat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     count, shape = node.attributes.get("repeats"), list(shape_of(inputs[0]))
-    if not isinstance(count, int) or len(inputs) > 1 or not is_dense(inputs[0].type):
-        return None
     axis = node.attributes["axis"] % len(shape)
+    if len(inputs) > 1:
+        has_counts = all(is_dense(value.type) for value in inputs) and shape_of(inputs[1]) != (1,)
+        operands = sizes.unify_sizes(node, inputs, [axis, 0]) if has_counts else None
+        return operands and _add_data_sized(sizes, node, operands)  # type: ignore[return-value]
+    if not isinstance(count, int) or not is_dense(inputs[0].type):
+        return None
     shape[axis] = times(shape[axis], count)
     return _add_if_native(sizes, node, inputs, shape)
 
@@ -86,6 +99,44 @@ def _sum_segments(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value |
     if shape_of(data)[:rank] != shape_of(segments):
         return None
     return _add_if_native(sizes, node, inputs, (count, *shape_of(data)[rank:]))
+
+
+@rule("broadcast_to_shape_of")
+def _broadcast_to_shape_of(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    x, like = inputs
+    if not _are_numbers_or_dense(inputs) or (is_dense(x.type) and shape_of(x) != shape_of(like)):
+        return None
+    return x if is_dense(x.type) else _add_if_native(sizes, node, inputs, shape_of(like))
+
+
+@rule("numpy_bincount")
+def _count_numbers(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    vectors = [inputs[0], *inputs[2:]]
+    if not all(is_dense(value.type) for value in vectors):
+        return None
+    operands = sizes.unify_sizes(node, vectors, [0] * len(vectors), inputs)
+    return operands and _add_data_sized(sizes, node, [operands[0], inputs[1], *operands[1:]])  # type: ignore[return-value]
+
+
+@rule("add_at_item")
+def _add_at_items(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Add to the rows that a vector of positions names; a size of the updates other than 1 is that of the vector."""
+    x, value = inputs[:2]
+    value_shape = shape_of(value)
+    is_vector_of_rows = node.attributes["spec"] == (Gather(),) and all(map(is_dense, (x.type, inputs[2].type)))
+    if not is_vector_of_rows or not _are_numbers_or_dense(inputs) or len(value_shape) > len(shape_of(x)):
+        kernel_call = copy_node(sizes.copy, node, list(map(sizes.forget_sizes, inputs)))
+        return sizes.name_sizes(kernel_call.results[0])
+    (positions,) = inputs[2:]
+    if len(shape_of(positions)) == 1 and len(value_shape) == len(shape_of(x)) and isinstance(value_shape[0], int):
+        operands = sizes.unify_sizes(node, [value, positions], [0, 0], inputs) if value_shape[0] != 1 else None
+        inputs = [x, *operands] if operands else inputs
+    return _add_if_native(sizes, node, inputs, shape_of(x))
+
+
+@rule(*(f"tensor_scatter_nd_{name}" for name in ("add", "sub", "min", "max", "update")))
+def _scatter_elements(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    return _add_if_native(sizes, node, inputs, shape_of(inputs[0])) if _are_numbers_or_dense(inputs) else None
 
 
 @rule("numpy_clip")

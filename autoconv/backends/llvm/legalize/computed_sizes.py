@@ -319,10 +319,12 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             self.symbols_by_key[key] = self.add_with_shape(node, operands, shape)
         return self.symbols_by_key[key]  # type: ignore[no-any-return]
 
-    def unify_sizes(self, node: Node, inputs: Sequence[Value], axes: Sequence[int]) -> list[Value] | None:
+    def unify_sizes(
+        self, node: Node, inputs: Sequence[Value], axes: Sequence[int], kernel_inputs: Sequence[Value] = ()
+    ) -> list[Value] | None:
         """Return the operands with one symbol for their sizes along these axes, which have to be equal.
 
-        None where two given sizes differ.
+        None where two given sizes differ. `kernel_inputs` are all operands of the node, if `inputs` are not.
         """
         sizes = tuple(dict.fromkeys(shape_of(value)[axis] for value, axis in zip(inputs, axes, strict=True)))
         if len(sizes) == 1:
@@ -334,7 +336,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         def define(symbols: tuple[ComputedSize, ...]) -> None:
             members = tuple((size, None) for size in sizes)
             attributes = {"groups": ((symbols[0], members),), "defines": symbols, "is_exact": True, "reads": sizes}
-            self.add(COMMON_SIZES, inputs, {**_op_and_options(node), **attributes})
+            self.add(COMMON_SIZES, kernel_inputs or inputs, {**_op_and_options(node), **attributes})
 
         (common_size,) = self.symbols_of(("equal", sizes), define)
         result = []

@@ -26,23 +26,23 @@ from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.graph.graph import Node
 
 
-def _has_known_shape(node: Node) -> bool:
+def has_known_shape(node: Node) -> bool:
     """Return whether the node has one operand, a dense array of known shape, so that all counts are constants."""
     return len(node.inputs) == 1 and is_array(node.inputs[0].type)
 
 
-def _has_dense_shape(node: Node) -> bool:
+def has_dense_shape(node: Node) -> bool:
     return len(node.inputs) == 1 and has_only_dense(node)
 
 
 def _keeps_dtype(node: Node) -> bool:
     """Return whether the operand and the result are arrays of known shapes and of the same dtype."""
-    return _has_known_shape(node) and is_array(node.results[0].type) and node.results[0].dtype is node.inputs[0].dtype
+    return has_known_shape(node) and is_array(node.results[0].type) and node.results[0].dtype is node.inputs[0].dtype
 
 
 def _keeps_type(node: Node) -> bool:
     """Return whether the operand and the result are dense arrays of the same type."""
-    return _has_dense_shape(node) and node.results[0].type == node.inputs[0].type
+    return has_dense_shape(node) and node.results[0].type == node.inputs[0].type
 
 
 @native_lowering("numpy_copy", fits=_keeps_dtype, fits_open=_keeps_type)
@@ -57,7 +57,7 @@ def write_copy(region: LoweringContext, node: Node) -> None:
     region.out.copy(region.data(result), region.data(x), size)
 
 
-@native_lowering("tile", fits=_has_known_shape, fits_open=_has_dense_shape)
+@native_lowering("tile", fits=has_known_shape, fits_open=has_dense_shape)
 def write_tile(region: LoweringContext, node: Node) -> None:
     counts, shape = node.attributes["multiples"], sizes(node.inputs[0].type)
     routine = _copy_routine(region)
@@ -66,7 +66,6 @@ def write_tile(region: LoweringContext, node: Node) -> None:
     _write_strided_copy(region, node, routine, dimensions)
 
 
-@native_lowering("repeat", fits=_has_known_shape, fits_open=_has_dense_shape)
 def write_repeat(region: LoweringContext, node: Node) -> None:
     shape = sizes(node.inputs[0].type)
     axis = node.attributes["axis"] % len(shape)
@@ -128,7 +127,7 @@ def _collapse_loops(dimensions: Sequence[tuple[Position, Position]]) -> list[tup
 
 
 def _is_native_mirrored_pad(node: Node) -> bool:
-    has_constant_paddings = _has_dense_shape(node) and node.attributes["paddings"] is not None
+    has_constant_paddings = has_dense_shape(node) and node.attributes["paddings"] is not None
     return has_constant_paddings and 0 not in sizes(node.results[0].type)
 
 
