@@ -16,6 +16,8 @@ AutoconvError
     │   ├── AssertionFailedError  (also an AssertionError)
     │   ├── GraphOnlyError        NumPy's error is not known: `compile` repeats the call as plain Python
     │   └── DtypeError            (also a TypeError) an op does not take an operand's dtype; TypeError in a generator
+    │       ├── UnconvertibleError     a value of Python does not take the dtype of the tensor that it meets
+    │       └── TensorConversionError  a tensor has another dtype than requested
     ├── OutOfRangeError           the end of a sequence
     │   └── EndOfSequenceError    (also a StopIteration) an iterator over a dataset has no more elements
     ├── UnavailableError          a process of a cluster cannot be reached or was lost
@@ -192,6 +194,17 @@ class DtypeError(InvalidArgumentError, TypeError):
     """An op does not take the dtype of an operand, or a value has another dtype than expected."""
 
 
+class UnconvertibleError(DtypeError):
+    """A value of Python does not take a dtype: TensorFlow's TypeError, or InvalidArgumentError if its op finds it."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class TensorConversionError(DtypeError):
+    """A tensor has another dtype than requested: TensorFlow's ValueError, or InvalidArgumentError by its op."""
+
+
 class IndexOutOfRangeError(InvalidArgumentError, IndexError):
     """An index is outside of its dimension."""
 
@@ -321,6 +334,7 @@ def _adopt_tensorflow_names() -> None:
         for subclass in base.__subclasses__():
             subclass.__name__ = base.__name__
     ListReadError.__name__ = OutOfRangeError.__name__
+    UnconvertibleError.__name__, TensorConversionError.__name__ = "TypeError", "ValueError"
 
 
 _adopt_tensorflow_names()

@@ -30,6 +30,8 @@ def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = Fa
     array([0., 1.], dtype=float32)
     """
     x, out_dtype = convert_to_tensor(image), as_dtype(dtype)
+    if not all(one.is_floating or one.is_integer for one in (x.dtype, out_dtype)):
+        raise AttributeError("image dtype must be either floating point or integer")
     if x.dtype is out_dtype:
         return x
     convert = saturate_cast if saturate else cast

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.api import image as images
 from autoconv.api.nn.convolution import depthwise_conv2d
 from autoconv.api.nn.pooling import avg_pool
-from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.reductions import reduce_mean
 from autoconv.api.tensors.shaping import concat, pad, reshape, shape
@@ -21,9 +21,11 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-# The weights of red, green and blue (rows) in the three channels of YUV and YIQ (columns).
+# The weights of red, green and blue (rows) in the three channels of YUV and YIQ (columns), and TensorFlow's inverses.
 _YUV = ((0.299, -0.14714119, 0.61497538), (0.587, -0.28886916, -0.51496512), (0.114, 0.43601035, -0.10001026))
 _YIQ = ((0.299, 0.59590059, 0.2115), (0.587, -0.27455667, -0.52273617), (0.114, -0.32134392, 0.31119955))
+_YUV_INVERSE = ((1, 1, 1), (0, -0.394642334, 2.03206185), (1.13988303, -0.58062185, 0))
+_YIQ_INVERSE = ((1, 1, 1), (0.95598634, -0.27201283, -1.10674021), (0.6208248, -0.64720424, 1.70423049))
 
 
 def rgb_to_yuv(images: TensorLike) -> Tensor:
@@ -41,7 +43,7 @@ def yuv_to_rgb(images: TensorLike) -> Tensor:
     >>> autoconv.image.yuv_to_rgb([[[1.0, 0.0, 0.0]]]).numpy().ravel().round(3)
     array([1., 1., 1.], dtype=float32)
     """
-    return _mix_channels(images, np.linalg.inv(_YUV))
+    return _mix_channels(images, _YUV_INVERSE)
 
 
 def rgb_to_yiq(images: TensorLike) -> Tensor:
@@ -59,7 +61,7 @@ def yiq_to_rgb(images: TensorLike) -> Tensor:
     >>> autoconv.image.yiq_to_rgb([[[1.0, 0.0, 0.0]]]).numpy().ravel().round(3)
     array([1., 1., 1.], dtype=float32)
     """
-    return _mix_channels(images, np.linalg.inv(_YIQ))
+    return _mix_channels(images, _YIQ_INVERSE)
 
 
 def adjust_gamma(image: TensorLike, gamma: float = 1, gain: float = 1) -> Tensor:
@@ -207,6 +209,6 @@ def _halve(image: Any) -> Any:
 
 def _mix_channels(images: TensorLike, weights: Any) -> Tensor:
     """Return images whose channels are weighted sums of the old ones; `weights` is [old, new]."""
-    check_dtype("tensordot", FLOATING, images)
+    check_dtype("tensordot", FLOATING | COMPLEX, images)
     x = convert_to_tensor(images)
-    return apply("matmul", x, np.asarray(weights, x.dtype.numpy))
+    return apply("tensordot", x, np.asarray(weights, x.dtype.numpy), axes=((-1,), (0,)))

@@ -15,9 +15,10 @@ from autoconv.api.nn import layers
 from autoconv.api.ragged import construction, conversion, indexing, joining, partitions
 from autoconv.api.ragged.broadcasting import elementwise, select
 from autoconv.api.ragged.dynamic_shape import DynamicRaggedShape
+from autoconv.api.ragged.partitions import require_same_rows
 from autoconv.api.ragged.products import ragged_matmul
 from autoconv.api.ragged.reductions import REDUCTIONS, ragged_cumsum, ragged_reduce, ragged_softmax, reduce_segments
-from autoconv.api.ragged.rows import gather_rows, value_coordinates
+from autoconv.api.ragged.rows import as_ragged, gather_rows, value_coordinates
 from autoconv.api.ragged.tensor import OPERATORS, RaggedLike, RaggedTensor
 from autoconv.api.random.dropout import dropout
 from autoconv.api.sparse.conversion import to_dense
@@ -305,14 +306,19 @@ def _segments(
     function: Callable[..., Any], data: Any, segment_ids: TensorLike, num_segments: IntLike, name: str | None = None
 ) -> Any:
     if isinstance(segment_ids, RaggedTensor):
-        partitions.require_same_rows(data, segment_ids)
+        require_same_rows(data, segment_ids)
         return function(data.flat_values, segment_ids.flat_values, num_segments)
     return reduce_segments(function, data, convert_to_tensor(segment_ids), num_segments)
 
 
 @handles(dynamic_partition, composite=RaggedTensor)
-def _dynamic_partition(data: RaggedLike, partitions: Any, num_partitions: int, name: str | None = None) -> list[Any]:
+def _dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Any]:
+    if isinstance(partitions, RaggedTensor):
+        require_same_rows(data, partitions)
+        return dynamic_partition(data.flat_values, cast(partitions.flat_values, int32), num_partitions)
     partition_ids = convert_to_tensor(partitions)
+    if (partition_ids.shape.rank or 0) > 1:
+        return _dynamic_partition(data, as_ragged(partition_ids, data.ragged_rank), num_partitions)
     return [gather_rows(data, true_rows(apply("equal", partition_ids, number))) for number in range(num_partitions)]
 
 

@@ -189,7 +189,7 @@ def as_dtype(value: object) -> DType:
         return result
     if value is None:
         raise TypeError("Cannot convert None to a dtype.")
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+    if isinstance(value, (int, float, np.integer)) and not isinstance(value, bool):
         dtype_of_number = next((dtype for dtype in DTYPES.values() if dtype.enum == value), None)
         if dtype_of_number is not None:
             return dtype_of_number

@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import DType, as_dtype, bool_, float32, int32, string
 from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 _FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
@@ -148,6 +148,8 @@ def _encode(
     image: TensorLike, file_format: str, level: int, progressive: bool = False, halves_chroma: bool = True
 ) -> Tensor:
     """Check the dtype and return the bytes that `EncodeImage` writes."""
+    if file_format == "JPEG" and as_tensor(image) is None:
+        image = np.asarray(image).astype(np.uint8)
     picture = convert_to_tensor(image)
     allowed_dtypes = (uint8, uint16) if file_format == "PNG" else (uint8,)
     if picture.dtype not in allowed_dtypes:
@@ -244,7 +246,8 @@ class EncodeImage:
             image.save(file, "PNG", **({} if self.level < 0 else {"compress_level": self.level}))
         else:
             subsampling = 2 if self.halves_chroma and channels == 3 else 0
-            image.save(file, "JPEG", quality=self.level, progressive=self.progressive, subsampling=subsampling)
+            image.save(file, "JPEG", quality=self.level, dpi=(300, 300),
+                       progressive=self.progressive, subsampling=subsampling)
         return file.getvalue()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, check_dtype
 from autoconv.api.tensors.reductions import reduce_prod
 from autoconv.api.tensors.shaping import concat, reshape, shape
+from autoconv.errors import InvalidArgumentError
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -33,8 +34,10 @@ def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     check_dtype("tensor_diag_part", FLOATING | COMPLEX | LARGE_INTEGERS, input)
     tensor = convert_to_tensor(input)
     rank = tensor.shape.rank
-    if rank is None or rank % 2 or not rank:
-        raise ValueError(f"tensor_diag_part takes a tensor of even rank, found the shape {tensor.shape}")
+    if rank == 0:
+        return tensor
+    if rank is None or rank % 2:
+        raise InvalidArgumentError(f"tensor_diag_part takes a tensor of even rank, found the shape {tensor.shape}")
     half_shape = shape(tensor)[: rank // 2]
     side = reduce_prod(half_shape)
     return reshape(apply("diag_part", reshape(tensor, [side, side]), offset=0, name=name), half_shape)

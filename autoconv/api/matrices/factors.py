@@ -89,5 +89,5 @@ def normalize(
     (array([0.6, 0.8], dtype=float32), array([5.], dtype=float32))
     """
     x: Any = convert_to_tensor(tensor)
-    length: Any = norm(x, ord, axis, keepdims=True)
-    return x / cast(length, x.dtype), length
+    length = cast(norm(x, ord, axis, keepdims=True), x.dtype)
+    return x / length, length

@@ -13,7 +13,7 @@ from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.shaping import expand_dims, reshape, shape, transpose
 from autoconv.graph.attribute_text import attribute_class
-from autoconv.graph.dtypes import float64, int32
+from autoconv.graph.dtypes import float32, float64, int32
 from autoconv.runtime.annotations import IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -31,7 +31,7 @@ def isotonic_regression(
     """
     x = convert_to_tensor(inputs)
     if not x.dtype.is_floating:
-        x = cast(x, float64)
+        x = cast(x, float32 if x.dtype.size == 1 else float64)
     rank, target_axis = len(x.shape), static_int(axis, "axis")
     order = [i for i in range(rank) if i != target_axis % rank] + [target_axis % rank]
     inverse_order = [order.index(i) for i in range(rank)]

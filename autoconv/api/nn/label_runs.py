@@ -46,7 +46,7 @@ def collapse_repeated(
     return scatter_nd(stack([row_numbers, columns], 1), values, out_shape), cast(counts, given_lengths.dtype)
 
 
-def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> list[Tensor]:
     """The distinct labels of each row [batch, time], padded with zeros, and for each label its index among these.
 
     >>> found, places = autoconv.nn.ctc_unique_labels([[3, 4, 3]])
@@ -58,10 +58,10 @@ def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tens
     if row_count is None:
         raise ValueError("ctc_unique_labels takes labels of a known batch")
     distinct_rows, indices = [], []
-    width = shape(tensor)[1]
+    width = shape(tensor)[1] if row_count else 0
     for i in range(row_count):
         distinct_labels = unique(get_item(tensor, i))
         missing_count = width - shape(distinct_labels.y)[0]
         distinct_rows.append(concat([cast(distinct_labels.y, int64), zeros(reshape(missing_count, [1]), int64)], 0))
         indices.append(distinct_labels.idx)
-    return stack(distinct_rows), stack(indices)
+    return [stack(distinct_rows), stack(indices)] if indices else [zeros([0], int64), zeros([0], int32)]

@@ -7,7 +7,9 @@ from typing import Any
 
 from autoconv.api.tensors.accepted_dtypes import FLOATING, INDICES, LARGE_INTEGERS, NUMERIC, check_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.api.tensors.arithmetic import squared_difference
 from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
 from autoconv.api.tensors.norms import l2_normalize
 from autoconv.api.tensors.sorting import in_top_k, top_k
@@ -162,14 +164,17 @@ def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorL
 def softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, axis: AxisLike = -1, name: str | None = None
 ) -> Tensor:
-    """The cross-entropy loss of labels that are distributions over `axis`, of the shape and dtype of the logits.
+    """The cross-entropy loss of labels that are distributions over `axis`, of the shape of the logits.
 
     >>> autoconv.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[2.0, 0.0]]).numpy().round(3)
     array([0.127], dtype=float32)
     """
-    class_axis = static_int(axis, "axis")
-    weighted_terms = apply("multiply", labels, apply("log_softmax", logits, axis=class_axis))
-    return apply("negative", apply("reduce_sum", weighted_terms, axis=(class_axis,), keepdims=False), name=name)
+    class_axis, x = static_int(axis, "axis"), convert_to_tensor(logits)
+    precise_logits = cast(x, float32) if x.dtype.size == 2 else x
+    weights = cast(labels, precise_logits.dtype)
+    weighted_terms = apply("multiply", weights, apply("log_softmax", precise_logits, axis=class_axis))
+    loss = apply("negative", apply("reduce_sum", weighted_terms, axis=(class_axis,), keepdims=False), name=name)
+    return cast(loss, x.dtype)
 
 
 def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
@@ -213,7 +218,7 @@ def moments(
     """
     tensor, axis_tuple = convert_to_tensor(x), static_axes(axes)
     mean = apply("reduce_mean", tensor, axis=axis_tuple, keepdims=True)
-    squared_distances = apply("squared_difference", tensor, mean)
+    squared_distances = squared_difference(tensor, mean)
     variance = apply("reduce_mean", squared_distances, axis=axis_tuple, keepdims=bool(keepdims))
     if not keepdims:
         mean = apply("reshape_like", mean, variance)

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, SIGNED, check_dtype, with_default_dtype
 from autoconv.api.tensors.arguments import static_axes
-from autoconv.api.tensors.arithmetic import divide_no_nan
+from autoconv.api.tensors.arithmetic import divide_no_nan, squared_difference
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones_like
 from autoconv.api.tensors.gather import where
@@ -136,8 +136,7 @@ def weighted_moments(
     weights: Any = cast(convert_to_tensor(frequency_weights), tensor.dtype) + apply("zeros_like", tensor)  # broadcast
     total_weight = reduce_sum(weights, axes, keepdims=True)
     mean = divide_no_nan(reduce_sum(weights * tensor, axes, keepdims=True), total_weight)
-    deviation = tensor - mean
-    variance = divide_no_nan(reduce_sum(weights * deviation * deviation, axes, keepdims=True), total_weight)
+    variance = divide_no_nan(reduce_sum(weights * squared_difference(tensor, mean), axes, keepdims=True), total_weight)
     if keepdims:
         return mean, variance
     reduced_axes = static_axes(axes)

@@ -12,12 +12,13 @@ from autoconv.api.ragged.joining import ragged_stack
 from autoconv.api.ragged.rows import gather_rows, value_coordinates
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.sparse.coordinates import true_rows
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, as_indices, check_dtype
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, as_indices, check_dtype, with_default_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, unsorted_segment_sum
 from autoconv.api.tensors.indexing import boolean_mask as dense_mask
-from autoconv.api.tensors.shaping import broadcast_to, shape
+from autoconv.api.tensors.shaping import broadcast_to, reshape, shape
+from autoconv.api.tensors.shaping import stack as dense_stack
 from autoconv.api.tensors.sorting import argsort
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
@@ -135,7 +136,7 @@ def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
     >>> autoconv.ragged.stack([autoconv.constant([1, 2]), autoconv.constant([3])])
     <autoconv.RaggedTensor [[1, 2], [3]]>
     """
-    return ragged_stack(values, axis)
+    return ragged_stack(values if isinstance(values, (list, tuple)) else [values], axis)
 
 
 def boolean_mask(data: RaggedLike, mask: RaggedLike, name: str | None = None) -> Any:
@@ -202,6 +203,14 @@ def stack_dynamic_partitions(
     """
     check_dtype("stack_dynamic_partitions", LARGE_INTEGERS, partitions_)
     partition_ids = convert_to_tensor(partitions_)
+    if partition_ids.shape.rank != 1:  # rows that are deeper are grouped alike
+        rows = partitions.values_of(data)
+        if partition_ids.shape.rank == 0:
+            rows, partition_ids = dense_stack([rows], 0), reshape(partition_ids, [1])
+        else:
+            rows = reshape(rows, [-1, *rows.shape[partition_ids.shape.rank :]])
+            partition_ids = reshape(partition_ids, [-1])
+        return stack_dynamic_partitions(rows, partition_ids, num_partitions)
     order = argsort(partition_ids, stable=True)
     values = gather_rows(partitions.values_of(data), order)
     ids = cast(gather(partition_ids, order), int64)
@@ -214,7 +223,7 @@ def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_t
     >>> autoconv.ragged.row_splits_to_segment_ids([0, 2, 2, 3]).numpy()
     array([0, 0, 2])
     """
-    splits = as_indices("row_splits_to_segment_ids", splits, default=int64)
+    splits = as_indices("row_splits_to_segment_ids", with_default_dtype(splits, int64))
     row_splits = partitions.partition_tensor(splits)
     ids = partitions.rowids_of_lengths(row_splits[1:] - row_splits[:-1])
     return ids if out_type is None else cast(ids, out_type)
@@ -229,10 +238,10 @@ def segment_ids_to_row_splits(
     >>> autoconv.ragged.segment_ids_to_row_splits([0, 0, 2], 4).numpy()
     array([0, 2, 2, 3, 3])
     """
-    segment_ids = as_indices("segment_ids_to_row_splits", segment_ids, default=int64)
+    segment_ids = with_default_dtype(segment_ids, int64) if out_type is None else cast(segment_ids, out_type)
+    segment_ids = segment_ids if out_type else as_indices("segment_ids_to_row_splits", segment_ids)
     ids = partitions.partition_tensor(segment_ids)
-    splits = partitions.splits_of_rowids(ids, ids, num_segments, False)
-    return splits if out_type is None else cast(splits, out_type)
+    return partitions.splits_of_rowids(ids, ids, num_segments, False)
 
 
 def row_ids_and_values(value: RaggedTensor) -> tuple[Tensor, Tensor, Tensor]:

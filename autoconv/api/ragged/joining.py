@@ -12,7 +12,7 @@ from autoconv.api.ragged.rows import as_ragged, gather_rows, unify_splits_dtypes
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.constants import range as tensor_range
-from autoconv.api.tensors.shaping import concat, expand_dims, reshape, squeeze, stack, tile, transpose
+from autoconv.api.tensors.shaping import concat, expand_dims, reshape, shape, squeeze, stack, tile, transpose
 from autoconv.runtime.annotations import AxisLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.static_values import static_value
@@ -82,17 +82,14 @@ def ragged_stack(values: Sequence[Any], axis: AxisLike = 0) -> Any:
     positive_axis = positive_axis + rank + 1 if positive_axis < 0 else positive_axis
     if rank == 0:
         return stack(operands, positive_axis)
+    if rank == 1 and positive_axis == 0:  # splits of vectors are int32, the dtype of their sizes
+        return RaggedTensor.from_row_lengths(concat(operands, 0), concat([shape(x) for x in operands], 0))
+    if not any(isinstance(operand, RaggedTensor) for operand in operands) and positive_axis in (rank - 1, rank):
+        return stack(operands, positive_axis)
     if not 0 <= positive_axis <= rank:
         raise ValueError(f"axis {positive_axis} is out of range for {rank + 1} dimensions")
-    if positive_axis == 0 and not any(isinstance(operand, RaggedTensor) for operand in operands):
-        return _join_ragged([RaggedTensor.from_tensor(expand_dims(x, 0), ragged_rank=rank) for x in operands], 0)
-    if not any(isinstance(operand, RaggedTensor) for operand in operands):
-        operands = [as_ragged(operand, min(positive_axis, rank - 1)) if rank > 1 else operand for operand in operands]
-        if rank == 1:
-            return stack(operands, positive_axis)
-    if positive_axis == 0:
-        depth = max(operand.ragged_rank for operand in operands if isinstance(operand, RaggedTensor))
-        operands = [as_ragged(operand, depth) for operand in operands]
+    depth = max([1, *(operand.ragged_rank for operand in operands if isinstance(operand, RaggedTensor))])
+    operands = [as_ragged(operand, depth) for operand in operands]
     result = ragged_concat([ragged_expand_dims(operand, positive_axis) for operand in operands], positive_axis)
     # As in TensorFlow, a stack of rows has no uniform length.
     return RaggedTensor(result.values, result.row_splits) if positive_axis == 0 else result

@@ -19,7 +19,7 @@ from autoconv.api.tensors.gather import unsorted_segment_sum
 from autoconv.api.tensors.maths import cumsum, exp, log, sqrt, square
 from autoconv.api.tensors.segments import unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod
 from autoconv.api.tensors.shaping import concat
-from autoconv.graph.dtypes import float32, float64, int32, int64
+from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
 from autoconv.runtime.annotations import AxisLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -59,6 +59,8 @@ def ragged_reduce(
     if function in _COMPOSITE_REDUCTIONS and value.dtype.is_integer:
         quotient_dtype = float32 if value.dtype.size <= 2 else float64  # the dtype of a / b
         value = value.with_flat_values(cast(value.flat_values, quotient_dtype))
+    if function in (reductions.reduce_any, reductions.reduce_all):
+        value = value.with_flat_values(cast(value.flat_values, bool_))
     if axis is None:
         result = function(value.flat_values, None)
         if keepdims:

@@ -23,6 +23,7 @@ from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLi
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
@@ -32,6 +33,8 @@ def op_seed(seed: int | None) -> Any:
     While a function under `function` is traced, these are the two current seeds and a number of the node, which has a
     stream of its own. Elsewhere it is `seed` itself, and draws share the streams of `GLOBAL`.
     """
+    if seed is not None and (known_seed := static_value(seed)) is not None:
+        seed = int(known_seed)
     region = current_region()
     if region is None or region.contract.effects_each_call:
         return seed

@@ -8,7 +8,8 @@ import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import COMPLEX, with_default_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
-from autoconv.graph.dtypes import complex64, float32
+from autoconv.api.tensors.constants import zeros
+from autoconv.graph.dtypes import DType, complex64, float32
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -22,7 +23,7 @@ def fft(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.signal.fft(autoconv.constant([1, 2, 3, 4], autoconv.complex64)).numpy()
     array([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j], dtype=complex64)
     """
-    return apply("fft", with_default_dtype(input, complex64, COMPLEX), axes=(-1,), norm="backward", name=name)
+    return _transform("fft", input, (-1,), name, COMPLEX)
 
 
 def ifft(input: TensorLike, name: str | None = None) -> Tensor:
@@ -31,7 +32,7 @@ def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.signal.ifft(autoconv.constant([4, 0, 0, 0], autoconv.complex64)).numpy()
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
-    return apply("ifft", with_default_dtype(input, complex64), axes=(-1,), norm="backward", name=name)
+    return _transform("ifft", input, (-1,), name)
 
 
 def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
@@ -41,7 +42,7 @@ def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return apply("fft", with_default_dtype(input, complex64), axes=(-2, -1), norm="backward", name=name)
+    return _transform("fft", input, (-2, -1), name)
 
 
 def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
@@ -51,7 +52,7 @@ def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return apply("ifft", with_default_dtype(input, complex64), axes=(-2, -1), norm="backward", name=name)
+    return _transform("ifft", input, (-2, -1), name)
 
 
 def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
@@ -60,7 +61,7 @@ def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.signal.fft3d(autoconv.ones([2, 2, 2], autoconv.complex64)).shape
     TensorShape([2, 2, 2])
     """
-    return apply("fft", with_default_dtype(input, complex64), axes=(-3, -2, -1), norm="backward", name=name)
+    return _transform("fft", input, (-3, -2, -1), name)
 
 
 def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
@@ -69,7 +70,7 @@ def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.signal.ifft3d(autoconv.ones([2, 2, 2], autoconv.complex64)).shape
     TensorShape([2, 2, 2])
     """
-    return apply("ifft", with_default_dtype(input, complex64), axes=(-3, -2, -1), norm="backward", name=name)
+    return _transform("ifft", input, (-3, -2, -1), name)
 
 
 def rfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str | None = None) -> Tensor:
@@ -81,7 +82,7 @@ def rfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str 
     x = convert_to_tensor(with_default_dtype(input_tensor, float32))
     if fft_length is not None:
         x = _fit_length(x, _static_length(fft_length))
-    return apply("rfft", x, norm="backward", name=name)
+    return zeros(x.shape, complex64) if x.shape[-1:] == [0] else apply("rfft", x, norm="backward", name=name)
 
 
 def irfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str | None = None) -> Tensor:
@@ -91,7 +92,20 @@ def irfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str
     array([1., 1., 1., 1.], dtype=float32)
     """
     length = None if fft_length is None else _static_length(fft_length)
-    return apply("irfft", with_default_dtype(input_tensor, complex64), length=length, norm="backward", name=name)
+    x = convert_to_tensor(with_default_dtype(input_tensor, complex64), dtype_hint=complex64)
+    if length is None and x.shape[-1:] == [0]:
+        return zeros(x.shape, float32)
+    return apply("irfft", x, length=length, norm="backward", name=name)
+
+
+def _transform(
+    op: str, input: TensorLike, axes: tuple[int, ...], name: str | None, kept: frozenset[DType] = frozenset()
+) -> Tensor:
+    """Return a transform over the axes; one of no elements has none, as in TensorFlow, where NumPy raises an error."""
+    x = convert_to_tensor(with_default_dtype(input, complex64, kept))
+    if 0 in (x.shape[-len(axes):] if x.shape.rank is not None else ()):
+        return apply("zeros_like", x, name=name)
+    return apply(op, x, axes=axes, norm="backward", name=name)
 
 
 def _static_length(fft_length: IntLike) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autoconv.api.signals.fourier import irfft, rfft
+from autoconv.api.signals.windows import kaiser_values
 from autoconv.api.tensors.accepted_dtypes import as_indices
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.casts import cast
@@ -58,7 +58,7 @@ def kaiser_window(
     """
     window_length = as_indices("kaiser_window", window_length, frozenset({int32}))
     count = static_int(window_length, "window_length")
-    return constant(np.kaiser(count, float(beta)).astype(as_dtype(dtype).numpy))
+    return constant(kaiser_values(count, beta).astype(as_dtype(dtype).numpy))
 
 
 def frame(
@@ -154,7 +154,12 @@ def inverse_stft_window_fn(
     >>> window(8, dtype=autoconv.float64).numpy().round(3)
     array([0.   , 0.195, 1.   , 1.138, 1.   , 1.138, 1.   , 0.195])
     """
-    return functools.partial(_inverse_window, static_int(frame_step, "frame_step"), forward_window_fn)
+
+
+    def inverse_window(frame_length: IntLike, dtype: DTypeLike = float32) -> Tensor:
+        return _inverse_window(static_int(frame_step, "frame_step"), forward_window_fn, frame_length, dtype)
+
+    return inverse_window
 
 
 def _inverse_window(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import as_indices
@@ -20,8 +22,15 @@ def vorbis_window(window_length: IntLike, dtype: DTypeLike = float32, name: str 
     """
     window_length = as_indices("vorbis_window", window_length, frozenset({int32}))
     length = static_int(window_length, "window_length")
-    positions = np.arange(length) + 0.5
-    return constant(np.sin(np.pi / 2 * np.sin(np.pi / length * positions) ** 2).astype(as_dtype(dtype).numpy))
+    positions = (np.arange(length) + 0.5) / max(length, 1)
+    return constant(np.sin(np.pi / 2 * np.sin(np.pi * positions) ** 2).astype(as_dtype(dtype).numpy))
+
+
+def kaiser_values(count: int, beta: Any) -> np.ndarray:
+    """Return Kaiser's window; TensorFlow's formula differs from NumPy's for a negative `beta`."""
+    (number,) = np.ravel(np.asarray(beta, float))
+    return np.kaiser(count, number) * np.exp(min(number, 0.0) * 2.0 * (np.sqrt(
+        1 - np.linspace(-1, 1, count) ** 2 if count > 1 else np.ones(count)) - 1))
 
 
 def kaiser_bessel_derived_window(
@@ -34,6 +43,6 @@ def kaiser_bessel_derived_window(
     """
     window_length = as_indices("kaiser_bessel_derived_window", window_length, frozenset({int32}))
     half = static_int(window_length, "window_length") // 2
-    sums = np.cumsum(np.kaiser(half + 1, float(beta)))
+    sums = np.cumsum(kaiser_values(half + 1, beta))
     first_half = np.sqrt(sums[:-1] / sums[-1])
     return constant(np.concatenate([first_half, first_half[::-1]]).astype(as_dtype(dtype).numpy))

@@ -220,6 +220,10 @@ def _require_equal(first: int | None, second: int | None) -> None:
         raise ValueError(f"Dimensions {first} and {second} are not compatible")
 
 
+class NotSparseError(TypeError, AttributeError):
+    """An argument is not sparse; some of TensorFlow's functions check its class, others read its attributes."""
+
+
 def sparse_argument(value: Any) -> SparseTensor:
     """Return an argument that has to be sparse; raises TypeError for another one."""
     if isinstance(value, SparseTensor):
@@ -227,4 +231,4 @@ def sparse_argument(value: Any) -> SparseTensor:
     if all(hasattr(value, name) for name in ("indices", "values", "dense_shape")):
         return SparseTensor.from_value(value)
     class_name = type(value).__name__
-    raise TypeError(f"Input must be a SparseTensor, found {class_name}: autoconv.sparse.from_dense makes one.")
+    raise NotSparseError(f"Input must be a SparseTensor, found {class_name}: autoconv.sparse.from_dense makes one.")

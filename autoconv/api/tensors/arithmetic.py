@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, NUMERIC, REAL, SIGNED, check_dtype
+from autoconv.api.tensors.arguments import convert_pair
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import string
 from autoconv.runtime.annotations import TensorLike
@@ -107,9 +110,10 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.add_n([[1, 2], [3, 4], [5, 6]]).numpy()
     array([ 9, 12], dtype=int32)
     """
-    check_dtype("add_n", NUMERIC, *(inputs if isinstance(inputs, (list, tuple)) else [inputs]))
-    rows: Any = inputs if isinstance(inputs, (Sequence, Tensor)) else [inputs]
+    rows: Any = inputs if isinstance(inputs, (Sequence, Tensor, np.ndarray)) else [inputs]
     tensors = list(rows)
+    if len(tensors) > 1:
+        check_dtype("add_n", NUMERIC, *tensors)
     if not tensors:
         raise ValueError("add_n takes a list of at least one tensor, all of one dtype and shape; found none")
     total = convert_to_tensor(tensors[0])
@@ -168,6 +172,8 @@ def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) ->
     array([4., 1.], dtype=float32)
     """
     check_dtype("squared_difference", FLOATING | LARGE_INTEGERS | COMPLEX, x, y)
+    if any(value.dtype.is_complex for value in convert_pair(x, y)):
+        return apply("multiply", (difference := apply("subtract", x, y)), apply("conjugate", difference), name=name)
     return apply("squared_difference", x, y, name=name)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.annotations import DTypeLike, TensorLike
@@ -39,6 +41,12 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
     """
     out_dtype = as_dtype(dtype)
     tensor = convert_to_tensor(value)
+    if tensor.dtype.is_complex and not out_dtype.is_complex:
+        tensor = apply("real", tensor)
+    if tensor.dtype.is_floating and out_dtype.is_integer:
+        limit = np.array(out_dtype.max, tensor.dtype.numpy)
+        if np.isfinite(limit) and int(limit) > out_dtype.max:  # TensorFlow clips to the next number of the dtype below
+            tensor = apply("minimum", tensor, np.nextafter(limit, np.zeros_like(limit)))
     return tensor if tensor.dtype is out_dtype else apply("saturate_cast", tensor, dtype=out_dtype, name=name)
 
 

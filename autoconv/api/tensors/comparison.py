@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autoconv.api.tensors.accepted_dtypes import with_default_dtype
 from autoconv.api.tensors.arguments import static_axes
+from autoconv.graph.dtypes import bool_
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -103,6 +105,10 @@ def clip_by_norm(t: TensorLike, clip_norm: Any, axes: Any = None, name: str | No
     if isinstance(t, IndexedSlices):
         return t.with_values(clip_by_norm(t.values, clip_norm, axes, name))
     tensor = convert_to_tensor(t)
+    if isinstance(clip_norm, (int, float)):
+        clip_norm = max(clip_norm, 0)
+    else:
+        clip_norm = apply("cast", apply("maximum", clip_norm, 0), dtype=tensor.dtype)
     square_sum = apply("reduce_sum", apply("square", tensor), axis=static_axes(axes), keepdims=True)
     is_positive = apply("greater", square_sum, 0)
     # The root is taken of ones in place of zeros, where it has no derivative.
@@ -156,13 +162,18 @@ def _scale(tensor: Any, scale: Tensor) -> Any:
     return apply("multiply", tensor, scale)
 
 
+def _as_bools(*operands: TensorLike) -> list[Any]:
+    """Return the operands of a logical function, with arrays of NumPy cast to bools, as TensorFlow does."""
+    return [with_default_dtype(operand, bool_) for operand in operands]
+
+
 def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x and y of bool tensors, element by element.
 
     >>> autoconv.logical_and([True, True], [True, False]).numpy()
     array([ True, False])
     """
-    return apply("logical_and", x, y, name=name)
+    return apply("logical_and", *_as_bools(x, y), name=name)
 
 
 def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -171,7 +182,7 @@ def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.logical_or([True, False], [False, False]).numpy()
     array([ True, False])
     """
-    return apply("logical_or", x, y, name=name)
+    return apply("logical_or", *_as_bools(x, y), name=name)
 
 
 def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
@@ -180,7 +191,7 @@ def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.logical_not([True, False]).numpy()
     array([False,  True])
     """
-    return apply("logical_not", x, name=name)
+    return apply("logical_not", *_as_bools(x), name=name)
 
 
 def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
@@ -189,4 +200,4 @@ def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -
     >>> autoconv.logical_xor([True, True], [True, False]).numpy()
     array([False,  True])
     """
-    return apply("logical_xor", x, y, name=name)
+    return apply("logical_xor", *_as_bools(x, y), name=name)

@@ -11,6 +11,7 @@ from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, check_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import bool_
 from autoconv.ops.index_spec import Mask, Slice
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -143,6 +144,8 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: AxisLike | None = N
     x, mask_tensor = convert_to_tensor(tensor), convert_to_tensor(mask)
     if mask_tensor.shape.rank == 0:
         raise ValueError("boolean_mask cannot take a scalar mask")
+    if not mask_tensor.dtype.is_string:
+        mask_tensor = apply("cast", mask_tensor, dtype=bool_)
     first_axis = 0 if axis is None else static_int(axis, "axis")
     if first_axis < 0:
         if x.shape.rank is None:

@@ -332,6 +332,9 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     sign = apply("cos", apply("multiply", order_plus_one, np.pi))  # -1 for even derivatives
     magnitude = apply("multiply", apply("exp", apply("lgamma", order_plus_one)), apply("zeta", order_plus_one, x))
     derivative = apply("multiply", apply("round", sign), magnitude)
+    is_order = apply("logical_and", apply("greater_equal", order_plus_one, 1.0),
+                     apply("equal", apply("floor", order_plus_one), order_plus_one))
+    derivative = apply("select", is_order, derivative, np.nan)
     return apply("select", apply("equal", order_plus_one, 1.0), digamma(x), derivative, name=name)
 
 

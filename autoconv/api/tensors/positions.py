@@ -46,7 +46,8 @@ def histogram_fixed_width_bins(
 ) -> Tensor:  # fmt: skip
     """The number of each value's bin, where `nbins` equal bins extend from value_range[0] to value_range[1].
 
-    Values outside of the range are in the first or the last bin. Raises TypeError unless the range is of numbers.
+    Values outside of the range are in the first or the last bin, and `dtype` has no effect. Raises TypeError unless the
+    range is of numbers.
 
     >>> autoconv.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 15.0], [0.0, 5.0], nbins=5).numpy()
     array([0, 0, 1, 4], dtype=int32)
@@ -56,7 +57,7 @@ def histogram_fixed_width_bins(
     bin_count: Any = convert_to_tensor(nbins, int32)
     fraction = (tensor - bounds[0]) / (bounds[1] - bounds[0])
     bin_numbers = apply("floor", fraction * cast(bin_count, fraction.dtype))
-    return cast(clip_by_value(cast(bin_numbers, int32), 0, bin_count - 1), as_dtype(dtype))
+    return clip_by_value(cast(bin_numbers, int32), 0, bin_count - 1)
 
 
 def histogram_fixed_width(

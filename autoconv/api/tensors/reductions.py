@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from autoconv.api.tensors.accepted_dtypes import with_default_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
-from autoconv.graph.dtypes import as_dtype, float64, int64
+from autoconv.graph.dtypes import as_dtype, bool_, float64, int64
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -25,9 +24,7 @@ def _reduce(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None)
 
 def _reduce_bools(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None) -> Tensor:
     """Return the result of a reduction of bools, to which arrays of NumPy are cast."""
-    if isinstance(x, (np.ndarray, np.generic)):
-        x = x.astype(np.bool_)
-    return _reduce(op, x, axis, keepdims, name)
+    return _reduce(op, with_default_dtype(x, bool_), axis, keepdims, name)
 
 
 @any_axis()

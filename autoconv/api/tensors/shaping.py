@@ -143,7 +143,8 @@ def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tens
     >>> autoconv.reverse([1, 2, 3], axis=[0]).numpy()
     array([3, 2, 1], dtype=int32)
     """
-    return apply("reverse", tensor, axis=static_axes(axis), name=name)
+    x = convert_to_tensor(tensor)
+    return x if x.shape.rank == 0 else apply("reverse", x, axis=static_axes(axis), name=name)
 
 
 @any_axis(ordered=True)
@@ -248,7 +249,7 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     array([1, 2, 3], dtype=int32)
     """
     static_axis = static_int(axis, "axis")
-    if as_tensor(values) is not None:
+    if as_tensor(values) is not None or isinstance(values, np.ndarray):
         return apply("identity", values, name=name)
     items = items_of(values)
     if items is not None:
@@ -268,8 +269,10 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
     items = items_of(values)
     if items is not None:
         return items.stack(static_axis)
-    if as_tensor(values) is not None:
-        values = unstack(values)
+    is_tensor = as_tensor(values) is not None
+    if static_axis == 0 and (is_tensor or isinstance(values, (np.ndarray, bool, int, float, complex))):
+        return convert_to_tensor(values)
+    values = unstack(values) if is_tensor else values
     if static_axis == 0 and all(type(value) in (bool, int, float, complex) for value in values):
         return convert_to_tensor(list(values))
     return apply("stack", *_convert_lists(values), axis=static_axis, name=name)

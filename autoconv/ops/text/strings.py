@@ -327,17 +327,21 @@ def _as_string(
 ) -> Any:
     """Format floats with `precision` digits in C's styles %e or %f, or with `shortest`, as TensorFlow prints them."""
 
+    style = f".{6 if precision < 0 else precision}{'e' if scientific else 'f'}"
+
     def format_item(item: Any) -> bytes:
         if isinstance(item, bytes):
-            return item
+            return item.rjust(width, (fill or " ").encode()) if width > 0 else item
         if isinstance(item, (np.bool_, bool)):
             result = "true" if item else "false"
         elif isinstance(item, np.integer):
             result = str(int(item))
-        elif isinstance(item, np.complexfloating) or shortest:
+        elif shortest:
             result = element_text(item)
+        elif isinstance(item, np.complexfloating):
+            result = f"({item.real:{style}},{item.imag:{style}})"
         else:
-            result = f"{float(item):.{6 if precision < 0 else precision}{'e' if scientific else 'f'}}"
+            result = f"{float(item):{style}}"
         return (result.rjust(width, fill or " ") if width > 0 else result).encode()
 
     return _elementwise(format_item, x)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import IntegerLimitError
+from autoconv.errors import IntegerLimitError, TensorConversionError, UnconvertibleError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, float64, int32, int64
 from autoconv.graph.types import TensorType, can_adopt_dtype
 from autoconv.hooks import Hook
@@ -95,7 +95,7 @@ def convert_to_tensor(
         return APPLY("python_cast", tensor, dtype=target_dtype or standalone_dtype(tensor.type))
     if target_dtype is not None and tensor.dtype is not target_dtype:
         dtypes = f"{target_dtype.name} for Tensor with dtype {tensor.dtype.name}"
-        raise ValueError(f"Tensor conversion requested dtype {dtypes}: {tensor!r}")
+        raise TensorConversionError(f"Tensor conversion requested dtype {dtypes}: {tensor!r}")
     return tensor
 
 
@@ -223,7 +223,7 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
         return np.empty(array.shape, dtype.numpy)  # an empty list does not determine a dtype
     is_refused_bool = inferred_dtype.is_bool and dtype.name not in _DTYPES_FOR_BOOLS
     if inferred_dtype.is_string != dtype.is_string or not can_adopt_dtype(inferred_dtype, dtype) or is_refused_bool:
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+        raise UnconvertibleError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.name == "uint64" and array.size and array.dtype.kind == "i" and array.min() < 0:
         raise out_of_range_error()
     return _cast_array(array, dtype)

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.config.placement import other_device_request
-from autoconv.errors import AutoconvError, IndexOutOfRangeError, InvalidArgumentError
+from autoconv.errors import AutoconvError, IndexOutOfRangeError, InvalidArgumentError, UnconvertibleError
 from autoconv.graph.dtypes import DType, as_dtype, int64, string
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import ARITHMETIC, OPERATORS
@@ -197,7 +197,8 @@ class _NumberList:
         if typed_dtypes:
             is_adopted = can_adopt_dtype(own_dtype, typed_dtypes[0])
             if not is_adopted and any(isinstance(other, Tensor) for other in others) and not _promotes():
-                raise TypeError(f"Cannot convert {self.values!r} to EagerTensor of dtype {typed_dtypes[0].name}")
+                target = typed_dtypes[0].name
+                raise UnconvertibleError(f"Cannot convert {self.values!r} to EagerTensor of dtype {target}")
             return to_array(self.values, typed_dtypes[0] if is_adopted else None)
         widest = max(weak_dtypes, key=weak_rank, default=own_dtype)
         if weak_rank(widest) <= weak_rank(own_dtype):
@@ -392,4 +393,6 @@ def _with_place(error: ValueError, op: Op) -> ValueError:
 
 
 def _wrap(result: Any, is_weak: bool, tensor_class: type[EagerTensor]) -> Any:
+    if isinstance(result, bytes):  # NumPy unwraps the item of an array of objects without dimensions
+        result = np.array(result, object)
     return tensor_class(result, is_weak) if isinstance(result, (np.ndarray, np.generic)) else result

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import AutoconvError, DtypeError, InvalidArgumentError
+from autoconv.errors import AutoconvError, DtypeError, InvalidArgumentError, TensorConversionError, UnconvertibleError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.ops.record import Op
@@ -77,10 +77,10 @@ def unconvertible_error(op: Op, target: DType, value: Any, position: int, region
     if op.graphdef == "AddV2" and position and region is None:
         return mismatch_error(op, target, as_dtype(value.dtype), position, None)
     if target.is_string and isinstance(value, (np.ndarray, np.generic)):
-        return ValueError(f"Failed to convert a NumPy array to a Tensor of strings (found {value!r}).")
+        return TensorConversionError(f"Failed to convert a NumPy array to a Tensor of strings (found {value!r}).")
     python_value = np.asarray(value).tolist()
     shown_value = python_value.decode(errors="replace") if isinstance(python_value, bytes) else python_value
-    return TypeError(f"Cannot convert {shown_value!r} to EagerTensor of dtype {target.name}")
+    return UnconvertibleError(f"Cannot convert {shown_value!r} to EagerTensor of dtype {target.name}")
 
 
 def _is_weak(value: object) -> bool:
