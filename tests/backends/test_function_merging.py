@@ -49,11 +49,30 @@ def test_functions_of_other_constants_call_one_function(module):
 
 
 def test_constants_that_vary_apart_are_apart(module):
-    first, second = add_loop(module, 40, start=5), add_loop(module, 70, start=6)
+    constants = [(5, 40), (6, 70), (5, 50)]
+    names = [add_loop(module, count, start=start) for start, count in constants]
     bodies = definitions(module)
-    (merged,) = bodies.keys() - {first, second}
-    assert f"@{merged}(i64 %x, i64 5, i64 40)" in bodies[first]
-    assert f"@{merged}(i64 %x, i64 6, i64 70)" in bodies[second]
+    (merged,) = bodies.keys() - {*names}
+    for name, (start, count) in zip(names, constants, strict=True):
+        assert f"@{merged}(i64 %x, i64 {start}, i64 {count})" in bodies[name]
+
+
+def test_a_linear_function_of_another_constant_is_computed(module):
+    names = [add_loop(module, 3 * start - 7, start=start) for start in (5, 9, 20)]
+    bodies = definitions(module)
+    (merged,) = bodies.keys() - {*names}
+    assert [re.search(r"i64 %x, (.*)\)", bodies[name])[1] for name in names] == ["i64 5", "i64 9", "i64 20"]
+    assert "= mul i64 %c0, 3\n" in bodies[merged] and "%c1 = add i64 %c1.scaled, -7\n" in bodies[merged]
+    assert "icmp slt i64 %v2, %c1" in bodies[merged]
+
+
+def test_arguments_of_calls_are_constants(module):
+    callee = module.add(Function(Signature("void", ("i64 %x",), name="f1"), ["  ret void"]), "")
+    lines = [["entry:", f"  call void @{callee}(i64 {size})", "  ret i64 0"] for size in (8, 30)]
+    names = [module.add(Function(Signature("i64", ("i64 %x",)), part), "routine") for part in lines]
+    bodies = definitions(module)
+    (merged,) = bodies.keys() - {callee, *names}
+    assert f"call void @{callee}(i64 %c0)" in bodies[merged]
 
 
 def test_called_functions_are_arguments(module):

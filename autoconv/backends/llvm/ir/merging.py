@@ -9,6 +9,9 @@ becomes
     define i1 @kernel5(ptr %p0) { … call i1 @merged9(ptr %p0, i64 96) … }
     define i1 @kernel8(ptr %p0) { … call i1 @merged9(ptr %p0, i64 144) … }
 
+A constant that is a linear function of another one in all of them, such as a stride of its size, is computed in the
+merged function.
+
 Optimising one function in place of many saves most of the compile time of a deep graph. Small graphs keep their
 constants, with which LLVM unrolls and folds.
 """
@@ -17,7 +20,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from autoconv.backends.llvm.ir.metadata import LONG_LOOP, QUICK, LoopBranch
 from autoconv.backends.llvm.ir.signature import Function, Parameter, Signature
@@ -40,8 +44,14 @@ _OPERANDS = {
 _INSTRUCTION = re.compile(r"  \S+ = (\w+) ")
 _NUMBERED_METADATA = re.compile(r"![12]\d{6}\b")  # alias scopes and access groups, numbered within the module
 _FUNCTION = re.compile(r"@[a-z]+\d+\b")  # a function that has no fixed name
+_CALL = re.compile(r' call \w+ @"?(?!llvm\.)')  # a call of a function, not of an intrinsic
+_ARGUMENT = re.compile(r"(?<=i64 )-?\d+(?=[,)])")  # a constant argument
 # Constants in addresses that give code its form, such as unit strides.
-_STRUCTURAL = ("-1", "0", "1", "2")
+_STRUCTURAL = ("-1", "0", "1")
+
+
+_Row: TypeAlias = "tuple[tuple[str, str], ...]"  # type and text of a constant in each of several functions
+_Relation: TypeAlias = "tuple[_Row, int, int]"  # another row, a factor and an offset: row = factor * other + offset
 
 
 def merge_functions(
@@ -108,7 +118,10 @@ class _Candidate:
 def _constants(line: str) -> Iterator[tuple[str, int, int]]:
     """Yield type, start and end of each constant of a line that a register may replace, in order."""
     if "@" in line:
-        yield from (("ptr", *match.span()) for match in _FUNCTION.finditer(line))
+        constants = [("ptr", *match.span()) for match in _FUNCTION.finditer(line)]
+        if _CALL.search(line):
+            constants += [("i64", *match.span()) for match in _ARGUMENT.finditer(line)]
+        yield from sorted(constants, key=lambda constant: constant[1])
     instruction = _INSTRUCTION.match(line)
     operands = _OPERANDS.get(instruction[1]) if instruction is not None else None
     match = operands.search(line) if operands is not None else None
@@ -124,29 +137,66 @@ def _constants(line: str) -> Iterator[tuple[str, int, int]]:
 def _merge(group: Sequence[_Candidate], add: Callable[[Function], Function]) -> Function | None:
     """Return the merged function, which the members then call; None if they differ in too many constants."""
     rows = list(zip(*(candidate.constants for candidate in group), strict=True))  # the members' constants by place
-    varying = dict.fromkeys(row for row in rows if len(set(row)) > 1)  # equal rows share a parameter
-    if len(varying) > _MAX_PARAMETERS:
+    varying = dict.fromkeys(row for row in rows if len(set(row)) > 1)  # equal rows share a register
+    derived = _linear_rows(varying)
+    arguments = [row for row in varying if row not in derived]
+    if len(arguments) > _MAX_PARAMETERS:
         return None
-    names: dict[object, str] = {row: f"%c{i}" for i, row in enumerate(varying)}
+    names = {row: f"%c{i}" for i, row in enumerate([*arguments, *derived])}
     first = group[0].function
     places = iter(rows)
     alternatives = zip(*(candidate.function.lines for candidate in group), strict=True)
     templates = (next((line for line in lines if isinstance(line, LoopBranch)), lines[0]) for lines in alternatives)
-    lines = [_with_parameters(line, places, names) for line in templates]
-    parameters = [*first.signature.parameters, *(Parameter(row[0][0], names[row]) for row in varying)]
+    label, *lines = (_with_parameters(line, places, names) for line in templates)
+    computations = [line for row, relation in derived.items() for line in _computation(names[row], relation, names)]
+    parameters = [*first.signature.parameters, *(Parameter(row[0][0], names[row]) for row in arguments)]
     merged = Function(
-        Signature(first.signature.result, parameters, " ".join(first.signature.attributes)), lines,
-        touches_elements=True, has_descending_index=first.has_descending_index,
+        Signature(first.signature.result, parameters, " ".join(first.signature.attributes)),
+        [label, *computations, *lines], touches_elements=True, has_descending_index=first.has_descending_index,
         takes_wide_vectors=first.takes_wide_vectors,
     )  # fmt: skip
     merged = add(merged)
     for position, candidate in enumerate(group):
-        constants = [" ".join(row[position]) for row in varying]
+        constants = [" ".join(row[position]) for row in arguments]
         _call_instead(candidate.function, merged, constants)
     return merged
 
 
-def _with_parameters(line: str, places: Iterator[tuple[tuple[str, str], ...]], names: dict[object, str]) -> str:
+def _linear_rows(rows: Iterable[_Row]) -> dict[_Row, _Relation]:
+    """Return the rows of integers that are linear functions of another row, with their relations.
+
+    The rows that the others are computed from are not in the result.
+    """
+    result: dict[_Row, _Relation] = {}
+    bases: list[tuple[_Row, list[int]]] = []
+    integer_rows = [(row, [int(text) for _, text in row]) for row in rows if row[0][0] == "i64"]
+    for row, numbers in sorted(integer_rows, key=lambda item: max(item[1]) - min(item[1])):
+        relations = ((base, _linear_relation(base_numbers, numbers)) for base, base_numbers in bases)
+        relation = next(((base, *relation) for base, relation in relations if relation is not None), None)
+        if relation is None:
+            bases.append((row, numbers))
+        else:
+            result[row] = relation
+    return result
+
+
+def _linear_relation(arguments: Sequence[int], results: Sequence[int]) -> tuple[int, int] | None:
+    """Return the integer factor and the offset by which all results follow from the arguments, or None."""
+    other = next(i for i, argument in enumerate(arguments) if argument != arguments[0])
+    factor, remainder = divmod(results[other] - results[0], arguments[other] - arguments[0])
+    offset = results[0] - factor * arguments[0]
+    is_linear = all(factor * argument + offset == result for argument, result in zip(arguments, results, strict=True))
+    return (factor, offset) if is_linear and not remainder else None
+
+
+def _computation(register: str, relation: _Relation, names: Mapping[_Row, str]) -> Iterator[str]:
+    """Yield the instructions that compute a derived constant."""
+    base, factor, offset = relation
+    yield f"  {register}.scaled = mul i64 {names[base]}, {factor}"
+    yield f"  {register} = add i64 {register}.scaled, {offset}"
+
+
+def _with_parameters(line: str, places: Iterator[_Row], names: Mapping[_Row, str]) -> str:
     """Return a line with its varying constants replaced; `places` yields the constants of all members."""
     result: str = line
     for (_, start, end), row in reversed([*zip(_constants(line), places, strict=False)]):
