@@ -1,7 +1,7 @@
 """Temporary changes of process-wide state: the recursion limit, the warning filters, the garbage collector.
 
-Several threads may be in a block of `deep_recursion` or `without_collections` at once. The previous state is restored
-when the last one leaves, also in a forked child, for threads that the fork did not copy.
+Several threads may be in a block of `deep_recursion`, `without_collections` or `rare_collections` at once. The previous
+state is restored when the last one leaves, also in a forked child, for threads that the fork did not copy.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from contextlib import contextmanager
 from autoconv.forks import PARSE, new_lock, undo_in_children
 
 _CONVERSION_RECURSION_LIMIT = 60_000  # frames of recursion while converting
+_RARE_COLLECTION_THRESHOLD = 20_000  # new objects between two collections of generation 0; Python's default is 700
 _LOCK = new_lock()
 _FILTERS_LOCK = new_lock(order=PARSE)
 
 
 class _BlockCount:
-    """The number of active blocks, and the recursion limit before the first of them."""
+    """The number of active blocks, and the limit (of recursion, or of objects) before the first of them."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -29,6 +30,7 @@ class _BlockCount:
 
 _RECURSION_BLOCKS = _BlockCount()
 _COLLECTOR_BLOCKS = _BlockCount()
+_RARE_COLLECTION_BLOCKS = _BlockCount()
 
 
 @contextmanager
@@ -88,3 +90,37 @@ def _restore_collector() -> None:
         _COLLECTOR_BLOCKS.count -= 1
         if not _COLLECTOR_BLOCKS.count:
             gc.enable()
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Raise the number of new objects after which garbage is collected: the block makes many that stay alive.
+
+    Nothing changes where collections are off, or the program has chosen a larger number.
+    """
+    with undo_in_children(_restore_threshold):
+        _raise_threshold()
+        try:
+            yield
+        finally:
+            _restore_threshold()
+
+
+def _raise_threshold() -> None:
+    with _LOCK:
+        _RARE_COLLECTION_BLOCKS.count += 1
+        threshold, *others = gc.get_threshold()
+        if _RARE_COLLECTION_BLOCKS.count == 1 and 0 < threshold < _RARE_COLLECTION_THRESHOLD:
+            _RARE_COLLECTION_BLOCKS.previous_limit = threshold
+            gc.set_threshold(_RARE_COLLECTION_THRESHOLD, *others)
+
+
+def _restore_threshold() -> None:
+    """Restore the threshold after the last block, unless the program has changed it."""
+    with _LOCK:
+        _RARE_COLLECTION_BLOCKS.count -= 1
+        threshold, *others = gc.get_threshold()
+        is_raised = threshold == _RARE_COLLECTION_THRESHOLD and _RARE_COLLECTION_BLOCKS.previous_limit
+        if not _RARE_COLLECTION_BLOCKS.count and is_raised:
+            gc.set_threshold(_RARE_COLLECTION_BLOCKS.previous_limit, *others)
+            _RARE_COLLECTION_BLOCKS.previous_limit = 0

@@ -19,7 +19,7 @@ import pytest
 import autoconv as ac
 from autoconv import forks
 from autoconv.data.dataset import Dataset
-from autoconv.process_state import deep_recursion, without_collections
+from autoconv.process_state import deep_recursion, rare_collections, without_collections
 from autoconv.tracing.specialise import trace
 
 pytestmark = [
@@ -250,21 +250,34 @@ def test_locks_that_other_threads_hold_are_free_in_a_child_and_own_ones_held():
 
 def test_a_conversion_in_another_thread_leaves_the_limit_of_recursion_and_the_collector(monkeypatch):
     monkeypatch.setattr(forks, "_FORK_TIMEOUT", 0.0)
-    limit = sys.getrecursionlimit()
+    limit, threshold = sys.getrecursionlimit(), gc.get_threshold()
 
     def convert() -> None:
-        with deep_recursion(), without_collections():
+        with deep_recursion(), without_collections(), rare_collections():
             paused.wait()
 
     paused = PausedThread(convert)
     with paused:
-        assert sys.getrecursionlimit() > limit and not gc.isenabled()
+        assert sys.getrecursionlimit() > limit and not gc.isenabled() and gc.get_threshold() > threshold
 
         def check() -> None:
-            assert sys.getrecursionlimit() == limit and gc.isenabled()
+            assert sys.getrecursionlimit() == limit and gc.isenabled() and gc.get_threshold() == threshold
 
         check_in_child(check)
-    assert sys.getrecursionlimit() == limit and gc.isenabled()
+    assert sys.getrecursionlimit() == limit and gc.isenabled() and gc.get_threshold() == threshold
+
+
+def test_a_program_that_sets_the_threshold_of_collections_in_a_trace_keeps_it():
+    threshold = gc.get_threshold()
+    with rare_collections(), rare_collections():
+        gc.set_threshold(900, 10, 10)
+    try:
+        assert gc.get_threshold() == (900, 10, 10)
+        with rare_collections():
+            assert gc.get_threshold()[0] > 900
+        assert gc.get_threshold() == (900, 10, 10)
+    finally:
+        gc.set_threshold(*threshold)
 
 
 def test_blocks_of_several_threads_may_overlap():

@@ -319,3 +319,20 @@ def test_reductions_of_numbers(dtype):
             assert type(found) is type(expected)
             np.testing.assert_array_equal(found, expected)
     assert "kernel" not in compiled.explain()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("shape", [(8, 12, 12, 48), (700, 5), (3, 2, 9), (1, 400, 33)])
+def test_several_reductions_of_a_loop(shape, dtype):
+    """Sums, means and extremes over the leading axes, which share the loops that start and finish them."""
+    axes = tuple(range(len(shape) - 1))
+
+    def moments(x):
+        y = x * 3 + 1
+        return x.sum(axes), y.mean(axes), (x * y).sum(axes), (x - y).mean(axes), x.max(axes), y.min(axes)
+
+    x = (np.random.default_rng(2).normal(size=shape) * 50).astype(dtype)
+    results = autoconv.compile(moments)(x)
+    for result, same_dtype, exact in zip(results, moments(x), moments(x.astype(np.float64)), strict=True):
+        assert result.dtype == same_dtype.dtype
+        np.testing.assert_allclose(result, exact, rtol=2e-5 if dtype == "float32" else 1e-9, atol=1e-3)

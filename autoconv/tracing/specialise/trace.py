@@ -22,6 +22,7 @@ from autoconv.operators.regions.raised_errors import record_raise
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.values.instances import expect_class_in_graph
 from autoconv.optimise import optimise
+from autoconv.process_state import rare_collections
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.rebuilt_arguments import register_rebuilt
 from autoconv.runtime.objects.variable import Variable
@@ -120,7 +121,7 @@ class TraceSession:
         """Make the trace. Raises the function's errors, and AbandonTrace to restart the trace or give it up."""
         undo_writes = functools.partial(self.contract.restore_outside_objects, self.trace)
         previous_recording = recording_state()
-        with undo_in_children(undo_writes):
+        with undo_in_children(undo_writes), rare_collections():
             try:
                 self._prepare()
                 with LOCK, recording(self.trace.root), self._close_generators_on_error(), self._record_float_warnings():

@@ -37,6 +37,7 @@ class BoundsCheck:
 
 
 _MAX_UNSTORED_WINDOWS = 3  # number of windows up to which loops read a padded array without storing it first
+_MIN_LONG_PART = 128  # elements of an updated part from which its loops are a function of their own
 _MIN_RUN_LENGTH = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
 
 
@@ -92,6 +93,12 @@ def item_shape(node: Node) -> Shape:
     x: Any = node.inputs[0].type
     operands: Any = tuple(value.type for value in positions(node))
     return indexed_shape(x.shape, operands, node.attributes["spec"], _sliced_size)
+
+
+def updates_in_routine(node: Node, lowering: str) -> bool:
+    """Return whether a node is an update of an item of so many elements that a function of its own pays."""
+    shape = item_shape(node) if lowering == "update" else None
+    return shape is not None and is_known(shape) and math.prod(shape) >= _MIN_LONG_PART  # type: ignore[arg-type]
 
 
 def _sliced_size(size: Dimension, bounds: Sequence[Any]) -> Dimension:

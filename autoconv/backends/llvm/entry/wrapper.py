@@ -11,6 +11,7 @@ from typing import Any
 
 from autoconv.backends.call_form import BY_COLUMNS, BY_STRIDES, CallForm, Captured, InstanceParameter, ListParameter
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
+from autoconv.backends.llvm.analysis.indexing import updates_in_routine
 from autoconv.backends.llvm.analysis.list_stacks import stack_versions
 from autoconv.backends.llvm.analysis.ownership import allocated_outputs
 from autoconv.backends.llvm.analysis.representation import elements_of, is_dense, is_memory, is_open, is_scalar, sizes
@@ -32,7 +33,8 @@ from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
 # Lowering classes whose nodes become functions of their own, and classes whose inline code takes little time.
-_FUNCTION_CLASSES, _INLINE_CLASSES = {"element", "reduce", "matmul", "join"}, {"scalar", "view", "kernel"}
+_FUNCTION_CLASSES, _INLINE_CLASSES = {"element", "reduce", "matmul", "join", "scatter"}, {"scalar", "view", "kernel"}
+_MANY_NODES = 1000  # nodes of a graph whose function is long
 
 
 def write_graph(graph: Graph, module: ModuleText, objects: ObjectTable, donated: Collection[int] = ()) -> None:
@@ -45,11 +47,8 @@ def write_graph(graph: Graph, module: ModuleText, objects: ObjectTable, donated:
     pairs = zip(graph.parameters, registers, strict=True)
     graph_parameters = [f"{_parameter_type(value)} {register_name}" for value, register_name in pairs]
     parameters = [*graph_parameters, "ptr %results", *(f"i64 {size}" for size in module.sizes)]
-    # A function that mostly calls loops over arrays does not gain by LLVM's optimisations.
     classes = LoweringClasses()
-    lowering_classes = {classes[node] for node in graph.walk()}
-    only_calls = lowering_classes <= _FUNCTION_CLASSES | _INLINE_CLASSES
-    optimisation_attribute = QUICK if lowering_classes & _FUNCTION_CLASSES and only_calls else ""
+    optimisation_attribute = QUICK if _mostly_calls(graph, classes) else ""
     out = FunctionText(module, Signature("i1", parameters, f"nounwind {optimisation_attribute}", "graph"))
     body = Body(module, out, objects, graph, stack_versions(graph), classes)
     b = ElementWriter(out)
@@ -84,6 +83,18 @@ def write_graph(graph: Graph, module: ModuleText, objects: ObjectTable, donated:
         else:
             out.store("ptr", native.ir, cell)
     body.finish_with_flag()
+
+
+def _mostly_calls(graph: Graph, classes: LoweringClasses) -> bool:
+    """Return whether the function of a graph mostly calls loops over arrays: it does not gain by LLVM's optimisations.
+
+    Loops of short updates gain, but are not worth the time that LLVM takes for a long function.
+    """
+    nodes = [node for node in graph.walk() if not updates_in_routine(node, classes[node])]
+    if len(nodes) > _MANY_NODES:
+        nodes = [node for node in nodes if classes[node] != "update" and node.op.name != "call"]
+    found_classes = {classes[node] for node in nodes}
+    return bool(found_classes & _FUNCTION_CLASSES) and found_classes <= _FUNCTION_CLASSES | _INLINE_CLASSES
 
 
 def _parameter_type(value: Value) -> str:

@@ -22,6 +22,7 @@ from autoconv.backends.llvm.codegen.loops.reductions import (
     ReductionWriter,
     RegisterReduction,
     loop_in_strips,
+    share_loops,
 )
 from autoconv.backends.llvm.codegen.parallel.partitioned import call_open_parts, call_parts, write_split_bounds
 from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS
@@ -200,13 +201,13 @@ class LoopNestWriter:
 
     def _reduction_writers(self) -> list[ReductionWriter]:
         writers: list[ReductionWriter] = []
-        for node in self._item.nodes:
-            if self._plan.classes[node] == "reduce":
-                depth = 0 if self._is_flat else register_depth(node, self._item.shape or ())
-                if depth is None:
-                    writers.append(MemoryReduction(self, node))
-                else:
-                    writers.append(RegisterReduction(self, node, depth, self._is_flat))
+        is_flat, shape = self._is_flat, self._item.shape or ()
+        for node in (node for node in self._item.nodes if self._plan.classes[node] == "reduce"):
+            depth = 0 if is_flat else register_depth(node, shape)
+            writers.append(
+                MemoryReduction(self, node) if depth is None else RegisterReduction(self, node, depth, is_flat)
+            )
+        share_loops(writers)
         return writers
 
     def _write_prologue(self, reductions: Sequence[ReductionWriter]) -> None:

@@ -6,7 +6,7 @@ The total is in a register if the reduced loops are the innermost ones, else in 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from autoconv.backends.llvm.analysis.classify import reduced_axes, reduction_of
@@ -188,6 +188,8 @@ class MemoryReduction(ReductionWriter):
     Long float32 sums are accumulated in strips. After each strip, its sums are added to totals in float64, so that the
     rounding error grows only with the number of strips. The totals are allocated before the outermost reduced loop, and
     become the sums after it.
+
+    Loops over the results of several reductions, beside the nest, are one loop: the first one of `members` writes it.
     """
 
     def __init__(self, nest: LoopNest, node: Node) -> None:
@@ -198,8 +200,14 @@ class MemoryReduction(ReductionWriter):
         # Depth of the outermost reduced loop, and the dimensions of the loops inside it that are not reduced.
         self._total_depth = min(reduced_dimensions, default=len(shape))
         self._kept_dimensions = [x for x in looped_dimensions if x not in axes and x > self._total_depth]
+        self._total_count, self._totals = 0, ""  # the number of totals, and their address
         if node.inputs[0].dtype is float32 and self.kind in ("sum", "mean") and self._kept_dimensions:
             self._choose_strips(shape, reduced_dimensions)
+        self.members: Sequence[MemoryReduction] = [self]  # empty if another one writes this one's loops
+
+    def layout(self) -> object:
+        """Return what reductions that share their loops have in common."""
+        return tuple(sorted(reduced_axes(self.node))), self.result_shape, self.strip_depth, self.strip_length
 
     def _choose_strips(self, shape: tuple[Position, ...], reduced_dimensions: list[int]) -> None:
         """Set `strip_depth` and `strip_length`, if there are at most `TOTALS_LIMIT` totals and more than one strip."""
@@ -220,12 +228,14 @@ class MemoryReduction(ReductionWriter):
             self.strip_depth = None  # a single strip needs no totals
 
     def enter(self, index: Index) -> None:
-        if not self._is_around_totals(index):
+        if not self.members or not self._is_around_totals(index):
             return
         out = self.nest.out
-        self._totals = out.alloca(f"[{self._total_count} x double]")
+        for member in self.members:
+            member._totals = out.alloca(f"[{self._total_count} x double]")
         with out.loop("0", str(self._total_count)) as i:
-            out.store("double", literal(0, float64), out.gep("double", self._totals, i))
+            for member in self.members:
+                out.store("double", literal(0, float64), out.gep("double", member._totals, i))
 
     def _is_around_totals(self, index: Index) -> bool:
         """Return whether the loop at depth `len(index)` is the outermost reduced loop, and there are totals."""
@@ -233,34 +243,34 @@ class MemoryReduction(ReductionWriter):
 
     def end_strip(self, index: Index, split_dimension: int | None) -> None:
         """Add the sums of the strip to the totals, and reset the sums to 0."""
+        self._loop_over_totals(index, split_dimension, MemoryReduction._add_to_total)
+
+    def _add_to_total(self, cell: str, offset: Position) -> None:
         b, out = self.nest.b, self.nest.out
-
-        def add_to_total(cell: str, offset: Position) -> None:
-            strip_sum = b.cast(load(b, self.dtype, self.pointer, offset), float64)
-            out.store("double", out.op("fadd", out.load("double", cell), strip_sum.ir), cell)
-            store(b, b.wrap(self.dtype, literal(0, self.dtype)), self.pointer, offset)
-
-        self._loop_over_totals(index, split_dimension, add_to_total)
+        strip_sum = b.cast(load(b, self.dtype, self.pointer, offset), float64)
+        out.store("double", out.op("fadd", out.load("double", cell), strip_sum.ir), cell)
+        store(b, b.wrap(self.dtype, literal(0, self.dtype)), self.pointer, offset)
 
     def leave(self, index: Index, split_dimension: int | None) -> None:
-        """After the outermost reduced loop, store the totals in the result."""
-        if not self._is_around_totals(index):
-            return
-        b, out = self.nest.b, self.nest.out
+        """After the outermost reduced loop, store the totals, or the means, in the result."""
+        if self._is_around_totals(index):
+            self._loop_over_totals(index, split_dimension, MemoryReduction._store_total)
 
-        def store_total(cell: str, offset: Position) -> None:
-            total = b.cast(b.wrap(float64, out.load("double", cell)), self.dtype)
-            store(b, total, self.pointer, offset)
-
-        self._loop_over_totals(index, split_dimension, store_total)
+    def _store_total(self, cell: str, offset: Position) -> None:
+        b = self.nest.b
+        total = b.cast(b.wrap(float64, self.nest.out.load("double", cell)), self.dtype)
+        store(b, total / self.count() if self.kind == "mean" else total, self.pointer, offset)
 
     def _loop_over_totals(
-        self, index: Index, split_dimension: int | None, write: Callable[[str, Position], None]
+        self, index: Index, split_dimension: int | None, write: Callable[[MemoryReduction, str, Position], None]
     ) -> None:
-        """Write loops over the totals whose leading positions are `index`, with a body by `write(cell, offset)`.
+        """Write loops over the members' totals whose leading positions are `index`.
 
-        `cell` is the address of a total, and `offset` that of its sum in the result.
+        The body is `write(member, cell, offset)` for each member: the address of a total, and the offset of its sum in
+        the result.
         """
+        if not self.members:
+            return
         out, shape, depth = self.nest.out, self.nest.shape or (), len(index)
         if depth == len(shape):
             dimensions = self._kept_dimensions
@@ -268,7 +278,8 @@ class MemoryReduction(ReductionWriter):
             kept_shape = tuple(shape[dimension] for dimension in dimensions)
             number = linear_offset(out, kept_index, kept_shape)
             offset = linear_offset(out, _result_index(self.node, index), self.result_shape)
-            write(out.gep("double", self._totals, number), offset)
+            for member in self.members:
+                write(member, out.gep("double", member._totals, number), offset)
         elif depth not in self._kept_dimensions:
             self._loop_over_totals((*index, 0), split_dimension, write)
         else:
@@ -277,10 +288,13 @@ class MemoryReduction(ReductionWriter):
                 self._loop_over_totals((*index, i), split_dimension, write)
 
     def write_before_loops(self) -> None:
+        if not self.members:
+            return
         count = element_count(self.nest.out, self.result_shape)
         with self.nest.out.loop("0", str(count)) as i:
-            neutral = self.nest.b.wrap(self.dtype, neutral_literal(self.reduction, self.dtype))
-            store(self.nest.b, neutral, self.pointer, i)
+            for member in self.members:
+                neutral = self.nest.b.wrap(member.dtype, neutral_literal(member.reduction, member.dtype))
+                store(self.nest.b, neutral, member.pointer, i)
 
     def accumulate(self, element: Element, index: Index) -> None:
         b = self.nest.b
@@ -290,12 +304,27 @@ class MemoryReduction(ReductionWriter):
         store(b, b.wrap(self.dtype, total), self.pointer, offset)
 
     def write_after_loops(self) -> None:
-        if self.kind != "mean":
+        """Divide sums without totals by the counts of their means."""
+        means = [member for member in self.members if member.kind == "mean"]
+        if not means or self.strip_depth is not None:
             return
         b = self.nest.b
-        count, divisor = element_count(b.out, self.result_shape), self.count()
+        count, divisors = element_count(b.out, self.result_shape), [mean.count() for mean in means]
         with b.out.loop("0", str(count)) as i:
-            store(b, load(b, self.dtype, self.pointer, i) / divisor, self.pointer, i)
+            for mean, divisor in zip(means, divisors, strict=True):
+                store(b, load(b, mean.dtype, mean.pointer, i) / divisor, mean.pointer, i)
+
+
+def share_loops(reductions: Iterable[ReductionWriter]) -> None:
+    """Have the first one of the reductions in memory with a layout write the loops over the results of all of them."""
+    groups: dict[object, list[MemoryReduction]] = {}
+    for reduction in reductions:
+        if isinstance(reduction, MemoryReduction):
+            groups.setdefault(reduction.layout(), []).append(reduction)
+    for first, *others in groups.values():
+        first.members = [first, *others]
+        for other in others:
+            other.members = []
 
 
 def loop_in_strips(

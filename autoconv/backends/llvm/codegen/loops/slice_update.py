@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from autoconv.backends.llvm.analysis.index_maps import item_map
-from autoconv.backends.llvm.analysis.indexing import item_shape
+from autoconv.backends.llvm.analysis.indexing import item_shape, updates_in_routine
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import class_lowering
+from autoconv.backends.llvm.codegen.routine import PartRoutine, call, open_dimensions, split_routine
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.element_rules import compute
 from autoconv.backends.llvm.ir.index_arith import (
@@ -19,46 +24,85 @@ from autoconv.backends.llvm.ir.index_arith import (
     product,
 )
 from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
-from autoconv.backends.llvm.ir.scalars import load, store
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Node, Value
+
+_ELEMENT_COST = 8  # time of one element, in units of 0.05 ns
 
 
 @class_lowering("update")
 def write_update(region: LoweringContext, node: Node) -> None:
-    """Write the stores of a value into a part of an array: the array itself if nothing else needs it, else a copy."""
+    """Write the stores of a value into a part of an array: the array itself if nothing else needs it, else a copy.
+
+    The loops over a long part are a routine, which LLVM optimises even if the function of the graph is too long for it.
+    """
     region.check_positions(node)
     (result,) = node.results
     x, value = node.inputs[:2]
     is_last_use = region.remaining_uses[x] == node.inputs.count(x) == 1
     region.set(result, take_writable(region, x, is_last_use))
-    pointer = region.data(result)
-    shape = _updated_shape(region, node)
-    write_loop_nest(region.out, shape, lambda index: _write_element(region, node, value, pointer, index))
+    positions = region.checked_positions.get(node, [])
+    if updates_in_routine(node, "update"):
+        _call_routine(region, node, positions)
+        return
+    number = region.number(value) if is_scalar(value.type) else None
+    address = "" if number is not None else region.data(value)
+    update = _ElementUpdate(RegisterWriter(region), node, region.data(result), number, address, positions)
+    shape = [write_dimension(region.out, size) for size in item_shape(node) or ()]
+    write_loop_nest(region.out, shape, update.write)
 
 
-def _updated_shape(region: LoweringContext, node: Node) -> tuple[Position, ...]:
-    """Return the sizes of the part that is updated."""
-    return tuple(write_dimension(region.out, size) for size in item_shape(node) or ())
+def _call_routine(region: LoweringContext, node: Node, positions: Sequence[Position]) -> None:
+    """Write and call a routine of the loops; threads share the outermost one."""
+    value = node.inputs[1]
+    is_number = is_scalar(value.type)
+    value_type = register(value.dtype) if is_number else "ptr"
+    registers = [position for position in positions if isinstance(position, str)]
+    names = {position: f"%position{i}" for i, position in enumerate(dict.fromkeys(registers))}
+    sizes_in_routine = open_dimensions(region)
+    parameters = [*sizes_in_routine, "ptr %target", f"{value_type} %value", *(f"i64 {x}" for x in names.values())]
+    body = PartRoutine(region, parameters)
+    number = body.b.wrap(value.dtype, "%value") if is_number else None
+    routine_positions = [names[position] if isinstance(position, str) else position for position in positions]
+    update = _ElementUpdate(body.b, node, "%target", number, "%value", routine_positions)
+    shape = [int(size) for size in item_shape(node) or ()]  # type: ignore[arg-type]
+    first = next(d for d, size in enumerate(shape) if size > 1)
+    write_loop_nest(body.out, shape, update.write, ("%first", "%last"), (0,) * first)
+    name = split_routine(region, parameters, body, shape[first], _ELEMENT_COST * math.prod(shape))
+    argument = region.number(value).ir if is_number else region.data(value)
+    arguments = [f"ptr {region.data(node.results[0])}", f"{value_type} {argument}", *(f"i64 {x}" for x in names)]
+    call(region, name, *sizes_in_routine, *arguments)
 
 
-def _write_element(region: LoweringContext, node: Node, value: Value, pointer: str, index: Index) -> None:
-    """Store one element of the value, at an index of the updated part, or add it to the element there."""
-    b = RegisterWriter(region)
-    if is_scalar(value.type):
-        element = region.number(value)
-    else:
-        value_shape = sizes(value.type)
-        value_offset = linear_offset(region.out, broadcast_index(index, value_shape), value_shape)
-        element = load(b, value.dtype, region.data(value), value_offset)
-    x = node.inputs[0]
-    dtype = x.dtype
-    target = item_map(node).write(b, index, region.checked_positions.get(node, []))
-    offset = linear_offset(region.out, target, sizes(x.type))
-    element = b.cast(element, dtype)
-    if node.op.name == "add_at_item":
-        element = compute(b, "add", [load(b, dtype, pointer, offset), element], dtype)
-    store(b, element, pointer, offset)
+@dataclass
+class _ElementUpdate:
+    """A writer of the store of one element of the value into the updated part, or of its addition to the element there.
+
+    The value is a `number`, or the array at `value_address`. `positions` are the checked ones of the subscript.
+    """
+
+    b: ElementWriter
+    node: Node
+    target: str
+    number: Element | None
+    value_address: str
+    positions: Sequence[Position]
+
+    def write(self, index: Index) -> None:
+        b, x, value = self.b, self.node.inputs[0], self.node.inputs[1]
+        element = self.number
+        if element is None:
+            value_shape = sizes(value.type)
+            value_offset = linear_offset(b.out, broadcast_index(index, value_shape), value_shape)
+            element = load(b, value.dtype, self.value_address, value_offset)
+        target = item_map(self.node).write(b, index, self.positions)
+        offset = linear_offset(b.out, target, sizes(x.type))
+        element = b.cast(element, x.dtype)
+        if self.node.op.name == "add_at_item":
+            element = compute(b, "add", [load(b, x.dtype, self.target, offset), element], x.dtype)
+        store(b, element, self.target, offset)
 
 
 def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> Object:
