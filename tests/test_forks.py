@@ -29,6 +29,15 @@ pytestmark = [
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture
+def usual_collections():
+    """Collect garbage as often as Python does by default."""
+    threshold = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*threshold)
+
+
 def check_in_child(check: Callable[[], object], limit: float = 30.0) -> None:
     """Run the check in a forked process, and assert that it neither fails nor hangs."""
     reading, writing = os.pipe()
@@ -248,7 +257,7 @@ def test_locks_that_other_threads_hold_are_free_in_a_child_and_own_ones_held():
         check_in_child(check)
 
 
-def test_a_conversion_in_another_thread_leaves_the_limit_of_recursion_and_the_collector(monkeypatch):
+def test_a_conversion_in_another_thread_leaves_the_limits_and_the_collector(monkeypatch, usual_collections):
     monkeypatch.setattr(forks, "_FORK_TIMEOUT", 0.0)
     limit, threshold = sys.getrecursionlimit(), gc.get_threshold()
 
@@ -267,17 +276,13 @@ def test_a_conversion_in_another_thread_leaves_the_limit_of_recursion_and_the_co
     assert sys.getrecursionlimit() == limit and gc.isenabled() and gc.get_threshold() == threshold
 
 
-def test_a_program_that_sets_the_threshold_of_collections_in_a_trace_keeps_it():
-    threshold = gc.get_threshold()
+def test_a_program_that_sets_the_threshold_of_collections_in_a_trace_keeps_it(usual_collections):
     with rare_collections(), rare_collections():
         gc.set_threshold(900, 10, 10)
-    try:
-        assert gc.get_threshold() == (900, 10, 10)
-        with rare_collections():
-            assert gc.get_threshold()[0] > 900
-        assert gc.get_threshold() == (900, 10, 10)
-    finally:
-        gc.set_threshold(*threshold)
+    assert gc.get_threshold() == (900, 10, 10)
+    with rare_collections():
+        assert gc.get_threshold()[0] > 900
+    assert gc.get_threshold() == (900, 10, 10)
 
 
 def test_blocks_of_several_threads_may_overlap():

@@ -12,6 +12,11 @@ from collections.abc import Iterator
 from autoconv.graph.graph import Graph, Node, Value
 
 
+def runs_region_once(node: Node) -> bool:
+    """Return whether the node runs its region once, unconditionally: a call."""
+    return node.op.name == "call"
+
+
 def state_size(node: Node) -> int:
     """Return the number of a loop's leading operands that are its state, before the captures; 0 for other nodes."""
     return int(node.attributes.get("state", 0))

@@ -30,6 +30,7 @@ from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.graph import Graph, Value
+from autoconv.graph.region_flow import runs_region_once
 
 RUN, CALL = "autoconv_run", "autoconv_call"
 # Lowering classes whose nodes become functions of their own, and classes whose inline code takes little time.
@@ -92,7 +93,7 @@ def _mostly_calls(graph: Graph, classes: LoweringClasses) -> bool:
     """
     nodes = [node for node in graph.walk() if not updates_in_routine(node, classes[node])]
     if len(nodes) > _MANY_NODES:
-        nodes = [node for node in nodes if classes[node] != "update" and node.op.name != "call"]
+        nodes = [node for node in nodes if classes[node] != "update" and not runs_region_once(node)]
     found_classes = {classes[node] for node in nodes}
     return bool(found_classes & _FUNCTION_CLASSES) and found_classes <= _FUNCTION_CLASSES | _INLINE_CLASSES
 
