@@ -46,7 +46,9 @@ class Control(Rules):
         """Fold ever longer parts, as scans by doubling do, in a loop of the runtime."""
         size = self.size_term(x, axis, int64)
         positions = self.iota((None,), 0, int64, [self.size(x, axis)])
-        row_shape, row_sizes = ([n if a == axis else 1 for a, n in enumerate(s)] for s in (x.shape, self.sizes(x)))
+        row_shape, row_sizes = (
+            [axis_size if a == axis else 1 for a, axis_size in enumerate(sizes)] for sizes in (x.shape, self.sizes(x))
+        )
 
         def shift(x: Term, distance: Any) -> Term:
             sources = positions - distance

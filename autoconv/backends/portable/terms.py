@@ -155,8 +155,8 @@ def static_shape(shape: Shape) -> tuple[int, ...] | None:
 def padded_shape(shape: Sequence[int | None], low: Sequence[int], high: Sequence[int]) -> list[int | None]:
     """Return the shape of an array after padding; a size that is not known stays unknown."""
     return [
-        size + a + b if isinstance(size, int) else size if a == b == 0 else None
-        for size, a, b in zip(shape, low, high, strict=True)
+        size + before + after if isinstance(size, int) else size if before == after == 0 else None
+        for size, before, after in zip(shape, low, high, strict=True)
     ]
 
 

@@ -117,7 +117,10 @@ class Rules(Elementwise):
     def diagonal_mask(self, x: Term, first: int, second: int, offset: int = 0) -> Term:
         """Return where the position along the axis `second` is `offset` behind that along `first`; other sizes are 1.
         """
-        shape, sizes = ([n if a in (first, second) else 1 for a, n in enumerate(s)] for s in (x.shape, self.sizes(x)))
+        shape, sizes = (
+            [size if axis in (first, second) else 1 for axis, size in enumerate(x_sizes)]
+            for x_sizes in (x.shape, self.sizes(x))
+        )
         rows, columns = (self.iota(shape, axis, int64, sizes) for axis in (first, second))
         return self.compare("eq", columns, rows + offset if offset else rows)
 
@@ -142,19 +145,19 @@ class Rules(Elementwise):
     def outer_broadcast(self, x: Term, y: Term, inner_rank: int) -> tuple[Term, Term]:
         """Broadcast all but the last `inner_rank` dimensions of two arrays against each other; return the arrays."""
         rank = max(x.rank, y.rank) - inner_rank
-        sizes_x, sizes_y = self.sizes(x), self.sizes(y)
+        x_sizes, y_sizes = self.sizes(x), self.sizes(y)
         shape: list[Any] = []
         sizes: list[Any] = []
         for axis in range(rank):
-            axis_x, axis_y = axis - rank + x.rank - inner_rank, axis - rank + y.rank - inner_rank
-            static_x, size_x = (x.shape[axis_x], sizes_x[axis_x]) if axis_x >= 0 else (1, 1)
-            static_y, size_y = (y.shape[axis_y], sizes_y[axis_y]) if axis_y >= 0 else (1, 1)
-            static_size, size = (static_y, size_y) if static_x == 1 else (static_x, size_x)
+            x_axis, y_axis = axis - rank + x.rank - inner_rank, axis - rank + y.rank - inner_rank
+            static_x_size, x_size = (x.shape[x_axis], x_sizes[x_axis]) if x_axis >= 0 else (1, 1)
+            static_y_size, y_size = (y.shape[y_axis], y_sizes[y_axis]) if y_axis >= 0 else (1, 1)
+            static_size, size = (static_y_size, y_size) if static_x_size == 1 else (static_x_size, x_size)
             shape.append(static_size)
             sizes.append(size)
         return (
-            self.expand(x, [*shape, *x.shape[x.rank - inner_rank :]], [*sizes, *sizes_x[x.rank - inner_rank :]]),
-            self.expand(y, [*shape, *y.shape[y.rank - inner_rank :]], [*sizes, *sizes_y[y.rank - inner_rank :]]),
+            self.expand(x, [*shape, *x.shape[x.rank - inner_rank :]], [*sizes, *x_sizes[x.rank - inner_rank :]]),
+            self.expand(y, [*shape, *y.shape[y.rank - inner_rank :]], [*sizes, *y_sizes[y.rank - inner_rank :]]),
         )
 
     def extreme_position(self, x: Term, axis: int, largest: bool, dtype: DType) -> Term:

@@ -110,7 +110,7 @@ class ArrayWriter(Control):
                 self.lines += region
             self.line(f"}}) : ({types}) -> {result_text}")
         names = [f"{name}#{i}" for i in range(count)] if count > 1 else [name]
-        return [Term(self, n, dtype, shape) for n, (dtype, shape) in zip(names, results, strict=False)]
+        return [Term(self, text, dtype, shape) for text, (dtype, shape) in zip(names, results, strict=False)]
 
     def _follows_from(self, operands: Sequence[Term], result: Term) -> Term:
         """Mark the result of an operation as a size expression if the operands are such; return it."""
@@ -126,7 +126,7 @@ class ArrayWriter(Control):
         self.lines, self.indent = lines, outer_indent + "  "
         self._constants.append({})
         if parameters:
-            parameter_text = ", ".join(f"{p.name}: {tensor_type(p.dtype, p.shape)}" for p in parameters)
+            parameter_text = ", ".join(f"{x.name}: {tensor_type(x.dtype, x.shape)}" for x in parameters)
             lines.append(f"{outer_indent}^bb0({parameter_text}):")
         try:
             yield lines

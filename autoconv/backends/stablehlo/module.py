@@ -177,8 +177,8 @@ def _module_text(
         f" {{tf.aliasing_output = {aliases[i]} : i32}}" if i in aliases else "" for i in range(len(parameters))
     ]
     parameter_text = ", ".join(
-        f"{p.name}: {tensor_type(p.dtype, p.shape)}{alias_text}"
-        for p, alias_text in zip(parameters, alias_texts, strict=True)
+        f"{x.name}: {tensor_type(x.dtype, x.shape)}{alias_text}"
+        for x, alias_text in zip(parameters, alias_texts, strict=True)
     )
     types = ", ".join(tensor_type(x.dtype, x.shape) for x in outputs)
     names = ", ".join(x.name for x in outputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.portable.terms import Term, padded_shape
+from autoconv.backends.portable.terms import Term, padded_shape, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.backends.stablehlo.arrays import ArrayWriter, list_text
 from autoconv.graph.dtypes import DType, bool_, int32
@@ -97,18 +97,17 @@ class ShapeWriter(ArrayWriter):
         return self.emit("transpose", [x], x.dtype, shape, f"permutation = array<i64{list_text(order)}>")
 
     def static_slice(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
-        size = x.shape[axis]
         count = max(0, -(-(stop - start) // step))
-        if count == size and step == 1:
+        if count == x.shape[axis] and step == 1:
             return x
-        shape = tuple(count if a == axis else s for a, s in enumerate(x.shape))
-        if not all(isinstance(s, int) for s in x.shape):
+        shape = tuple(count if a == axis else size for a, size in enumerate(x.shape))
+        if static_shape(x.shape) is None:
             starts, steps = [0] * x.rank, [1] * x.rank
             starts[axis], steps[axis] = start, step
-            stops = [stop if a == axis else s for a, s in enumerate(self.sizes(x))]
+            stops = [stop if a == axis else size for a, size in enumerate(self.sizes(x))]
             return self._open_slices(x, self.integers(starts, int32), self.shape_vector(stops), steps, shape)
         starts = [start if a == axis else 0 for a in range(x.rank)]
-        stops = [stop if a == axis else s for a, s in enumerate(x.shape)]
+        stops = [stop if a == axis else size for a, size in enumerate(x.shape)]
         steps = [step if a == axis else 1 for a in range(x.rank)]
         properties = (
             f"start_indices = array<i64{list_text(starts)}>, limit_indices = array<i64{list_text(stops)}>, "
@@ -129,11 +128,12 @@ class ShapeWriter(ArrayWriter):
         first = 0 if start is None else self._clip_bound(start, size)
         end = size if stop is None else self.binary("maximum", self._clip_bound(stop, size), first)
         starts, stops = (
-            self.shape_vector([bound if a == axis else s for a, s in enumerate(sizes)])
-            for bound, sizes in ((first, [0] * x.rank), (end, self.sizes(x)))
+            self.shape_vector([bound if a == axis else whole_bound for a, whole_bound in enumerate(whole_bounds)])
+            for bound, whole_bounds in ((first, [0] * x.rank), (end, self.sizes(x)))
         )
         steps = [step if a == axis else 1 for a in range(x.rank)]
-        return self._open_slices(x, starts, stops, steps, [None if a == axis else s for a, s in enumerate(x.shape)])
+        shape = [None if a == axis else axis_size for a, axis_size in enumerate(x.shape)]
+        return self._open_slices(x, starts, stops, steps, shape)
 
     def _clip_bound(self, bound: Any, size: Term) -> Term:
         """Return a bound of a slice as a position, as Python counts and clips it."""
@@ -153,9 +153,9 @@ class ShapeWriter(ArrayWriter):
         return self.emit("reverse", [x], x.dtype, x.shape, f"dimensions = array<i64{list_text(axes)}>") if axes else x
 
     def dynamic_slice(self, x: Term, axis: int, start: Term, size: int) -> Term:
-        shape = tuple(size if a == axis else s for a, s in enumerate(x.shape))
-        if not all(isinstance(s, int) for s in shape):
-            slice_sizes = [size if a == axis else s for a, s in enumerate(self.sizes(x))]
+        shape = tuple(size if a == axis else axis_size for a, axis_size in enumerate(x.shape))
+        if static_shape(shape) is None:
+            slice_sizes = [size if a == axis else axis_size for a, axis_size in enumerate(self.sizes(x))]
             vector = self.shape_vector([self.as_size(start) if a == axis else 0 for a in range(x.rank)])
             return self._open_slices(x, vector, vector + self.shape_vector(slice_sizes), [1] * x.rank, shape)
         zero = self.constant(0, start.dtype)

@@ -54,12 +54,12 @@ class Writer(ShapeWriter):
 
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
         positions = self.iota(x.shape, axis, int32, self.sizes(x))
-        a, b = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
-        i, j = self.new_term(int32, ()), self.new_term(int32, ())
-        with self.region([a, b, i, j]) as lines:
-            is_before = self.compare("gt" if descending else "lt", a, b)
+        first, second = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
+        first_position, second_position = self.new_term(int32, ()), self.new_term(int32, ())
+        with self.region([first, second, first_position, second_position]) as lines:
+            is_before = self.compare("gt" if descending else "lt", first, second)
             if x.dtype.is_floating:  # nan is above all numbers
-                upper, lower = (a, b) if descending else (b, a)
+                upper, lower = (first, second) if descending else (second, first)
                 is_before = is_before | (self.is_nan(upper) & ~self.is_nan(lower))
             self.end_region([is_before])
         properties = f"dimension = {axis} : i64, is_stable = true"
@@ -117,9 +117,9 @@ class Writer(ShapeWriter):
             return x
         initial_value = start if isinstance(start, Term) else self.constant(start, x.dtype)
         shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
-        a, b = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
-        with self.region([a, b]) as lines:
-            self.end_region([self.emit_binary(op, a, b)])
+        first, second = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
+        with self.region([first, second]) as lines:
+            self.end_region([self.emit_binary(op, first, second)])
         properties = f"dimensions = array<i64{list_text(axes)}>"
         return self.emit("reduce", [x, initial_value], x.dtype, shape, properties, [lines])
 

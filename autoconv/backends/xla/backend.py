@@ -26,7 +26,7 @@ from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import ArrayType, ResourceType, Symbol
 
 MAX_VARIANTS = 16  # compilations for different values of the integers that sizes depend on
-_Variant = tuple[Module, Executable]
+_Variant = tuple[Module, Executable]  # the code for given values of these integers
 
 
 class XlaGraph:
@@ -181,7 +181,7 @@ def _write_contents(arguments: Sequence[Any], module: Module, results: Sequence[
 class _NoSymbolicCode:
     """Answers to queries about code for open sizes, which XLA does not have: each shape is compiled."""
 
-    def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
+    def sizes(self, graph: Graph, nonnegative_sizes: Sequence[Symbol]) -> OpenSizes:
         raise ValueError("XLA compiles each shape")
 
     def accepts_symbolic_attributes(self, node: Node) -> bool:

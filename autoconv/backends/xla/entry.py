@@ -30,7 +30,7 @@ from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ArrayType, TensorType
 
 Run = Callable[[Sequence[Any]], list[Any] | None]
-_PAIR_LIMIT = 28  # most pairs of arrays that are tested for an overlap in each call
+_MAX_PAIRS = 28  # pairs of arrays that are tested for an overlap in each call
 _PYTHON_TYPES: dict[str, type] = {"b": bool, "i": int, "f": float}
 
 
@@ -61,7 +61,7 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
     argument_count, busy = len(varying_readers) + len(fixed), form.busy
     memory_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
     memory_pairs = list(itertools.combinations(memory_positions, 2))
-    if len(memory_pairs) > _PAIR_LIMIT:
+    if len(memory_pairs) > _MAX_PAIRS:
         return None
 
     def entry(*call_arguments: Any) -> Any:  # written for speed: these steps take a third of a short call's time

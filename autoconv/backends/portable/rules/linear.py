@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,8 @@ def matmul(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
 
 @lowers("tensordot")
 def tensordot(w: Rules, node: Node, x: Term, y: Term) -> Term:
-    first, second = node.attributes["axes"]
-    return w.dot(x, y, (), (), tuple(a % x.rank for a in first), tuple(a % y.rank for a in second))
+    x_axes, y_axes = node.attributes["axes"]
+    return w.dot(x, y, (), (), tuple(axis % x.rank for axis in x_axes), tuple(axis % y.rank for axis in y_axes))
 
 
 @lowers("einsum")
@@ -60,7 +61,7 @@ def einsum(w: Rules, node: Node, *operands: Term) -> Term | None:
             return None
         total, labels_of_total = _contract(w, total, labels_of_total, diagonal, labels, needed_later)
     total, labels_of_total = _sum_labels(w, total, labels_of_total, set(result_labels))
-    return w.transpose(total, [labels_of_total.index(c) for c in result_labels])
+    return w.transpose(total, [labels_of_total.index(label) for label in result_labels])
 
 
 def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: list[int]) -> tuple[Any, str]:
@@ -68,7 +69,8 @@ def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: lis
 
     If the letters do not suffice, the labels of the inputs are None.
     """
-    unused_letters = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if all(c not in labels for labels in [*inputs, result])]
+    used_labels = "".join([*inputs, result])
+    unused_letters = [letter for letter in string.ascii_uppercase if letter not in used_labels]
     pairs = [(labels, rank) for labels, rank in zip(inputs, ranks, strict=True) if "..." in labels]
     ellipsis_width = max((rank - len(labels.replace("...", "")) for labels, rank in pairs), default=0)
     if ellipsis_width > len(unused_letters):
@@ -80,18 +82,18 @@ def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: lis
     ]
     if not has_arrow:
         joined_labels = "".join(expanded_labels)
-        single_letters = sorted(c for c in set(joined_labels) if joined_labels.count(c) == 1 and c not in letters)
-        return expanded_labels, letters + "".join(single_letters)
+        single_labels = [label for label in sorted(set(joined_labels)) if joined_labels.count(label) == 1]
+        return expanded_labels, letters + "".join(label for label in single_labels if label not in letters)
     return expanded_labels, result.replace("...", letters)
 
 
 def _diagonal(w: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
     """Take the diagonal over each label that occurs twice; return it and its labels."""
-    for c in labels:
-        if labels.count(c) < 2:
+    for label in labels:
+        if labels.count(label) < 2:
             continue
-        first, second = labels.index(c), labels.rindex(c)
-        if labels.count(c) > 2:
+        first, second = labels.index(label), labels.rindex(label)
+        if labels.count(label) > 2:
             return None, labels
         result = w.reduce(w.select(w.diagonal_mask(x, first, second), x, 0), (second,), "add", 0)
         return _diagonal(w, result, labels[:second] + labels[second + 1 :])
@@ -100,23 +102,24 @@ def _diagonal(w: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
 
 def _sum_labels(w: Rules, x: Term, labels: str, needed_labels: set[str]) -> tuple[Term, str]:
     """Sum over the labels that are not needed; return the sum and its labels."""
-    axes = [axis for axis, c in enumerate(labels) if c not in needed_labels]
-    return w.reduce(x, axes, "add", 0), "".join(c for c in labels if c in needed_labels)
+    axes = [axis for axis, label in enumerate(labels) if label not in needed_labels]
+    return w.reduce(x, axes, "add", 0), "".join(label for label in labels if label in needed_labels)
 
 
 def _contract(w: Rules, x: Term, x_labels: str, y: Term, y_labels: str, needed_later: set[str]) -> tuple[Term, str]:
     """Multiply two operands, and sum over labels that are not needed later; return the product and its labels."""
     x, x_labels = _sum_labels(w, x, x_labels, needed_later | set(y_labels))
     y, y_labels = _sum_labels(w, y, y_labels, needed_later | set(x_labels))
-    shared_labels = [c for c in x_labels if c in y_labels]
-    batch_labels = [c for c in shared_labels if c in needed_later]
-    inner_labels = [c for c in shared_labels if c not in needed_later]
+    shared_labels = [label for label in x_labels if label in y_labels]
+    batch_labels = [label for label in shared_labels if label in needed_later]
+    inner_labels = [label for label in shared_labels if label not in needed_later]
     x_batch, y_batch, x_inner, y_inner = (
         tuple(map(labels.index, label_group))
         for label_group in (batch_labels, inner_labels)
         for labels in (x_labels, y_labels)
     )
-    x_other_labels, y_other_labels = ([c for c in labels if c not in shared_labels] for labels in (x_labels, y_labels))
+    x_other_labels = [label for label in x_labels if label not in shared_labels]
+    y_other_labels = [label for label in y_labels if label not in shared_labels]
     return w.dot(x, y, x_batch, y_batch, x_inner, y_inner), "".join([*batch_labels, *x_other_labels, *y_other_labels])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,17 +53,17 @@ def drop_axes(w: Rules, x: Term, axes: Sequence[int]) -> Term:
     """Drop dimensions of size 1."""
     kept_axes = [axis for axis in range(x.rank) if axis not in axes]
     sizes = w.sizes(x)
-    return w.reshape(x, tuple(x.shape[a] for a in kept_axes), [sizes[a] for a in kept_axes])
+    return w.reshape(x, tuple(x.shape[axis] for axis in kept_axes), [sizes[axis] for axis in kept_axes])
 
 
 @lowers("squeeze")
 def squeeze(w: Rules, node: Node, x: Term) -> Term | None:
-    axis = node.attributes["axis"]
-    if axis in (None, ()):
+    axes = node.attributes["axis"]
+    if axes in (None, ()):
         if not all(isinstance(size, int) for size in x.shape):
             return None
-        return drop_axes(w, x, [a for a, size in enumerate(x.shape) if size == 1])
-    return drop_axes(w, x, normalise_axes(axis, x.rank))
+        return drop_axes(w, x, [axis for axis, size in enumerate(x.shape) if size == 1])
+    return drop_axes(w, x, normalise_axes(axes, x.rank))
 
 
 @lowers("transpose", "array_transpose")
@@ -229,12 +230,12 @@ def sum_tiles(w: Rules, node: Node, x: Term, model: Term) -> Term | None:
 @lowers("pad")
 def pad(w: Rules, node: Node, x: Term, *paddings: Term) -> Term | None:
     amounts, mode = node.attributes["paddings"], node.attributes.get("mode", "CONSTANT").upper()
-    is_static = amounts is not None and all(isinstance(n, int) for pair in amounts for n in pair)
+    is_static = amounts is not None and all(isinstance(amount, int) for pair in amounts for amount in pair)
     if mode == "CONSTANT":
         value = w.constant(node.attributes.get("constant_values", 0), x.dtype)
         if is_static and not paddings:
-            return w.pad(x, value, [a for a, _ in amounts], [b for _, b in amounts])
-        vector = w.cast(paddings[0], int64) if paddings else w.dimension_vector([n for pair in amounts for n in pair])
+            return w.pad(x, value, [before for before, _ in amounts], [after for _, after in amounts])
+        vector = w.cast(paddings[0], int64) if paddings else w.dimension_vector(list(itertools.chain(*amounts)))
         return w.open_pad(x, value, w.reshape(vector, (x.rank, 2)))
     if paddings or not is_static:
         return None
@@ -290,7 +291,9 @@ def diag_part(w: Rules, node: Node, x: Term) -> Term | None:
         count = max(0, min(rows - down, columns - right))
         x = w.static_slice(w.static_slice(x, x.rank - 2, down, down + count), x.rank - 1, right, right + count)
     else:
-        rows_left, columns_left = (w.size_term(x, a, int64) - n for a, n in ((x.rank - 2, down), (x.rank - 1, right)))
+        rows_left, columns_left = (
+            w.size_term(x, axis, int64) - start for axis, start in ((x.rank - 2, down), (x.rank - 1, right))
+        )
         count_term = w.binary("maximum", w.binary("minimum", rows_left, columns_left), 0)
         for axis, start in ((x.rank - 2, down), (x.rank - 1, right)):
             part = w.open_slice(x, axis, start, count_term + start, None)

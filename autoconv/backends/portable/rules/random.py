@@ -29,7 +29,7 @@ _LOW_WORD_MASK = 0xFFFFFFFF
 
 
 def raw_bits(w: Rules, seed: Term, shape: tuple[int, ...], algorithm: str, in_pairs: bool = True) -> Term | None:
-    """Return random words of 32 bits, or, with `in_pairs`, pairs of them with the first in the lower half, as uint64.
+    """Return random words of 32 bits, each as a uint64, or pairs of them, which have the first in the lower half.
 
     None if the seed has an open size.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules.movement import drop_axes
 from autoconv.backends.portable.rules.registry import lowers
-from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 
@@ -16,7 +16,7 @@ def linear_recurrence(w: Control, node: Node, coefficient: Term, addend: Term) -
     coefficient, addend = w.broadcast(coefficient, addend)
     axis, backwards = node.attributes["axis"] % addend.rank, node.attributes["reverse"]
     size = addend.shape[axis]
-    if not isinstance(size, int) or not all(isinstance(n, int) for n in addend.shape):
+    if static_shape(addend.shape) is None:
         return None
     if size == 0:
         return addend
@@ -34,7 +34,7 @@ def linear_recurrence(w: Control, node: Node, coefficient: Term, addend: Term) -
         position = (size - 1) - step if backwards else step
         row = take_row(coefficient, position) * row + take_row(addend, position)
         starts = [position if a == axis else w.constant(0, int64) for a in range(addend.rank)]
-        boxed_row = w.reshape(row, [1 if a == axis else n for a, n in enumerate(addend.shape)])
+        boxed_row = w.reshape(row, [1 if a == axis else row_size for a, row_size in enumerate(addend.shape)])
         return [step + 1, row, w.dynamic_update(result, boxed_row, starts)]
 
     first_row = take_row(addend, w.constant(size - 1 if backwards else 0, int64))

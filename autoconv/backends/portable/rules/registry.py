@@ -20,7 +20,7 @@ def normalise_axes(axis: Any, rank: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(rank))
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    return tuple(sorted({int(a) % rank for a in axes})) if rank else ()
+    return tuple(sorted({int(number) % rank for number in axes})) if rank else ()
 
 
 def normalise_axis(axis: int, rank: int) -> int:

@@ -157,7 +157,10 @@ def _take_window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], dropped_
 def _slice_bounds(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
     """Return start, stop and step, with numbers for terms whose values are known."""
     bounds = entry.with_operands(operands)
-    return tuple(b.constant_value if isinstance(b, Term) and b.constant_value is not None else b for b in bounds)
+    return tuple(
+        bound.constant_value if isinstance(bound, Term) and bound.constant_value is not None else bound
+        for bound in bounds
+    )
 
 
 def _box_starts(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | None:
@@ -207,11 +210,11 @@ def assign(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequen
         return _fit_to_shape(w, value, target)
     sizes = w.sizes(x)
     positions = [
-        w.constant(start if start >= 0 or not isinstance(x.shape[a], int) else start + x.shape[a], int64)
-        if isinstance(start, int) else _wrap_start(w, start, sizes[a])
-        for a, start in enumerate(box_starts)
+        w.constant(start if start >= 0 or not isinstance(x.shape[axis], int) else start + x.shape[axis], int64)
+        if isinstance(start, int) else _wrap_start(w, start, sizes[axis])
+        for axis, start in enumerate(box_starts)
     ]  # fmt: skip
-    box_shape, box_sizes = _box_sizes(spec, x, target, w)
+    box_shape, box_sizes = _box_sizes(w, spec, x, target)
     value = _fit_to_shape(w, value, target)
     return w.dynamic_update(x, w.reshape(value, box_shape, box_sizes), positions)
 
@@ -278,7 +281,7 @@ def _wrap_start(w: Rules, start: Term, size: Any) -> Term:
     return w.select(start < 0, start + (size if isinstance(size, int) else w.cast(size, int64)), start)
 
 
-def _box_sizes(spec: Spec, x: Term, target: Term, w: Rules) -> tuple[list[Any], list[Any]]:
+def _box_sizes(w: Rules, spec: Spec, x: Term, target: Term) -> tuple[list[Any], list[Any]]:
     """Return the shape of the box that a subscript selects, and its sizes; dropped dimensions have size 1."""
     shape: list[Any] = []
     sizes: list[Any] = []
