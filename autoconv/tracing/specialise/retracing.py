@@ -22,6 +22,7 @@ _WARNED_TRACES = 5  # number of traces among these calls that causes a warning
 _MAX_WARNINGS = 2  # warnings per function
 EXACT_TRACES = 2  # traces for known sizes, which differ in sizes only, before sizes are left open
 _MAX_INSTANCES = 256  # instances whose calls of one method are counted
+_MAX_WRAPPERS = 16  # wrappers around wrappers that are followed
 _FUNCTION_WARNING = (
     "%d out of the last %d calls to %r%s triggered autoconv.function retracing. Tracing is expensive. What is behind "
     "so many traces could be (1) creating @autoconv.function repeatedly in a loop, (2) passing tensors with different "
@@ -81,8 +82,8 @@ def _definition_place(function: Any) -> str:
     return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
 
 
-# Code object -> id of the instance, for methods -> counter.
-_COUNTERS: weakref.WeakKeyDictionary[Any, BoundedDict[int, Retracing]] = weakref.WeakKeyDictionary()
+# Code object -> (id of the instance, for methods, and the codes of wrapped functions) -> counter.
+_COUNTERS: weakref.WeakKeyDictionary[Any, BoundedDict[tuple[Any, ...], Retracing]] = weakref.WeakKeyDictionary()
 _LOCK = new_lock()
 
 
@@ -96,10 +97,18 @@ def find_retracing(function: Callable[..., Any]) -> Retracing:
         return Retracing()
     with _LOCK:
         counters_by_instance = _COUNTERS.setdefault(code, BoundedDict(_MAX_INSTANCES))
-        instance = id(getattr(function, "__self__", None))
+        instance = id(getattr(function, "__self__", None)), *_codes_of_wrapped(function)
         if instance not in counters_by_instance:
             counters_by_instance[instance] = Retracing()
         return counters_by_instance[instance]
+
+
+def _codes_of_wrapped(function: Any) -> list[Any]:
+    """Return the codes of the functions that a wrapper wraps, as one definition may wrap different functions."""
+    codes: list[Any] = []
+    while (function := getattr(function, "__wrapped__", None)) is not None and len(codes) < _MAX_WRAPPERS:
+        codes.append(getattr(function, "__code__", None))
+    return codes
 
 
 def open_sizes_at_once(key: Key, keys: Iterable[Key]) -> Key:
