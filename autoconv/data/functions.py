@@ -15,6 +15,7 @@ from autoconv.errors import StagingError
 from autoconv.operators.calls.call import call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.region_body import unify_captures
+from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.ops.random.global_generator import GLOBAL
 from autoconv.optimise import optimise
 from autoconv.runtime.recording.contracts import Contract
@@ -71,7 +72,12 @@ class ElementFunction:
         for is_first_trace in (True, False):
             contract = _ElementFunctionContract(is_first_trace)
             region = new_trace(self.name, contract).root
-            self.spec = trace_function(function, spec, region, self.name)
+            try:
+                self.spec = trace_function(function, spec, region, self.name)
+            except Suspended as signal:  # every path through a `try` raises; code that is not converted raises here
+                signal.mark_caught()
+                region = new_trace(self.name, contract, converts=False).root
+                self.spec = trace_function(function, spec, region, self.name)
             if not contract.created_variables:
                 break
         return region
@@ -109,7 +115,8 @@ def trace_function(function: Callable[..., Any], spec: Any, region: Region, name
         # A tuple is passed as several arguments, as in TensorFlow, a named tuple as one.
         arguments = element if type(element) is tuple else (element,)
         _check_arity(function, arguments, spec, name)
-        result = call(function)(*arguments)
+        target = call(function) if region.trace.converts else function
+        result = target(*arguments)
         leaves, template = _result_leaves(result, function, name)
         region.graph.outputs = [region.lift(graph_value(region, leaf)) for leaf in leaves]
         return spec_of_leaves(template, leaves)

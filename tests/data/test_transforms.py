@@ -159,6 +159,21 @@ def test_a_variable_that_the_first_trace_of_a_function_creates_is_kept():
     assert [int(x) for x in dataset] == [1 * 3, 2 * 4, 3 * 5] and int(kept[0]) == 5
 
 
+def test_a_function_all_of_whose_paths_raise_raises_when_it_is_traced():
+    def failing(x):
+        tf.gather([1, 2, 3], x)
+        raise ValueError("not for these elements")
+
+    def tried(x):
+        try:
+            return failing(x)
+        except TypeError:
+            return failing(x)
+
+    with pytest.raises(ValueError, match="not for these elements"):
+        Dataset.range(3).map(tried)
+
+
 def test_cache_computes_once():
     runs = tf.Variable(0)
 
