@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.api.boxes.crops import round_halves_away
+from autoconv.api.tensors.arguments import known_sizes
 from autoconv.api.tensors.arithmetic import floormod
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.comparison import clip_by_value, logical_and
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, where
-from autoconv.api.tensors.shaping import expand_dims, reshape, shape
-from autoconv.graph.dtypes import float32, int32
+from autoconv.api.tensors.shaping import broadcast_to, expand_dims, reshape, shape
+from autoconv.graph.dtypes import float32, int32, int64
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -30,58 +31,65 @@ def projective_transform(
     `interpolation` is "NEAREST" or "BILINEAR". Positions outside of the image are `fill_value` ("CONSTANT"), mirrored
     ("REFLECT"), repeated ("WRAP"), or those of the edge ("NEAREST"). Raises ValueError for another name.
     """
-    x, matrix = convert_to_tensor(images), cast(convert_to_tensor(transforms), float32)
+    x, matrices = convert_to_tensor(images), cast(convert_to_tensor(transforms), float32)
     if interpolation not in ("NEAREST", "BILINEAR") or fill_mode not in ("CONSTANT", "REFLECT", "WRAP", "NEAREST"):
         raise ValueError(f"interpolation and fill_mode are unknown: {interpolation!r}, {fill_mode!r}")
-    sizes = cast(convert_to_tensor(output_shape), int32)
-    new_height, new_width = get_item(sizes, 0), get_item(sizes, 1)
+    new_height, new_width = (_size_or_tensor(output_shape, axis) for axis in (0, 1))
     columns = reshape(cast(tensor_range(new_width), float32), [1, 1, -1])
     rows = reshape(cast(tensor_range(new_height), float32), [1, -1, 1])
-    a0, a1, a2, b0, b1, b2, c0, c1 = (
-        expand_dims(expand_dims(get_item(matrix, (slice(None), number)), -1), -1) for number in range(8)
-    )
+    batch, height, width = (_size_or_tensor(shape(x), axis) for axis in (0, 1, 2))
+    matrices = broadcast_to(reshape(matrices, [-1, 8, 1, 1]), [batch, 8, 1, 1])
+    a0, a1, a2, b0, b1, b2, c0, c1 = (get_item(matrices, (slice(None), number)) for number in range(8))
     divisor = c0 * columns + c1 * rows + 1.0
-    batch, height, width = (shape(x)[axis] for axis in (0, 1, 2))
-    batch_zeros = expand_dims(expand_dims(cast(tensor_range(batch), float32) * 0.0, -1), -1)
-    source_columns = _wrap_coordinate(
-        (a0 * columns + a1 * rows + a2) / divisor + batch_zeros, cast(width, float32), fill_mode
-    )
-    source_rows = _wrap_coordinate(
-        (b0 * columns + b1 * rows + b2) / divisor + batch_zeros, cast(height, float32), fill_mode
-    )
-    pixels = _Pixels(x, height, width, cast(fill_value, x.dtype))
+    source_columns = _wrap_coordinate((a0 * columns + a1 * rows + a2) / divisor, cast(width, float32), fill_mode)
+    source_rows = _wrap_coordinate((b0 * columns + b1 * rows + b2) / divisor, cast(height, float32), fill_mode)
+    pixels = _Pixels(x, cast(fill_value, x.dtype) if fill_mode == "CONSTANT" else None)
     if interpolation == "NEAREST":
-        pixel_values = pixels.gather_pixels(round_halves_away(source_rows), round_halves_away(source_columns))
+        nearest_rows = pixels.locate(round_halves_away(source_rows), height)
+        pixel_values = pixels.gather_pixels(nearest_rows, pixels.locate(round_halves_away(source_columns), width))
     else:
         top, left = apply("floor", source_rows), apply("floor", source_columns)
         row_fraction, column_fraction = expand_dims(source_rows - top, -1), expand_dims(source_columns - left, -1)
-        weighted_pixels = [
-            cast(pixels.gather_pixels(top + i, left + j), float32) * (row_fraction if i else 1.0 - row_fraction) * (
-                column_fraction if j else 1.0 - column_fraction
-            )
-            for i in (0.0, 1.0)
-            for j in (0.0, 1.0)
-        ]
-        pixel_values = cast(weighted_pixels[0] + weighted_pixels[1] + weighted_pixels[2] + weighted_pixels[3], x.dtype)
-    return where(expand_dims(apply("equal", divisor + batch_zeros, 0.0), -1), cast(fill_value, x.dtype), pixel_values)
+        left_columns, right_columns = pixels.locate(left, width), pixels.locate(left + 1.0, width)
+        mixed_rows = []
+        for source_row in (pixels.locate(top, height), pixels.locate(top + 1.0, height)):
+            left_pixels = cast(pixels.gather_pixels(source_row, left_columns), float32)
+            right_pixels = cast(pixels.gather_pixels(source_row, right_columns), float32)
+            mixed_rows.append((1.0 - column_fraction) * left_pixels + column_fraction * right_pixels)
+        pixel_values = cast((1.0 - row_fraction) * mixed_rows[0] + row_fraction * mixed_rows[1], x.dtype)
+    return where(expand_dims(apply("equal", divisor, 0.0), -1), cast(fill_value, x.dtype), pixel_values)
 
 
 class _Pixels:
-    """The pixels of images, and the value of pixels outside: `pixel_rows` is [batch, height * width, channels]."""
+    """The pixels of a batch of images, as rows of their channels; pixels outside have the `fill_value`, if any."""
 
-    def __init__(self, images: Tensor, height: Tensor, width: Tensor, fill_value: Tensor) -> None:
-        self.height, self.width, self.fill_value = height, width, fill_value
-        self.pixel_rows = reshape(images, [shape(images)[0], height * width, shape(images)[3]])
+    def __init__(self, images: Tensor, fill_value: Tensor | None) -> None:
+        batch, height, self.width, channels = (cast(_size_or_tensor(shape(images), axis), int64) for axis in range(4))
+        self.pixel_rows, self.fill_value = reshape(images, [-1, channels]), fill_value
+        self.first_rows = reshape(tensor_range(batch) * height, [-1, 1, 1])
 
-    def gather_pixels(self, rows: Tensor, columns: Tensor) -> Tensor:
-        """Return the pixels at rows and columns [batch, new height, new width]."""
-        i, j = cast(rows, int32), cast(columns, int32)
-        is_inside = logical_and(logical_and(i >= 0, i < self.height), logical_and(j >= 0, j < self.width))
-        pixel_numbers = where(is_inside, i * self.width + j, 0)
-        sizes = shape(pixel_numbers)
-        values = gather(self.pixel_rows, reshape(pixel_numbers, [sizes[0], -1]), axis=1, batch_dims=1)
-        values = reshape(values, [sizes[0], sizes[1], sizes[2], shape(self.pixel_rows)[2]])
-        return where(expand_dims(is_inside, -1), values, self.fill_value)
+    def locate(self, coordinate: Tensor, size: Any) -> tuple[Tensor, Tensor | None]:
+        """Return integer coordinates within the size, and whether they were so before, if that is asked for."""
+        position, last = cast(coordinate, int64), cast(size, int64) - 1
+        is_inside = None
+        if self.fill_value is not None:
+            is_inside = logical_and(position >= 0, position <= last)
+        return clip_by_value(position, 0, last), is_inside
+
+    def gather_pixels(self, rows: tuple[Tensor, Tensor | None], columns: tuple[Tensor, Tensor | None]) -> Tensor:
+        """Return the pixels at located rows and columns, [batch, new height, new width, channels]."""
+        values = gather(self.pixel_rows, (self.first_rows + rows[0]) * self.width + columns[0])
+        if self.fill_value is None:
+            return values
+        assert rows[1] is not None and columns[1] is not None
+        return where(expand_dims(logical_and(rows[1], columns[1]), -1), values, self.fill_value)
+
+
+def _size_or_tensor(sizes: TensorLike, axis: int) -> Any:
+    """Return the size of an axis as an int if it is known while tracing, else as a tensor."""
+    known = known_sizes(sizes)
+    size = None if known is None else known[axis]
+    return get_item(cast(convert_to_tensor(sizes), int32), axis) if size is None else size
 
 
 def _wrap_coordinate(coordinate: Tensor, size: Tensor, fill_mode: str) -> Tensor:
