@@ -12,6 +12,7 @@ from autoconv.api.nn.convolution import depthwise_conv2d
 from autoconv.api.nn.pooling import avg_pool
 from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, check_dtype
 from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.dimensions import sizes_of
 from autoconv.api.tensors.reductions import reduce_mean
 from autoconv.api.tensors.shaping import concat, pad, reshape, shape
 from autoconv.graph.dtypes import float32
@@ -202,7 +203,7 @@ def _similarity_terms(
 
 def _halve(image: Any) -> Any:
     """Return means of blocks of four pixels; an odd side is mirrored at its end first."""
-    sizes = [size if size is not None else shape(image)[axis] for axis, size in enumerate(image.shape[1:3], 1)]
+    sizes = sizes_of(image)[1:3]
     odd_padding = [[0, size % 2] for size in sizes]
     return avg_pool(pad(image, [[0, 0], *odd_padding, [0, 0]], "SYMMETRIC"), 2, 2, "VALID")
 

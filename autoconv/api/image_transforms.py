@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.api.boxes.crops import round_halves_away
-from autoconv.api.tensors.arguments import known_sizes
 from autoconv.api.tensors.arithmetic import floormod
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.comparison import clip_by_value, logical_and
 from autoconv.api.tensors.constants import range as tensor_range
+from autoconv.api.tensors.dimensions import size_entry, sizes_of
 from autoconv.api.tensors.gather import gather, where
-from autoconv.api.tensors.shaping import broadcast_to, expand_dims, reshape, shape
-from autoconv.graph.dtypes import float32, int32, int64
+from autoconv.api.tensors.shaping import broadcast_to, expand_dims, reshape
+from autoconv.graph.dtypes import float32, int64
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -34,10 +34,10 @@ def projective_transform(
     x, matrices = convert_to_tensor(images), cast(convert_to_tensor(transforms), float32)
     if interpolation not in ("NEAREST", "BILINEAR") or fill_mode not in ("CONSTANT", "REFLECT", "WRAP", "NEAREST"):
         raise ValueError(f"interpolation and fill_mode are unknown: {interpolation!r}, {fill_mode!r}")
-    new_height, new_width = (_size_or_tensor(output_shape, axis) for axis in (0, 1))
+    new_height, new_width = (size_entry(output_shape, axis) for axis in (0, 1))
     columns = reshape(cast(tensor_range(new_width), float32), [1, 1, -1])
     rows = reshape(cast(tensor_range(new_height), float32), [1, -1, 1])
-    batch, height, width = (_size_or_tensor(shape(x), axis) for axis in (0, 1, 2))
+    batch, height, width, _ = sizes_of(x)
     matrices = broadcast_to(reshape(matrices, [-1, 8, 1, 1]), [batch, 8, 1, 1])
     a0, a1, a2, b0, b1, b2, c0, c1 = (get_item(matrices, (slice(None), number)) for number in range(8))
     divisor = c0 * columns + c1 * rows + 1.0
@@ -64,12 +64,12 @@ class _Pixels:
     """The pixels of a batch of images, as rows of their channels; pixels outside have the `fill_value`, if any."""
 
     def __init__(self, images: Tensor, fill_value: Tensor | None) -> None:
-        batch, height, self.width, channels = (cast(_size_or_tensor(shape(images), axis), int64) for axis in range(4))
+        batch, height, self.width, channels = (cast(size, int64) for size in sizes_of(images))
         self.pixel_rows, self.fill_value = reshape(images, [-1, channels]), fill_value
         self.first_rows = reshape(tensor_range(batch) * height, [-1, 1, 1])
 
     def locate(self, coordinate: Tensor, size: Any) -> tuple[Tensor, Tensor | None]:
-        """Return integer coordinates within the size, and whether they were so before, if that is asked for."""
+        """Return integer coordinates clipped to the size; with a `fill_value`, also whether they were inside."""
         position, last = cast(coordinate, int64), cast(size, int64) - 1
         is_inside = None
         if self.fill_value is not None:
@@ -83,13 +83,6 @@ class _Pixels:
             return values
         assert rows[1] is not None and columns[1] is not None
         return where(expand_dims(logical_and(rows[1], columns[1]), -1), values, self.fill_value)
-
-
-def _size_or_tensor(sizes: TensorLike, axis: int) -> Any:
-    """Return the size of an axis as an int if it is known while tracing, else as a tensor."""
-    known = known_sizes(sizes)
-    size = None if known is None else known[axis]
-    return get_item(cast(convert_to_tensor(sizes), int32), axis) if size is None else size
 
 
 def _wrap_coordinate(coordinate: Tensor, size: Tensor, fill_mode: str) -> Tensor:

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.nn.computed_filters import convolve_computed_sides
 from autoconv.api.nn.windows import Padding, Part, Windows, check_format, has_channels_first, per_side
 from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
+from autoconv.api.tensors.dimensions import sizes_of
 from autoconv.api.tensors.shaping import concat, reshape, transpose
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int32
@@ -37,7 +39,7 @@ def convolution(
     """The cross-correlation of inputs with filters: shape [batch, sides, filters].
 
     `input` is [batch, sides, channels] with one to three sides ([batch, channels, sides] for a `data_format` that
-    begins with NC, like the result). `filters` is [sides, channels, filters], with known sides. `strides` and
+    begins with NC, like the result). `filters` is [sides, channels, filters]. `strides` and
     `dilations` are a number, one for each side, or one for each dimension. `padding` is "VALID", "SAME" (zeros around,
     one more after than before if their number is odd) or (before, after) for each dimension. Filters with fewer
     channels than the input apply to groups of channels: the first filters to the first group, and so on. Raises
@@ -130,8 +132,9 @@ def depthwise_conv2d(
     """
     check_dtype("depthwise_conv2d", FLOATING, input)
     kernel = convert_to_tensor(filter)
-    height, width, channels, multiplier = _depthwise_sizes(kernel)
-    kernel = reshape(kernel, [height, width, 1, channels * multiplier])
+    if len(kernel.shape) != 4:
+        raise ValueError(f"filters for each channel have four dimensions, found {kernel.type}")
+    kernel = reshape(kernel, [*sizes_of(kernel)[:2], 1, math.prod(kernel.shape[2:])])
     return conv2d(input, kernel, strides, padding, data_format or "NHWC", dilations, name)
 
 
@@ -169,8 +172,10 @@ def _convolve(
     image_shape, filter_shape = image.type.shape, filters.type.shape
     if image_shape is None or filter_shape is None or len(image_shape) != len(filter_shape):
         raise ValueError(f"an image and its filters have to be of one rank, found {image_shape} and {filter_shape}")
-    kernel_sides = _static_sides(filter_shape[:-2])
     group_count = _group_count(image_shape[-1], filter_shape)
+    kernel_sides = [side for side in filter_shape[:-2] if isinstance(side, int)]
+    if len(kernel_sides) < len(filter_shape) - 2:
+        return convolve_computed_sides(image, filters, side_strides, side_dilations, padding, group_count)
     windows = Windows(image, kernel_sides, side_strides, side_dilations, padding, "filters")
     parts = windows.elements_by_position(0)
     channels, filter_count = filter_shape[-2:]
@@ -248,19 +253,3 @@ def _convolve_depthwise(parts: Sequence[Part], filters: Tensor, multiplier: int)
     channels = filters.type.shape[-1] // multiplier  # type: ignore[index,operator]
     order = np.arange(multiplier * channels).reshape(multiplier, channels).T.ravel()
     return apply("gather", concat(totals, -1), convert_to_tensor(order), axis=-1)
-
-
-def _static_sides(sizes: Sequence[Any]) -> list[int]:
-    """Return the sides of a kernel; raise ValueError if one is not known."""
-    static_sizes = [size for size in sizes if isinstance(size, int)]
-    if len(static_sizes) < len(sizes):
-        raise ValueError(f"a convolution takes filters of known sides, found {list(sizes)}")
-    return static_sizes
-
-
-def _depthwise_sizes(filters: Tensor) -> list[int]:
-    """Return the sizes of a depthwise filter: height, width, channels, multiplier."""
-    shape = filters.type.shape
-    if shape is None or len(shape) != 4:
-        raise ValueError(f"filters for each channel have four dimensions, found {filters.type}")
-    return _static_sides(shape)

@@ -9,8 +9,9 @@ from autoconv.api.nn.windows import FORMATS, Windows, lowest_number, per_side
 from autoconv.api.tensors.accepted_dtypes import FLOATING, REAL, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
+from autoconv.api.tensors.dimensions import sizes_of
 from autoconv.api.tensors.gather import where
-from autoconv.api.tensors.shaping import reshape, shape, transpose
+from autoconv.api.tensors.shaping import reshape, transpose
 from autoconv.graph.dtypes import as_dtype, int64, uint32, uint64
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -224,7 +225,7 @@ def max_pool_with_argmax(
     if data_format != "NHWC":
         raise ValueError("`data_format` values other  than 'NHWC' are not supported. Found: " + repr(data_format))
     x: Any = convert_to_tensor(input)
-    sizes = [size if size is not None else shape(x)[i] for i, size in enumerate(x.shape.as_list())]
+    sizes = sizes_of(x)
     sides, side_strides = per_side("ksize", ksize, 2, False), per_side("strides", strides, 2, False)
     windows = Windows(x, sides, side_strides, (1, 1), padding, "windows")
     value_parts = windows.elements_by_position(lowest_number(x.dtype))

@@ -10,7 +10,8 @@ import numpy as np
 
 from autoconv.api.nn.windows import Windows
 from autoconv.api.tensors.arguments import known_sizes
-from autoconv.api.tensors.shaping import concat, pad, reshape, shape, stack, transpose
+from autoconv.api.tensors.dimensions import sizes_of
+from autoconv.api.tensors.shaping import concat, pad, reshape, stack, transpose
 from autoconv.graph.dtypes import int32
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -33,7 +34,7 @@ def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: str
     padding = np.asarray(static_value(convert_to_tensor(paddings)), np.int64).reshape(-1, 2)
     count, rank = len(blocks), len(x.shape)
     x = pad(x, [[0, 0], *padding.tolist(), *[[0, 0]] * (rank - 1 - count)])
-    sizes = _sizes(x)
+    sizes = sizes_of(x)
     for size, block in zip(sizes[1:], blocks, strict=False):
         if isinstance(size, int) and size % block:
             raise ValueError(f"padded_shape[1..]={sizes[1 : count + 1]} is not divisible by block_shape {blocks}")
@@ -56,7 +57,7 @@ def batch_to_space(input: TensorLike, block_shape: Any, crops: Any, name: str | 
     """
     x, blocks = convert_to_tensor(input), _block_sides(block_shape)
     crop_amounts = np.asarray(static_value(convert_to_tensor(crops)), np.int64).reshape(-1, 2)
-    count, rank, sizes = len(blocks), len(x.shape), _sizes(x)
+    count, rank, sizes = len(blocks), len(x.shape), sizes_of(x)
     block_size = int(np.prod(blocks))
     if isinstance(sizes[0], int) and sizes[0] % block_size:
         raise ValueError(f"the batch {sizes[0]} is not divisible by the product of block_shape {blocks}")
@@ -131,7 +132,7 @@ def with_space_to_batch(
         for i, (size, rate) in enumerate(zip(filter_sides, rates, strict=False)):
             extra_padding = (size - 1) * rate
             base_paddings[i] = extra_padding // 2, extra_padding - extra_padding // 2
-    amounts = required_space_to_batch_paddings(_sizes(x)[1 : 1 + len(rates)], rates, base_paddings)
+    amounts = required_space_to_batch_paddings(sizes_of(x)[1 : 1 + len(rates)], rates, base_paddings)
     return batch_to_space(op(space_to_batch(x, rates, amounts.paddings), len(rates), "VALID"), rates, amounts.crops)
 
 
@@ -156,9 +157,3 @@ def _block_sides(block_shape: Any) -> list[int]:
     if isinstance(block_shape, int):
         return [block_shape, block_shape]
     return [int(block) for block in np.asarray(static_value(convert_to_tensor(block_shape))).ravel()]
-
-
-def _sizes(x: Tensor) -> list[Any]:
-    """Return the sizes as numbers where they are known."""
-    dynamic_sizes = shape(x)
-    return [size if size is not None else dynamic_sizes[i] for i, size in enumerate(x.shape.as_list())]
