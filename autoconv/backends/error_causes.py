@@ -11,12 +11,18 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError
+from autoconv.errors import FailedPreconditionError, IndexOutOfRangeError, InvalidArgumentError
 from autoconv.graph.dtypes import bool_, float64
 from autoconv.graph.graph import Node, Span
+from autoconv.ops.control.checks import NUMPY_ERRORS
 from autoconv.ops.rule_table import RuleTable
 
 ErrorClass = type[BaseException] | None
+# Of the failures of `assert_true`; an assumption that does not hold is no error of the program.
+_ASSERTION_CLASSES: dict[str, ErrorClass] = {
+    "assert": AssertionError, "check": InvalidArgumentError, "precondition": FailedPreconditionError,
+    **NUMPY_ERRORS,
+}  # fmt: skip
 Test = Callable[[Any, Sequence[Any]], Any]  # (writer of elements `b`, operands `x`) -> condition, as an element
 Causes = tuple[tuple[type[BaseException], str, Test], ...]  # of each cause: exception class, message, test
 
@@ -65,7 +71,9 @@ def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
     if name == "assert_true":
         message = attributes.get("message", "")
         text = message if isinstance(message, str) else _fill_template(message)
-        return AssertionError, f"AssertionError: {text}" if text else "AssertionError"
+        assertion_class = _ASSERTION_CLASSES.get(attributes.get("failure", "assert"))
+        class_name = getattr(assertion_class, "__name__", "AssertionError")
+        return assertion_class, f"{class_name}: {text}" if text else class_name
     if name == "array_new":
         return ValueError, "ValueError: negative dimensions are not allowed"
     if message := _message_of_sizes(name):
@@ -85,6 +93,8 @@ def _message_of_sizes(op: str) -> str:
     match op:
         case "broadcast_to" | "eye" | "fill":
             return "negative dimensions are not allowed"
+        case "repeat":
+            return "repeats may not contain negative values."
         case "reshape" | "reshape_sizes":
             return "the elements do not fit the new shape"
         case "common_sizes" | "numpy_shapes":

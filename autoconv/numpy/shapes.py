@@ -32,6 +32,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.ops.index_spec import Slice
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
+from autoconv.runtime.arrays.method_arguments import new_shape
 from autoconv.runtime.arrays.read_only import mark_read_only
 from autoconv.runtime.arrays.windows import window_axes
 from autoconv.runtime.tensors.binary_dispatch import count_of
@@ -88,6 +89,8 @@ def reshape(
 ) -> Tensor:
     x = tensor(a)
     size_operands, known_sizes = shape_argument(shape if newshape is None else newshape)
+    if is_compiled() and not size_operands and known_sizes is not None:
+        known_sizes = new_shape(x, known_sizes)  # type: ignore[arg-type]
     if order in ("A", "K") and is_compiled() and sum(d != 1 for d in x.type.shape or (0, 0)) > 1:
         refuse(f"is given order {order!r}, and how the elements lie is not part of a graph")
     if order not in ("C", "A", "K", None):

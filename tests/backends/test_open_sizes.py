@@ -66,7 +66,15 @@ def row_sums_by_a_loop(x):
     return total
 
 
+def in_pairs(x):
+    try:
+        return x.reshape(-2, 2)[:, 0].sum()
+    except ValueError:
+        return -x.sum()
+
+
 VECTORS = {
+    "reshape in a try": in_pairs,
     "squeeze": lambda x: x[:, None].squeeze(1),
     "zeros": lambda x: np.zeros(len(x)) + x,
     "full": lambda x: np.full((len(x), 2), 3.0) * x[:, None],

@@ -154,7 +154,23 @@ def largest(n: int) -> float:
         return -1.0
 
 
+def in_pairs(x: np.ndarray) -> float:
+    try:
+        return float(x.reshape(-2, 2)[:, 0].sum())
+    except ValueError:
+        return -1.0
+
+
+def repeated(x: np.ndarray, counts: np.ndarray) -> float:
+    try:
+        return float((np.arange(counts.sum()) * np.repeat(x, counts)).sum())
+    except ValueError:
+        return -1.0
+
+
 ERRORS_OF_SIZES = [
+    (in_pairs, "float64[n]", [(np.arange(6.0),), (np.arange(7.0),)]),
+    (repeated, "float64[n] int64[n]", [(np.arange(3.0), np.array([2, 0, 3])), (np.arange(2.0), np.array([2, -1]))]),
     (filled, "int64[]", [(3,), (0,), (-1,)]),
     (reshaped, "float64[6] int64[]", [(np.arange(6.0), 3), (np.arange(6.0), 4), (np.arange(6.0), -1)]),
     (counted, "int64[] int64[]", [(7, 2), (7, 0), (7, -1)]),

@@ -101,7 +101,7 @@ class Lowering(Memory):
     def lower_node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
         """Write a node, and return its results. Raises GraphUnfit if the runtime has no form for it."""
         self.w.node_location = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
-        self.w.causes, self.w.error_class = (), None
+        self.w.causes, self.w.error_class, self.w.is_in_try = (), None, self.try_depth > 0
         if self.try_depth and not node.regions:
             self.w.error_class = message_and_class(node)[1]
             self.w.causes = tuple(

@@ -28,6 +28,7 @@ class Rules(Elementwise):
     """
 
     argument_sizes: Mapping[Symbol, tuple[Term, int]] = MappingProxyType({})
+    is_in_try = False  # whether the node is in the body of a `try`: no operation may stop the runtime there
 
     def sizes(self, x: Term) -> list[Any]:
         """Return the sizes: numbers, and terms where they are open."""

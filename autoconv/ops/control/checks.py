@@ -15,7 +15,7 @@ from autoconv.ops.text.printing import element_text, fill_template
 
 # The attribute `failure` tells what fails: "assert" (the program's assertion), "check" (of arguments), "assumption" (of
 # the trace), "precondition" (a resource without a value), or the name of one of the errors that NumPy raises:
-_NUMPY_ERRORS: dict[str, type[Exception]] = {error.__name__: error for error in (ValueError, ZeroDivisionError)}
+NUMPY_ERRORS: dict[str, type[Exception]] = {error.__name__: error for error in (ValueError, ZeroDivisionError)}
 
 
 def _assert_type(condition: Type, *data: Type, **_: Any) -> tuple[Type, ...]:
@@ -33,9 +33,9 @@ def _assert_true(
         raise OtherKindError(_message(message, data, summarize))
     if failure == "precondition":
         raise FailedPreconditionError(*message)
-    if failure == "check" or failure in _NUMPY_ERRORS:
+    if failure == "check" or failure in NUMPY_ERRORS:
         error = InvalidArgumentError(_message(message, data, summarize))
-        raise error.with_plain_error(_NUMPY_ERRORS[failure](*message)) if failure in _NUMPY_ERRORS else error
+        raise error.with_plain_error(NUMPY_ERRORS[failure](*message)) if failure in NUMPY_ERRORS else error
     raise AssertionFailedError(f"assertion failed: {_message(message, data, summarize)}".rstrip())
 
 

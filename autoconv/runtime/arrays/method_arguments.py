@@ -10,9 +10,11 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
 from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def refuse_method(name: str, reason: str) -> NoReturn:
@@ -33,6 +35,21 @@ def require_known_shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
     if shape is None or not all(isinstance(d, int) for d in shape):
         refuse_method(name, "depends on a shape known only at run time")
     return shape  # type: ignore[return-value]
+
+
+def new_shape(x: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape for a reshape, with -1 for its only negative size: NumPy infers any such size.
+
+    A shape that does not fit the known sizes of `x` raises NumPy's error, as the program's.
+    """
+    sizes = [size for size in x.type.shape or (None,) if isinstance(size, int)]
+    if len(sizes) == x.type.rank:
+        try:
+            np.empty(sizes, "V0").reshape(shape)
+        except ValueError as error:
+            as_program_error(error)
+            raise
+    return tuple(-1 if size < 0 else size for size in shape) if sum(size < 0 for size in shape) == 1 else shape
 
 
 def axis_argument(name: str, axis: Any) -> Any:

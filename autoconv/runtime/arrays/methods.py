@@ -23,6 +23,7 @@ from autoconv.runtime.arrays.method_arguments import (
     axis_argument,
     dtype_argument,
     keepdims_argument,
+    new_shape,
     python_number_dtype,
     refuse_method,
     refuse_options,
@@ -213,7 +214,7 @@ def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None,
         compute = implementation(np.reshape)
         assert compute is not None
         return compute(x, shape)
-    sizes = tuple(map(operator.index, shape))
+    sizes = new_shape(x, tuple(map(operator.index, shape)))
     if not sizes:
         return x if is_scalar(x, "reshape") else _as_0d_array(dispatch.apply("reshape", x, shape=()))
     return dispatch.apply("reshape", x, shape=sizes)

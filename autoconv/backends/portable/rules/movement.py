@@ -30,7 +30,15 @@ def reshape(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Te
     for number in numbers:
         known_product = known_product * w.select(number < 0, 1, number)
     inferred_size = w.divide(total, w.binary("maximum", known_product, 1))
-    return w.reshape(x, shape, [w.as_size(w.select(number < 0, inferred_size, number)) for number in numbers])
+    sizes = [w.select(number < 0, inferred_size, number) for number in numbers]
+    if w.is_in_try:
+        count = w.constant(1, int64)
+        for size in sizes:
+            count = count * size
+        w.fail(count.differs(total))
+        positions = w.iota((None,), 0, int64, [w.as_size(count)])
+        x = w.take_at(w.flatten(x), 0, w.binary("minimum", positions, w.binary("maximum", total - 1, 0)))
+    return w.reshape(x, shape, [w.as_size(size) for size in sizes])
 
 
 @lowers("reshape_like")
