@@ -57,7 +57,7 @@ def estimate_seconds(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any
         return math.inf
     size = max(reach.size, reach.integer if reach.has_counted_loops else 0, 2)
     if reach.is_recursive:
-        size = max(size, reach.count)
+        size = max(size, reach.value_count)
     depths = ((depth + reach.is_recursive, count) for depth, count in work.items())
     return _SECONDS_AN_INSTRUCTION * sum(count * float(size) ** depth for depth, count in depths)
 
@@ -152,7 +152,7 @@ class _Reach:
                 worklist.extend(self._parts(value, class_))
 
     @property
-    def count(self) -> int:
+    def value_count(self) -> int:
         """The number of values within reach."""
         return len(self._visited)
 

@@ -62,18 +62,20 @@ def _call_routine(region: LoweringContext, node: Node, positions: Sequence[Posit
     registers = [position for position in positions if isinstance(position, str)]
     names = {position: f"%position{i}" for i, position in enumerate(dict.fromkeys(registers))}
     sizes_in_routine = open_dimensions(region)
-    parameters = [*sizes_in_routine, "ptr %target", f"{value_type} %value", *(f"i64 {x}" for x in names.values())]
+    position_parameters = [f"i64 {name}" for name in names.values()]
+    parameters = [*sizes_in_routine, "ptr %target", f"{value_type} %value", *position_parameters]
     body = PartRoutine(region, parameters)
     number = body.b.wrap(value.dtype, "%value") if is_number else None
     routine_positions = [names[position] if isinstance(position, str) else position for position in positions]
     update = _ElementUpdate(body.b, node, "%target", number, "%value", routine_positions)
     shape = [int(size) for size in item_shape(node) or ()]  # type: ignore[arg-type]
-    first = next(d for d, size in enumerate(shape) if size > 1)
+    first = next(axis for axis, size in enumerate(shape) if size > 1)
     write_loop_nest(body.out, shape, update.write, ("%first", "%last"), (0,) * first)
     name = split_routine(region, parameters, body, shape[first], _ELEMENT_COST * math.prod(shape))
     argument = region.number(value).ir if is_number else region.data(value)
-    arguments = [f"ptr {region.data(node.results[0])}", f"{value_type} {argument}", *(f"i64 {x}" for x in names)]
-    call(region, name, *sizes_in_routine, *arguments)
+    position_arguments = [f"i64 {position}" for position in names]
+    target = f"ptr {region.data(node.results[0])}"
+    call(region, name, *sizes_in_routine, target, f"{value_type} {argument}", *position_arguments)
 
 
 @dataclass
