@@ -40,7 +40,7 @@ class CodeCache:
         return None if folder is None else folder / self.name
 
     def load(self, key: str) -> bytes | None:
-        """Return the data stored under that key, None if there is no valid entry."""
+        """Return the code stored under that key, None if there is no valid entry."""
         folder = self.folder()
         if folder is None or not _is_trusted(folder):
             return None
@@ -75,15 +75,16 @@ class CodeCache:
             self.prune()
 
     def _checksum(self, key: str, code: bytes) -> bytes:
+        """Return the bytes that precede the code in its file."""
         hash_state = hashlib.sha256(f"{self.name}\0{key}\0".encode())
         hash_state.update(code)
         return hash_state.digest()
 
     def prune(self) -> None:
         """Remove the oldest entries until the remaining ones are within the limits."""
-        entries = sorted(self._list_files(), key=lambda entry: entry[2], reverse=True)
+        newest_first = sorted(self._list_files(), key=lambda entry: entry[2], reverse=True)  # by time
         total_bytes = 0
-        for count, (path, size, _) in enumerate(entries):
+        for count, (path, size, _) in enumerate(newest_first):
             total_bytes += size
             if total_bytes > self.byte_limit or count >= self.entry_limit:
                 with contextlib.suppress(OSError):
@@ -143,6 +144,7 @@ def _read_file(path: Path, byte_limit: int) -> bytes:
 
 
 def _is_trusted(folder: Path) -> bool:
+    """Return whether the folder belongs to this user, and is closed to others."""
     try:
         status = os.lstat(folder)
     except OSError:

@@ -125,6 +125,7 @@ def undo_in_children(undo: Callable[[], object]) -> Iterator[None]:
 
 
 def _before_fork() -> None:
+    """Acquire the locks that are waited for, in their order; a lock that another thread holds too long is left."""
     start, timeout = time.monotonic(), _FIRST_WAIT
     while True:
         locks = []
@@ -163,12 +164,14 @@ def _forget_unfinished_imports() -> None:
 
 
 def _release_held_locks() -> None:
+    """Release the locks that `_before_fork` acquired."""
     locks, _HELD_LOCKS.locks = _HELD_LOCKS.locks, ()
     for lock in locks:
         lock.release()
 
 
 def _repair_child() -> None:
+    """Free the locks of threads that are not in the child, and let the callbacks repair their state."""
     _GENERATION[0] += 1
     _release_held_locks()
     for lock in list(_LOCKS):

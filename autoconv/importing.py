@@ -239,6 +239,7 @@ class RenamingLoader(SourceFileLoader):
         super().exec_module(module)
 
     def _rename_module(self, name: object) -> object:
+        """Return the new name of a module whose name is computed; any other value unchanged."""
         return (new_module_name(name, {self.hook.old: self.hook.new}) or name) if isinstance(name, str) else name
 
 
@@ -251,6 +252,7 @@ class _ConvertingLoaderBase:
     hook: ImportHook
 
     def compile_converted(self, module: str, data: bytes, file: str) -> CodeType:
+        """Return the converted module's code, given the bytes of its file."""
         failure: Exception
         try:
             return self._convert_or_load(module, importlib.util.decode_source(data), data, file)
@@ -260,6 +262,7 @@ class _ConvertingLoaderBase:
         raise failure
 
     def _convert_or_load(self, module: str, source: str, data: bytes, file: str) -> CodeType:
+        """Return the code, of the text in the cache or of a new conversion."""
         if is_converted(source):
             return compile(data, file, "exec", dont_inherit=True)
         options = self.hook.options_for(module, source)
@@ -339,9 +342,11 @@ def convert_script(path: Path, hook: ImportHook) -> CodeType:
 
 @functools.cache
 def _library_folders() -> set[str]:
+    """Return the folders of Python's library and of installed packages."""
     paths = sysconfig.get_paths()
     return {os.path.realpath(paths[key]) for key in ("stdlib", "platstdlib", "purelib", "platlib")}
 
 
 def _is_below(path: str, folder: str) -> bool:
+    """Return whether a path is inside a folder."""
     return path != folder and path.startswith(os.path.join(folder, ""))

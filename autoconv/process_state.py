@@ -45,6 +45,7 @@ def deep_recursion() -> Iterator[None]:
 
 
 def _raise_recursion_limit() -> None:
+    """Raise the limit for the first active block."""
     with _LOCK:
         if not _RECURSION_BLOCKS.count:
             _RECURSION_BLOCKS.previous_limit = sys.getrecursionlimit()
@@ -53,6 +54,7 @@ def _raise_recursion_limit() -> None:
 
 
 def _restore_recursion_limit() -> None:
+    """Restore the limit after the last active block."""
     with _LOCK:
         _RECURSION_BLOCKS.count -= 1
         if not _RECURSION_BLOCKS.count:
@@ -86,6 +88,7 @@ def without_collections() -> Iterator[bool]:
 
 
 def _restore_collector() -> None:
+    """Enable garbage collection after the last active block."""
     with _LOCK:
         _COLLECTOR_BLOCKS.count -= 1
         if not _COLLECTOR_BLOCKS.count:

@@ -101,6 +101,7 @@ def split_deep_tries(function: gast.AST, escapes: ExitAnalysis, wrap: Callable[[
 def _split_deep_tries_in(
     statements: list[gast.AST], depth: int, escapes: ExitAnalysis, wrap: Callable[[gast.AST], gast.AST]
 ) -> None:
+    """Split those in a list of statements, which is changed in place; `depth` counts the blocks around it."""
     for index, node in enumerate(statements):
         inner_depth = depth
         if isinstance(node, _REGION_KINDS):
@@ -139,6 +140,7 @@ class _ReasonCollector:
         self._pins: dict[int, tuple[gast.AST, str]] = {}
 
     def visit_block(self, statements: Sequence[gast.AST], loop_reason: str | None, return_reason: str) -> None:
+        """Find the reasons in a block, from its end; the parameters are those of `visit_statement`."""
         # Why a later statement cannot move into a region, as it would after a statement with an early exit.
         later_reason = ""
         for statement in reversed(statements):
@@ -173,6 +175,7 @@ class _ReasonCollector:
             self.visit_block(part, inner_loop_reason, return_reason)
 
     def _exit_reason(self, node: gast.AST, loop_reason: str | None, return_reason: str) -> str:
+        """Return why an early exit in the statement keeps its form, "" if it does not."""
         exits = self.escapes.statement_exits(node).escapes
         if return_reason and RETURN in exits:
             return return_reason
@@ -182,13 +185,14 @@ class _ReasonCollector:
 
     def pin_of(self, node: gast.AST) -> str:
         """Return what ties a statement to its frame, cached by node."""
-        cached_pin = self._pins.get(id(node))
-        if cached_pin is None:
-            cached_pin = node, self._compute_pin(node)
-            self._pins[id(node)] = cached_pin
-        return cached_pin[1]
+        entry = self._pins.get(id(node))
+        if entry is None:
+            entry = self._pins[id(node)] = node, self._compute_pin(node)
+        _, pin = entry
+        return pin
 
     def _compute_pin(self, node: gast.AST) -> str:
+        """Return what ties a statement to its frame, "" if nothing does."""
         if isinstance(node, (gast.AsyncFor, gast.AsyncWith)):
             return "an asynchronous statement"
         if self.keeps_exits_in_finally and self.escapes.leaves_in_finally(node):

@@ -27,7 +27,7 @@ class ExitAnalysis:
     """Analysis that computes the exits of a function's statements, cached by node."""
 
     def __init__(self) -> None:
-        self._exits_by_id: dict[int, tuple[gast.AST, Exits]] = {}
+        self._exits_by_id: dict[int, tuple[gast.AST, Exits]] = {}  # the nodes stay alive
 
     def block_exits(self, statements: Sequence[gast.AST]) -> Exits:
         """Return the exits of a block, including those of unreachable statements: Python compiles these as well."""
@@ -54,13 +54,15 @@ class ExitAnalysis:
         return False
 
     def statement_exits(self, node: gast.AST) -> Exits:
+        """Return the exits of a statement."""
         entry = self._exits_by_id.get(id(node))
         if entry is None:
-            entry = node, self._compute_exits(node)
-            self._exits_by_id[id(node)] = entry
-        return entry[1]
+            entry = self._exits_by_id[id(node)] = node, self._compute_exits(node)
+        _, exits = entry
+        return exits
 
     def _compute_exits(self, node: gast.AST) -> Exits:
+        """Return the exits of a statement that is not in the cache."""
         if isinstance(node, gast.Return):
             return Exits(frozenset([RETURN]), False)
         if isinstance(node, gast.Break):
@@ -84,6 +86,7 @@ class ExitAnalysis:
         return Exits()
 
     def _loop_exits(self, node: gast.AST) -> Exits:
+        """Return the exits of a loop; break and continue in its body do not leave it."""
         body, orelse = self.block_exits(node.body), self.block_exits(node.orelse)
         is_endless = isinstance(node, gast.While) and isinstance(node.test, gast.Constant) and node.test.value
         escapes = (body.escapes & {RETURN}) | orelse.escapes
@@ -91,6 +94,7 @@ class ExitAnalysis:
         return Exits(escapes, has_break or (not is_endless and orelse.falls_through))
 
     def _try_exits(self, node: gast.AST) -> Exits:
+        """Return the exits of a try; an exception may lead to each of its handlers."""
         body, orelse, final = (self.block_exits(part) for part in (node.body, node.orelse, node.finalbody))
         handlers = [self.block_exits(handler.body) for handler in node.handlers]
         escapes = body.escapes | orelse.escapes | final.escapes

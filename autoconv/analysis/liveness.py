@@ -54,21 +54,23 @@ class Liveness:
     """
 
     def __init__(self, is_exit: Callable[[gast.AST], bool] | None = None) -> None:
-        self._activities: dict[int, tuple[gast.AST, Activity]] = {}
+        self._activities: dict[int, tuple[gast.AST, Activity]] = {}  # by id; the nodes stay alive
         self._is_exit = is_exit
 
     def block_activity(self, statements: Sequence[gast.AST]) -> Activity:
+        """Return the activity of statements that run one after the other."""
         activity = Activity()
         for statement in reversed(statements):
             activity = self.statement_activity(statement).then(activity)
         return activity
 
     def statement_activity(self, node: gast.AST) -> Activity:
+        """Return the activity of a statement, with the statements in it."""
         entry = self._activities.get(id(node))
         if entry is None:
-            entry = node, self._compute_activity(node)
-            self._activities[id(node)] = entry
-        return entry[1]
+            entry = self._activities[id(node)] = node, self._compute_activity(node)
+        _, activity = entry
+        return activity
 
     def live_after_each(
         self, statements: Sequence[gast.AST], live_after: frozenset[str]
@@ -82,6 +84,7 @@ class Liveness:
         return result[::-1]
 
     def _compute_activity(self, node: gast.AST) -> Activity:
+        """Return the activity of a statement that is not in the cache."""
         if isinstance(node, gast.If):
             return expression_activity(node.test).then(self.join_blocks(node.body, node.orelse))
         if isinstance(node, gast.While):
@@ -117,15 +120,18 @@ class Liveness:
         return _join([self.block_activity(block) for block in blocks])
 
     def _loop_activity(self, test: Activity, body: Sequence[gast.AST], orelse: Sequence[gast.AST]) -> Activity:
+        """Return the activity of a while: its body and its else may be skipped."""
         iteration = test.then(_possibly_skipped(self.block_activity(body)))
         return iteration.then(_possibly_skipped(self.block_activity(orelse)))
 
     def _case_activity(self, case: gast.AST) -> Activity:
+        """Return the activity of a case: its pattern, its guard and its body."""
         pattern = expression_activity(case.pattern)
         guard = expression_activity(case.guard) if case.guard is not None else Activity()
         return pattern.then(guard).then(self.block_activity(case.body))
 
     def _try_activity(self, node: gast.AST) -> Activity:
+        """Return the activity of a try; a handler may begin after any part of the body."""
         body, orelse, finalbody = (self.block_activity(part) for part in (node.body, node.orelse, node.finalbody))
         exposed = body.exposed | (orelse.exposed - body.killed) | finalbody.exposed
         modified = body.modified | orelse.modified | finalbody.modified

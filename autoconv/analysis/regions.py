@@ -103,9 +103,11 @@ class DefinedNames(NamedTuple):
     without_exit: frozenset[str]
 
     def plus(self, names: frozenset[str]) -> DefinedNames:
+        """Return the names and further ones that are surely assigned."""
         return DefinedNames(self.always | names, self.without_exit | names) if names else self
 
     def minus(self, names: frozenset[str]) -> DefinedNames:
+        """Return the names without those that may be deleted."""
         return DefinedNames(self.always - names, self.without_exit - names) if names else self
 
 
@@ -160,6 +162,7 @@ class _Planner:
     def visit_statement(
         self, node: Any, live: frozenset[str], live_on_raise: frozenset[str], defined: DefinedNames
     ) -> None:
+        """Plan the regions of a statement; `live` are the names live after it, `defined` those before it."""
         is_region = id(node) not in self.kept_forms
         if isinstance(node, (*LOOPS, *TRIES)):
             defined = defined.minus(self._deleted_names(node))
@@ -200,6 +203,7 @@ class _Planner:
             self._note_reads(node, defined)
 
     def _if_region(self, node: Any, live: frozenset[str], live_on_raise: frozenset[str]) -> Region:
+        """Return the region of an if; it takes names that an arm reads, or may leave unchanged."""
         arms_activity = self.liveness.join_blocks(node.body, node.orelse)
         cells = self._cells_of(arms_activity.modified, live_on_raise)
         outputs = (arms_activity.modified & live) - cells
@@ -210,6 +214,7 @@ class _Planner:
     def _visit_loop(
         self, node: Any, live: frozenset[str], live_on_raise: frozenset[str], defined: DefinedNames, is_region: bool
     ) -> None:
+        """Plan the regions of a loop; `is_region` is whether the loop itself is one."""
         is_for = not isinstance(node, gast.While)
         head = expression_activity(node.target) if is_for else expression_activity(node.test)
         iteration = head.then(self.liveness.block_activity(node.body))
@@ -232,6 +237,7 @@ class _Planner:
     def _loop_region(
         self, node: Any, iteration: Activity, carried_names: frozenset[str], live_on_raise: frozenset[str]
     ) -> Region:
+        """Return the region of a loop; `carried_names` are those live at the beginning of an iteration."""
         last_statement = node.body[-1]
         exit_code = last_statement.test.args[0].id if self.is_exit_check(last_statement) else ""
         cells = self._cells_of(iteration.modified, live_on_raise)
@@ -242,6 +248,7 @@ class _Planner:
         return Region(names, names, tuple(sorted(cells)), exit_code)
 
     def _visit_try(self, node: Any, live: frozenset[str], live_on_raise: frozenset[str], defined: DefinedNames) -> None:
+        """Plan the regions of a try, whose rounds are a region if the graph may record them."""
         final_activity = self.liveness.block_activity(node.finalbody)
         live_before_final = final_activity.live_before(live)
         if node.finalbody:
@@ -273,14 +280,17 @@ class _Planner:
         self.visit_block(node.finalbody, live, live_on_raise, defined)
 
     def _rounds_region(self, modified: frozenset[str], live: frozenset[str]) -> Region:
+        """Return the region of the rounds of a try; all names that it shares are cells."""
         live |= self.cell_names
         round_locals = (modified - live) & self.scope.locals
         return Region((), (), tuple(sorted(modified & live)), round_locals=tuple(sorted(round_locals)))
 
     def _cells_of(self, modified: frozenset[str], live_on_raise: frozenset[str]) -> frozenset[str]:
+        """Return the modified names that other functions, or the code where an exception leads, may read."""
         return modified & (self.cell_names | (live_on_raise - self.exit_names))
 
     def _record_region(self, node: Any, region: Region, defined: DefinedNames) -> None:
+        """Add a region to the plan, with the names that need values before it."""
         self.plan.regions[id(node)] = region
         self.names_needing_values.update(name for name in (*region.inputs, *region.cells) if name not in defined.always)
         self.region_locals |= self.liveness.statement_activity(node).modified.difference(region.outputs, region.cells)
@@ -320,6 +330,7 @@ def _sets_exit(node: Any) -> bool:
 
 
 def _deletes_names(function: Any) -> bool:
+    """Return whether a statement of the function may delete a name."""
     return any(_deleted_name(node) for statement in function.body for node in walk(statement))
 
 

@@ -70,6 +70,7 @@ def _scope_of(function: gast.AST, inlined: Container[int], cache: _FreeNamesById
 
 
 def parameter_names(arguments: gast.arguments) -> list[str]:
+    """Return the names of a function's parameters."""
     result = [parameter.id for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     result += [parameter.id for parameter in (arguments.vararg, arguments.kwarg) if parameter is not None]
     return result
@@ -122,6 +123,7 @@ def free_names_of_each(scopes: Iterable[gast.AST]) -> Iterator[set[str]]:
 
 
 def _free_names(scope: gast.AST, cache: _FreeNamesById) -> set[str]:
+    """Return the free names of a scope, computed once."""
     result = cache.get(id(scope))
     if result is None:
         result = cache[id(scope)] = _find_free_names(scope, cache)
@@ -129,6 +131,7 @@ def _free_names(scope: gast.AST, cache: _FreeNamesById) -> set[str]:
 
 
 def _find_free_names(scope: Any, cache: _FreeNamesById) -> set[str]:
+    """Return the free names of a scope that is not in the cache."""
     if isinstance(scope, COMPREHENSIONS):
         return _names_used(children(scope), cache) - clause_names(scope)
     if isinstance(scope, gast.ClassDef):
@@ -174,6 +177,7 @@ def _captured_names(comprehension: gast.AST, inlined: Container[int], cache: _Fr
 
 
 def _walrus_targets(comprehension: gast.AST) -> set[str]:
+    """Return the names that walruses inside a comprehension bind in the enclosing scope."""
     result: set[str] = set()
     pending = _parts_inside(comprehension)
     while pending:

@@ -116,6 +116,7 @@ class SparseBatch(Batch):
         return SparseTensorSpec([self.static_size, *self.row_shape], spec.dtype)
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
+        """Return the batch as indices, values and shape of the elements, whose rows are the batch."""
         shapes = [np.shape(element[0]) for element in elements]
         sizes = [
             max(row_sizes) if size is None else size
@@ -156,6 +157,7 @@ class PaddedBatch(Batch):
         return pack(template, [_add_batch_dimension(leaf, self.static_size) for leaf in specs])
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
+        """Return the leaves of the batch, each padded."""
         components = zip(*elements, self.padded_shapes, self.padding_values, strict=True)
         return [_pad(column, shape, value, self.place) for *column, shape, value in components]
 

@@ -200,6 +200,7 @@ class FromGenerator(Node):
                 close()
 
     def _element_leaves(self, value: Any) -> Element:
+        """Return the leaves of a value that the generator yielded; raise TypeError for another structure."""
         leaves = _leaves_in_structure(value, self.template)
         if leaves is None:
             raise TypeError(
@@ -210,6 +211,7 @@ class FromGenerator(Node):
         return [leaf for part, spec in parts for leaf in self._leaves_of_component(part, spec)]
 
     def _leaves_of_component(self, value: object, spec: TypeSpec) -> list[Any]:
+        """Return the leaves of one component of an element; raise TypeError unless it fits the spec."""
         if isinstance(spec, TensorSpec):
             return [self._convert_array(value, spec)]
         if not spec.is_compatible_with(value):

@@ -138,8 +138,8 @@ class ReplicatedStrategy(Strategy):
         exchanged_positions = []
         for i, value in enumerate(values):
             if isinstance(value, DistributedValues) or self.local_replicas == 1:
-                parts = self._values_of(value)
-                result[i] = combine(op, [part.value() if hasattr(part, "value") else part for part in parts])
+                tensors = [x.value() if hasattr(x, "value") else x for x in self._values_of(value)]  # of variables, too
+                result[i] = combine(op, tensors)
                 exchanged_positions.append(i)
             else:
                 result[i] = self._reduce_equal_value(op, value)

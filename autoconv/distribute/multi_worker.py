@@ -132,8 +132,7 @@ class MultiWorkerMirroredStrategy(ReplicatedStrategy):
 def _worker_addresses(resolver: Any) -> tuple[list[str], int]:
     """Return the workers' addresses, and the position of this process among them, by a resolver or TF_CONFIG."""
     if resolver is not None:
-        spec = resolver.cluster_spec()
-        jobs, task_type, task_index = spec.as_dict(), resolver.task_type, resolver.task_id
+        jobs, task_type, task_index = resolver.cluster_spec().as_dict(), resolver.task_type, resolver.task_id
     else:
         config_text = os.environ.get("TF_CONFIG", "")
         try:

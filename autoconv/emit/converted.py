@@ -15,7 +15,7 @@ import sys
 import types
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.code_cache import FUNCTIONS
 from autoconv.config import SETTINGS
@@ -26,10 +26,18 @@ from autoconv.forks import CONVERSION, new_lock
 
 OPERATORS = "ag__"
 
-# (file, to_consumer) -> (converted code, the names that it only mutates). `to_consumer`: whether a generator function
-# was converted to pass its values to a consumer. Code objects of two files compare equal if the functions and their
-# lines are the same, so the file is in the key.
-_ConversionsByFile = dict[tuple[str, bool], tuple[types.CodeType, frozenset[str]]]
+
+class _ConvertedCode(NamedTuple):
+    """Converted code, and the outer names that it only mutates."""
+
+    code: types.CodeType
+    mutated_names: frozenset[str]
+
+
+# (file, to_consumer) -> converted code. `to_consumer`: whether a generator function was converted to pass its values to
+# a consumer. Code objects of two files compare equal if the functions and their lines are the same, so the file is in
+# the key.
+_ConversionsByFile = dict[tuple[str, bool], _ConvertedCode]
 _CONVERSIONS: weakref.WeakKeyDictionary[types.CodeType, _ConversionsByFile] = weakref.WeakKeyDictionary()
 # By id, not by equality: where there is nothing to convert, the converted code equals the original.
 _CONVERTED_CODES: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
@@ -88,7 +96,7 @@ def mutated_names(function: types.FunctionType) -> frozenset[str]:
     code = function.__code__
     conversions = _CONVERSIONS.get(code, {})
     conversion = conversions.get((code.co_filename, False)) or conversions.get((code.co_filename, True))
-    return conversion[1] if conversion is not None else frozenset()
+    return conversion.mutated_names if conversion is not None else frozenset()
 
 
 def is_converted(function: Any) -> bool:
@@ -115,42 +123,45 @@ def is_of_converted_class_statement(cls: type) -> bool:
 
 
 def _converted_code(function: types.FunctionType, to_consumer: bool) -> types.CodeType:
+    """Return the function's converted code, the same object each time."""
     code = function.__code__
     with _LOCK:
         conversions = _CONVERSIONS.setdefault(code, {})
         key = code.co_filename, to_consumer
-        entry = conversions.get(key)
-        if entry is None:
-            entry = conversions[key] = _load_or_convert(function, to_consumer)
-            register_code(entry[0])
-    return entry[0]
+        conversion = conversions.get(key)
+        if conversion is None:
+            conversion = conversions[key] = _load_or_convert(function, to_consumer)
+            register_code(conversion.code)
+    return conversion.code
 
 
-def _load_or_convert(function: types.FunctionType, to_consumer: bool) -> tuple[types.CodeType, frozenset[str]]:
+def _load_or_convert(function: types.FunctionType, to_consumer: bool) -> _ConvertedCode:
+    """Return the function's converted code from the cache on disk, or convert the function and store the code."""
     # For a log of the passes, they have to run: nothing is loaded.
     key = None if "passes" in SETTINGS.logs else _cache_key(function, to_consumer)
-    cached_code = None if key is None else _load_code(key)
-    if cached_code is not None:
-        return cached_code
+    cached_conversion = None if key is None else _load_code(key)
+    if cached_conversion is not None:
+        return cached_conversion
     for callback in tuple(BEFORE_CONVERSION):
         callback()
-    from autoconv.emit import function as conversion  # lazily: imports gast
+    from autoconv.emit.function import convert_code  # lazily: imports gast
 
-    code, mutated = conversion.convert_code(function, to_consumer)
+    code, mutated_names = convert_code(function, to_consumer)
     if key is not None:
-        FUNCTIONS.store(key, marshal.dumps((code, sorted(mutated))))
-    return code, mutated
+        FUNCTIONS.store(key, marshal.dumps((code, sorted(mutated_names))))
+    return _ConvertedCode(code, mutated_names)
 
 
-def _load_code(key: str) -> tuple[types.CodeType, frozenset[str]] | None:
+def _load_code(key: str) -> _ConvertedCode | None:
+    """Return the converted code that the cache on disk has under the key; None if it has none."""
     data = FUNCTIONS.load(key)
     if data is None:
         return None
     try:
-        code, mutated = marshal.loads(data)
+        code, mutated_names = marshal.loads(data)
     except (EOFError, ValueError, TypeError):  # written by a version with another format
         return None
-    return (code, frozenset(mutated)) if isinstance(code, types.CodeType) else None
+    return _ConvertedCode(code, frozenset(mutated_names)) if isinstance(code, types.CodeType) else None
 
 
 def _cache_key(function: types.FunctionType, to_consumer: bool) -> str | None:
@@ -169,6 +180,7 @@ def _cache_key(function: types.FunctionType, to_consumer: bool) -> str | None:
 
 
 def _digest(filename: str, lines: list[str]) -> str:
+    """Return the digest of a file's lines, computed once for each version of the file."""
     digested_lines, digest = _DIGESTS.get(filename, (None, ""))
     if digested_lines is not lines:  # a new list means a new version of the file
         digest = hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()

@@ -254,6 +254,7 @@ def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[An
 
 
 def _may_be_source_of(node: Any, code: types.CodeType) -> bool:
+    """Return whether a function or lambda has the name and the first line of the code."""
     if isinstance(node, ast.Lambda):
         return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
     first_line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
@@ -284,5 +285,6 @@ def _start(node: Any) -> tuple[int, int]:
 
 
 def _end(node: Any) -> tuple[int, int]:
+    """Return where a function ends."""
     text_node: Any = node.body if isinstance(node, ast.Lambda) else node
     return text_node.end_lineno, text_node.end_col_offset

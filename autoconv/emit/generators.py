@@ -65,6 +65,7 @@ def _expand_super(definition: Any) -> bool:
 
 
 def _is_super(node: Any) -> bool:
+    """Return whether a node is a call of `super` without arguments."""
     is_call = isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "super"
     return is_call and not node.args and not node.keywords
 
@@ -142,6 +143,7 @@ class _ConsumerCalls(Transformer):
         return self._visit_restricted(node, _MUST_CONTINUE)
 
     def _visit_restricted(self, node: Any, restriction: str) -> Any:
+        """Rewrite the yields in a statement, which pass the restriction to the consumer."""
         outer_restriction, self.restriction = self.restriction, restriction
         result = self.visit_children(node)
         self.restriction = outer_restriction
@@ -153,6 +155,7 @@ class _ConsumerCalls(Transformer):
     visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
 
     def _consumer_call(self, yield_node: Any, statement: Any) -> list[Any]:
+        """Return the statements that take the place of a yield, the first thing that `statement` evaluates."""
         if isinstance(yield_node, gast.YieldFrom):
             item_name = self.context.namer.shared_name("item_")
             body = self._call_and_exit_check(build.name(item_name), statement)

@@ -42,6 +42,7 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
 
 
 def _convert_source(source: str, filename: str, options: Options) -> Conversion:
+    """Return the conversion as `convert_source`: functions that fail are left out, one more in each attempt."""
     diagnostics: list[Diagnostic] = []
     excluded: set[str] = set()
     source_tree = check_source(source, filename)
@@ -237,6 +238,7 @@ def _decorate(tree: Any, options: Options) -> bool:
 
 
 def _has_compile_decorator(node: Any) -> bool:
+    """Return whether a function is decorated by `compile` or `function`."""
     for decorator in node.decorator_list:
         target = decorator.func if isinstance(decorator, (gast.Call, ast.Call)) else decorator
         attribute = getattr(target, "attr", None) or getattr(target, "id", None)
@@ -251,6 +253,7 @@ def qualified_functions(tree: Any) -> list[tuple[str, Any]]:
 
 
 def _functions_in(body: list[Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    """Yield (qualified name, node) of the functions in statements, whose names begin with `prefix`."""
     for node in body:
         kind = type(node).__name__  # of nodes of ast and of gast
         if kind in ("FunctionDef", "AsyncFunctionDef"):
@@ -280,6 +283,7 @@ def _check_option_names(tree: ast.Module, filename: str, options: Options) -> No
 
 
 def _function_name_at(tree: ast.Module, error: UnsupportedError) -> str:
+    """Return the qualified name of the innermost function at the place of an error; "" outside of one."""
     line = error.place.line if error.place else 0
     innermost = ""
     for name, node in qualified_functions(tree):
@@ -289,6 +293,7 @@ def _function_name_at(tree: ast.Module, error: UnsupportedError) -> str:
 
 
 def _first_line_of_function(tree: ast.Module, function: str) -> int:
+    """Return the line at which a function begins, with its decorators; 0 for an unknown name."""
     for name, node in qualified_functions(tree):
         if name == function:
             return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

@@ -31,6 +31,7 @@ def relocate(
 
 
 def _relocate(code: types.CodeType, user_lines: Sequence[int], filename: str) -> types.CodeType:
+    """Return the code and the code nested in it with the user's file name and lines."""
     def user_line(line: int | None) -> int:
         return user_lines[line - 1] if line is not None and 0 < line <= len(user_lines) else 0
 
@@ -89,6 +90,7 @@ def is_class_body(code: types.CodeType) -> bool:
 
 
 def _has_extent_in(code: types.CodeType, extents: Collection[Extent]) -> bool:
+    """Return whether one of the code's positions is among the extents."""
     positions = (position for position in code.co_positions() if position[0] is not None)
     return any((line, column, last_line, end_column) in extents for line, last_line, column, end_column in positions)
 

@@ -72,6 +72,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         self._line = 0
 
     def print_root(self, tree: ast.AST) -> None:
+        """Print a module, a statement or an expression."""
         if isinstance(tree, (ast.Module, ast.Interactive)):
             self._body(tree.body)
         elif isinstance(tree, ast.stmt):
@@ -112,6 +113,7 @@ class _Printer(Unparser):  # type: ignore[misc]
     # Statements and their blocks.
 
     def _body(self, statements: Sequence[ast.stmt]) -> None:
+        """Print statements, with blank lines around definitions."""
         blank_lines = 1 if self._indent else 2
         after_definition = False
         for position, statement in enumerate(statements):
@@ -131,11 +133,13 @@ class _Printer(Unparser):  # type: ignore[misc]
         self._print_comments()
 
     def _print_comments(self) -> None:
+        """Print the comments of the current source line, once."""
         if self._line in self._comments:
             for comment in self._comments.pop(self._line):
                 self.fill(comment)
 
     def _block(self, header: str, body: Sequence[ast.stmt]) -> None:
+        """Print a header and the statements below it."""
         line = self._line
         self.fill(header)
         self.enter()
@@ -144,6 +148,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         self._line = line
 
     def _optional_block(self, header: str, body: Sequence[ast.stmt]) -> None:
+        """Print a block unless it is empty, as that of an absent else."""
         if body:
             self._block(header, body)
 
@@ -169,6 +174,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         self._definition(node, f"class {node.name}{type_parameters_text(node)}{bases}")
 
     def _definition(self, node: Any, header: str) -> None:
+        """Print a function or class, with its decorators."""
         for decorator in node.decorator_list:
             self._begin(decorator)
             self.fill("@" + expression_text(decorator))

@@ -90,6 +90,7 @@ def parse_type(scanner: Scanner) -> Type:
 
 
 def _parse_shape(scanner: Scanner) -> Shape:
+    """Return the shape up to the closing bracket, None for an unknown rank; the opening bracket is consumed."""
     if scanner.take("*"):
         scanner.expect("]")
         return None
@@ -118,6 +119,7 @@ def _parse_items(scanner: Scanner, closing: str, parse_item: Callable[[Scanner],
 
 
 def _parse_type_arguments(scanner: Scanner, parse_argument: Callable[[Scanner], Any] = parse_type) -> tuple[Any, ...]:
+    """Return the types, or other arguments of a type, up to the closing angle bracket."""
     types: list[Any] = []
     while not scanner.is_at(">"):
         if types:
@@ -151,6 +153,7 @@ def _parse_array_type(scanner: Scanner) -> ArrayType:
 
 
 def _parse_arm(scanner: Scanner) -> tuple[str, Type]:
+    """Return the tag and the type of an arm of a variant."""
     tag = scanner.match(_TAG)
     if tag is None:
         scanner.fail(f"expected the tag of an arm, found {scanner.next_text()}")
@@ -180,6 +183,7 @@ _TYPE_PARSERS: dict[str | None, Callable[[Scanner], Type]] = {
 
 
 def _parse_number(scanner: Scanner) -> int | float | None:
+    """Return the number that comes next, None if there is none."""
     scanner.skip_space()
     start = scanner.position
     number_text = scanner.match(_NUMBER)
@@ -213,6 +217,7 @@ def _parse_dict(scanner: Scanner) -> dict[Any, Any]:
 
 
 def _parse_instance(scanner: Scanner, class_: type, start: int) -> Any:
+    """Return an instance of an attribute class, made from its fields' values up to the closing parenthesis."""
     field_values, _ = _parse_items(scanner, ")", parse_value)
     try:
         return class_(*field_values)
@@ -235,6 +240,7 @@ def _parse_float_bits(scanner: Scanner) -> float:
 
 
 def _parse_bits(scanner: Scanner, width: int) -> int:
+    """Return an int of up to `width` bits, written in hexadecimal."""
     hex_text = scanner.match(_HEX)
     if hex_text is None or int(hex_text, 16) >> width:
         scanner.fail(f"expected {width} bits in hexadecimal, found {hex_text or scanner.next_text()}")
@@ -251,6 +257,7 @@ def _parse_dtype(scanner: Scanner) -> DType:
 
 
 def _parse_array(scanner: Scanner) -> np.ndarray:
+    """Return an array, whose text has its dtype, its shape and its nested elements."""
     dtype = _parse_dtype(scanner)
     scanner.expect("[")
     shape = _parse_shape(scanner)
@@ -279,6 +286,7 @@ def _parse_elements(scanner: Scanner, dtype: DType, shape: Any, elements: list[A
 
 
 def _parse_scalar(scanner: Scanner) -> Any:
+    """Return a scalar of NumPy, whose text has its dtype and its value."""
     dtype = _parse_dtype(scanner)
     scanner.expect(",")
     element = _parse_element(scanner, dtype)
@@ -321,12 +329,14 @@ def _parse_element(scanner: Scanner, dtype: DType) -> Any:
 
 
 def _parse_complex_parts(scanner: Scanner, dtype: DType) -> tuple[Any, Any]:
+    """Return the real and the imaginary part, of the dtype."""
     real = _parse_element(scanner, dtype)
     scanner.expect(",")
     return real, _parse_element(scanner, dtype)
 
 
 def _parse_error(scanner: Scanner) -> Any:
+    """Return an exception of Python's own, or its class if no arguments follow."""
     scanner.skip_space()
     start = scanner.position
     name = scanner.match(_WORD) or ""

@@ -57,9 +57,11 @@ class GraphScope:
         self._finished: dict[str, Graph] = {}
 
     def begin(self, graph: Graph) -> None:
+        """Enter a graph whose text begins."""
         self.enclosing.append(graph)
 
     def end(self) -> None:
+        """Leave the innermost graph, whose text has ended."""
         graph = self.enclosing.pop()
         self._finished[graph.name] = graph
 
@@ -69,6 +71,7 @@ class GraphScope:
 
 
 def _parse_graph(scanner: Scanner, ops: Mapping[str, Op], scope: GraphScope) -> Graph:
+    """Return the graph whose text comes next, or a known one to which the text refers by name."""
     if scanner.take("again"):  # a graph that was written out before
         scanner.skip_space()
         start = scanner.position
@@ -106,6 +109,7 @@ def _parse_node(
     ops: Mapping[str, Op],
     scope: GraphScope,
 ) -> None:
+    """Add the node whose text comes next to the graph, and its results to `values`, by name and index."""
     start = scanner.position
     name = _parse_new_name(scanner, graph)
     scanner.expect("=")
@@ -134,6 +138,7 @@ def _parse_node(
 
 
 def _parse_arguments(scanner: Scanner, values: dict[tuple[str, int], Value]) -> tuple[list[Value], dict[str, Any]]:
+    """Return the inputs and the attributes between the next parentheses."""
     inputs: list[Value] = []
     attributes: dict[str, Any] = {}
     scanner.expect("(")
@@ -158,6 +163,7 @@ def _parse_arguments(scanner: Scanner, values: dict[tuple[str, int], Value]) -> 
 
 
 def _parse_types(scanner: Scanner) -> list[Type]:
+    """Return the types of a node's results; `()` stands for none."""
     if scanner.take("("):
         scanner.expect(")")
         return []
@@ -168,6 +174,7 @@ def _parse_types(scanner: Scanner) -> list[Type]:
 
 
 def _parse_new_name(scanner: Scanner, graph: Graph) -> str:
+    """Return the name of a node or parameter, without `%`, which has to be new in the graph."""
     scanner.skip_space()
     start = scanner.position
     scanner.expect("%")
@@ -178,6 +185,7 @@ def _parse_new_name(scanner: Scanner, graph: Graph) -> str:
 
 
 def _parse_reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> Value:
+    """Return the value to which a name refers, with an index after a colon if it is not the first result."""
     scanner.skip_space()
     start = scanner.position
     scanner.expect("%")
@@ -191,6 +199,7 @@ def _parse_reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> 
 
 
 def _parse_span(scanner: Scanner) -> Span:
+    """Return the place in the source: file:line, or file:line:column-line:column, and a function's name if any."""
     file = scanner.parse_name("a file")
     scanner.expect(":")
     line = _parse_number(scanner)
@@ -208,6 +217,7 @@ def _parse_span(scanner: Scanner) -> Span:
 
 
 def _parse_number(scanner: Scanner) -> int:
+    """Return a number of digits."""
     digits = scanner.match(_NUMBER)
     if digits is None:
         scanner.fail(f"expected a number, found {scanner.next_text()}")

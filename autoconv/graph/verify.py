@@ -39,6 +39,7 @@ def may_agree(first: Type, second: Type) -> bool:
 
 
 def _verify_graph(graph: Graph, path: str, verified_graphs: set[Graph]) -> None:
+    """Check one graph, which errors name by `path`, and its regions; graphs verified before are skipped."""
     if graph in verified_graphs:  # shared by several calls, or recursive
         return
     verified_graphs.add(graph)
@@ -69,12 +70,14 @@ def _verify_graph(graph: Graph, path: str, verified_graphs: set[Graph]) -> None:
 
 
 def _check_name(location: str, name: str, names: set[str]) -> None:
+    """Add a name to those of the graph; raise VerificationError if it is among them."""
     if name in names:
         raise VerificationError(f"{location} has a name that another node or parameter of the graph has too")
     names.add(name)
 
 
 def _check_definition(location: str, value: Value, graph: Graph, defined_values: set[Value]) -> None:
+    """Raise VerificationError unless the value is defined before the place where it is used."""
     if value in defined_values:
         return
     if value.graph is not graph:
@@ -86,6 +89,7 @@ def _check_definition(location: str, value: Value, graph: Graph, defined_values:
 
 
 def _check_results(location: str, node: Node, graph: Graph) -> None:
+    """Check that the node's results refer to the node."""
     for position, value in enumerate(node.results):
         if value.graph is not graph:
             raise VerificationError(f"{location}: result {position} belongs to the graph {value.graph.name!r}")
@@ -97,12 +101,14 @@ def _check_results(location: str, node: Node, graph: Graph) -> None:
 
 
 def _check_regions(location: str, node: Node) -> None:
+    """Check the regions against the node's inputs and results."""
     check = _REGION_CHECKS.get(node.op.name)
     if check is not None:
         check(location, node)
 
 
 def _check_cond(location: str, node: Node) -> None:
+    """Check arms: their parameters are the captures, their outputs the results."""
     if not node.inputs:
         raise VerificationError(f"{location} has no inputs, its first has to be the index of the arm")
     index_type, *capture_types = (value.type for value in node.inputs)
@@ -116,6 +122,7 @@ def _check_cond(location: str, node: Node) -> None:
 
 
 def _check_while(location: str, node: Node) -> None:
+    """Check a loop: its first inputs, as many as the attribute `state`, have the types of its results."""
     state_size = node.attributes.get("state")
     if type(state_size) is not int or not 0 <= state_size <= len(node.inputs):
         raise VerificationError(f"{location}: the attribute state is {state_size!r} for {len(node.inputs)} inputs")
@@ -141,6 +148,7 @@ def _check_while(location: str, node: Node) -> None:
 
 
 def _check_call(location: str, node: Node) -> None:
+    """Check the graph that is called."""
     if len(node.regions) != 1:
         raise VerificationError(f"{location} has {len(node.regions)} regions, it needs one")
     _check_parameters(location, node.regions[0], [value.type for value in node.inputs], "argument")
@@ -148,6 +156,7 @@ def _check_call(location: str, node: Node) -> None:
 
 
 def _check_try(location: str, node: Node) -> None:
+    """Check the body of a try, and its two ends: the one after the body, and the handler."""
     if len(node.regions) != 3:
         raise VerificationError(f"{location} has {len(node.regions)} regions, it needs a body and two ends")
     body, normal, handler = node.regions
@@ -160,11 +169,13 @@ def _check_try(location: str, node: Node) -> None:
 
 
 def _check_parameters(location: str, region: Graph, types: Sequence[Type], expected_noun: str) -> None:
+    """Check the types of a region's parameters; the expected ones are called by `expected_noun` in errors."""
     types_of_region = [value.type for value in region.parameters]
     _check_pairs(f"{location}: the region {region.name!r}", "parameter", types_of_region, expected_noun, types)
 
 
 def _check_outputs(location: str, region: Graph, types: Sequence[Type], expected_noun: str) -> None:
+    """Check the types of a region's outputs; the expected ones are called by `expected_noun` in errors."""
     types_of_region = [value.type for value in region.outputs]
     _check_pairs(f"{location}: the region {region.name!r}", "output", types_of_region, expected_noun, types)
 
@@ -172,6 +183,7 @@ def _check_outputs(location: str, region: Graph, types: Sequence[Type], expected
 def _check_pairs(
     location: str, actual_noun: str, actual_types: Sequence[Type], expected_noun: str, expected_types: Sequence[Type]
 ) -> None:
+    """Check the number of types, and each type, against the expected ones."""
     if len(actual_types) != len(expected_types):
         raise VerificationError(
             f"{location} has {_count(len(actual_types), actual_noun)} for {_count(len(expected_types), expected_noun)}"
@@ -184,6 +196,7 @@ def _check_pairs(
 
 
 def _count(number: int, noun: str) -> str:
+    """Return a number and a noun, in the plural if needed."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -210,10 +223,12 @@ def _check_type_rule(location: str, node: Node) -> None:
 
 
 def _check_effects(location: str, node: Node) -> None:
+    """Check that the node's effects are those of its op and its regions."""
     effects: Effects = node_effects(node, node.regions)
     if node.effects != effects:
         raise VerificationError(f"{location}: its effects are {node.effects.text}, computed are {effects.text}")
 
 
 def _texts(types: Iterable[Type]) -> str:
+    """Return a list of types for errors."""
     return ", ".join(map(str, types))

@@ -206,8 +206,9 @@ def _feature_spec(key: str, feature: object, of_steps: bool) -> FeatureSpec:
         raise ValueError(f"The feature {key!r} needs a shape whose sizes are known, found {feature.shape}.")
     if isinstance(feature, FixedLenFeature):
         default = flat_default(key, feature.default_value, dtype, shape)
-        return FeatureSpec(key, dtype, shape, False, feature.default_value is not None, default)
+        is_optional = feature.default_value is not None
+        return FeatureSpec(key, dtype, shape, varies=False, optional=is_optional, default=default)
     if not of_steps and not feature.allow_missing:
         raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
     default = flat_default(key, feature.default_value, dtype, ())
-    return FeatureSpec(key, dtype, shape, True, bool(feature.allow_missing), default)
+    return FeatureSpec(key, dtype, shape, varies=True, optional=bool(feature.allow_missing), default=default)

@@ -36,7 +36,8 @@ def decode_image(
     >>> autoconv.io.decode_image(autoconv.io.encode_png(picture)).shape
     TensorShape([2, 3, 1])
     """
-    return _decode(contents, channels, dtype, bool(expand_animations), None if expand_animations else 3)
+    rank = None if expand_animations else 3
+    return _decode(contents, channels, dtype, has_frames=bool(expand_animations), rank=rank)
 
 
 def decode_png(contents: TensorLike, channels: int = 0, dtype: DTypeLike = uint8, name: str | None = None) -> Tensor:
@@ -45,7 +46,7 @@ def decode_png(contents: TensorLike, channels: int = 0, dtype: DTypeLike = uint8
     >>> autoconv.io.decode_png(autoconv.io.encode_png(np.full([1, 1, 3], 7, np.uint8))).numpy().tolist()
     [[[7, 7, 7]]]
     """
-    return _decode(contents, channels, dtype, False, 3)
+    return _decode(contents, channels, dtype)
 
 
 def decode_jpeg(
@@ -63,7 +64,7 @@ def decode_jpeg(
     """
     if ratio not in (1, 2, 4, 8):
         raise InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
-    return _decode(contents, channels, uint8, False, 3, ratio)
+    return _decode(contents, channels, uint8, ratio=ratio)
 
 
 def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
@@ -72,7 +73,7 @@ def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.io.decode_gif(autoconv.io.encode_png(np.zeros([2, 3, 3], np.uint8))).shape
     TensorShape([1, 2, 3, 3])
     """
-    return _decode(contents, 3, uint8, True, 4)
+    return _decode(contents, 3, uint8, has_frames=True, rank=4)
 
 
 def decode_bmp(contents: TensorLike, channels: int = 0, name: str | None = None) -> Tensor:
@@ -81,7 +82,7 @@ def decode_bmp(contents: TensorLike, channels: int = 0, name: str | None = None)
     >>> autoconv.io.decode_bmp(autoconv.io.encode_png(np.zeros([2, 3, 3], np.uint8))).shape
     TensorShape([2, 3, 3])
     """
-    return _decode(contents, channels, uint8, False, 3)
+    return _decode(contents, channels, uint8)
 
 
 def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
@@ -130,8 +131,9 @@ def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = int32, nam
 
 
 def _decode(
-    contents: TensorLike, channels: int | None, dtype: DTypeLike, has_frames: bool, rank: int | None, ratio: int = 1
-) -> Any:
+    contents: TensorLike, channels: int | None, dtype: DTypeLike, *, has_frames: bool = False, rank: int | None = 3,
+    ratio: int = 1,
+) -> Any:  # fmt: skip
     """Check the arguments and return the image that `DecodeImage` reads."""
     channel_count = channels or 0
     if channel_count not in (0, 1, 3, 4):

@@ -82,7 +82,7 @@ class TraceWriter:
                 f"a trace of {name} cannot be saved: it takes or returns {error}",
                 remedy="arguments and results of tensors, Python's numbers, texts, lists, tuples and dicts",
             ) from None
-        self.graphs.append(to_text(concrete.recorded, True, array_extractor(self.arrays)))
+        self.graphs.append(to_text(concrete.recorded, spans=True, attributes=array_extractor(self.arrays)))
         return {"name": name, "graph": len(self.graphs) - 1, "captures": captures, **structures}
 
     def _capture_record(self, capture: Any, name: str) -> dict[str, Any]:

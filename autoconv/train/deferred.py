@@ -35,10 +35,11 @@ def defer(owner: Any, name: str, restoration: ObjectMatcher, number: int) -> Non
             reference = weakref.ref(owner, lambda _: _DEFERRED.pop(identity, None))
         except TypeError:
             return  # a list, tuple or dict: its later items are matched when the status of the restoration is read
-        entry = _DEFERRED[identity] = (reference, {})
+        entry = _DEFERRED[identity] = reference, {}
         if not callable(getattr(type(owner), "_handle_deferred_dependencies", None)) and not _is_waiting(type(owner)):
             owner.__class__ = _waiting_class(type(owner))  # type: ignore[arg-type]
-    entry[1].setdefault(name, []).append((restoration, number))
+    _, restorations_by_name = entry
+    restorations_by_name.setdefault(name, []).append((restoration, number))
 
 
 def restore_attribute(owner: Any, name: str, value: Any) -> None:

@@ -11,26 +11,30 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.linear_form import Range
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.ops.analysis.value_range import (
+    BOOL_RANGE,
     SIZES,
+    Ranges,
     cast_range,
     comparison_range,
     implied_ranges,
     intersection,
     is_within_int64,
+    join_ranges,
+    limits_of_dtype,
     result_range,
+    union,
 )
 
-Ranges = list[Range | None]  # of values in order; None for a value that is no integer
 _MAX_ROUNDS = 12  # visits of a loop's body until its state counts as unknown
 _EXACT_ROUNDS = 2  # visits after which bounds are widened to the next of `_BOUNDS`
 _POWERS = [1 << bits for bits in (0, 1, 2, 4, 8, 16, 24, 32, 48, 62)]
@@ -68,6 +72,13 @@ def integer_ranges(graph: Graph) -> dict[Value, Range]:
     return analysis.ranges()
 
 
+class _LoopVisit(NamedTuple):
+    """The ranges of a loop's operands, and those of its state that follow from them."""
+
+    operands: Ranges
+    state: Ranges
+
+
 class RangeAnalysis:
     """An interval analysis that reports the nodes which a run may reach.
 
@@ -76,15 +87,13 @@ class RangeAnalysis:
     grows by a small step in each iteration stays within `_SLOW_GROWTH_RANGE`.
     """
 
-    def __init__(
-        self, report: Callable[[Node], None] | None = None, *, assumes_slow_growth: bool = False
-    ) -> None:
+    def __init__(self, report: Callable[[Node], None] | None = None, *, assumes_slow_growth: bool = False) -> None:
         self._report = report
         self._assumes_slow_growth = assumes_slow_growth
         self._visited_regions: set[Graph] = set()  # of ops other than cond, while and plain calls
         self._known_ranges: dict[Value, Range] = {}
         self._absent_values: set[Value] = set()  # results of the op `absent`, which nothing reads
-        self._last_visits: dict[Node, tuple[Ranges, Ranges]] = {}  # by loop: ranges of its operands and of its state
+        self._last_visits: dict[Node, _LoopVisit] = {}
         self._assumed_ranges: dict[Value, Range] = {}
         self._required_by_loop: dict[Node, list[Value]] = {}
         self._limits = cache(_limits)
@@ -123,6 +132,7 @@ class RangeAnalysis:
         return [self.of(value) for value in graph.outputs]
 
     def _set_range(self, value: Value, range_: Range | None) -> None:
+        """Note the range of a value within the limits of its dtype, or the one that is assumed."""
         limits = self._limits(value)
         if limits is None:
             return
@@ -142,6 +152,7 @@ class RangeAnalysis:
             self._report = report
 
     def _visit_node(self, node: Node) -> None:
+        """Report a node, and find the ranges of its results and of the values in its regions."""
         name = node.op.name
         if self._report is not None:
             self._report(node)
@@ -172,6 +183,7 @@ class RangeAnalysis:
                 self._set_range(value, self._result_range(node, value))
 
     def _result_range(self, node: Node, value: Value) -> Range | None:
+        """Return the range of a result of a node without regions; None if it is unknown."""
         limits = self._limits(value)
         if limits is None:
             return None
@@ -180,7 +192,7 @@ class RangeAnalysis:
         operand_ranges = [self.of(operand) for operand in node.inputs]
         if node.op.name == "select" and operand_ranges[0] is not None:
             is_true, is_false = intersection(operand_ranges[0], _TRUE), intersection(operand_ranges[0], _FALSE)
-            return _union([operand_ranges[1] if is_true else None, operand_ranges[2] if is_false else None])
+            return union([operand_ranges[1] if is_true else None, operand_ranges[2] if is_false else None])
         known_ranges = [range_ for range_ in operand_ranges if range_ is not None]
         if len(known_ranges) < len(operand_ranges):
             return None
@@ -190,8 +202,9 @@ class RangeAnalysis:
         return result if result is not None and is_within_int64(result) and cast_range(result, limits) else None
 
     def _visit_cond(self, node: Node) -> None:
+        """Find the ranges of the results, and those in the arms, where the condition's truth is known."""
         index_range = self.of(node.inputs[0])
-        is_bool = _limits(node.inputs[0]) == (0, 1)
+        is_bool = _limits(node.inputs[0]) == BOOL_RANGE
         ranges_of_arms: list[Ranges] = []
         outputs_of_arms: list[list[Value]] = []
         for position, region in enumerate(node.regions):
@@ -201,11 +214,8 @@ class RangeAnalysis:
             refined_ranges: Ranges | None = operand_ranges
             if is_bool and len(node.regions) == 2:
                 may_be_taken = index_range is not None and index_range[0] <= index_value <= index_range[1]
-                refined_ranges = (
-                    _refine(
-                        node.inputs[1:], operand_ranges, self._implied_facts(node.inputs[0], index_value == 1)
-                    ) if may_be_taken else None
-                )
+                facts = self._implied_facts(node.inputs[0], index_value == 1)
+                refined_ranges = _refine(node.inputs[1:], operand_ranges, facts) if may_be_taken else None
             if refined_ranges is None:  # the arm is never taken
                 with self._suppress_reports():
                     self._visit(region, [None] * len(operand_ranges), node)
@@ -218,37 +228,38 @@ class RangeAnalysis:
                 for ranges_of_arm, outputs in zip(ranges_of_arms, outputs_of_arms, strict=True)
                 if outputs[position] not in self._absent_values
             ]
-            self._set_range(value, _union(reachable_ranges) if None not in reachable_ranges else None)
+            self._set_range(value, union(reachable_ranges) if None not in reachable_ranges else None)
 
     def _visit_loop(self, node: Node) -> None:
+        """Find the ranges of the results: those of the state at the beginning of any iteration."""
         operands = [self.of(value) for value in node.inputs]
         last_visit = self._last_visits.get(node)
-        if last_visit is not None and last_visit[0] == operands and not self._assumed_ranges:
-            state = last_visit[1]
+        if last_visit is not None and last_visit.operands == operands and not self._assumed_ranges:
+            state = last_visit.state
         else:
             with self._suppress_reports():
                 state = self._find_state(node, operands, last_visit)
             if not self._assumed_ranges:
-                self._last_visits[node] = operands, state
+                self._last_visits[node] = _LoopVisit(operands, state)
         if self._report is not None:
             self._run_iteration(node, state, operands[len(state) :])
         for value, range_ in zip(node.results, state, strict=True):
             self._set_range(value, range_)
 
-    def _find_state(self, node: Node, operands: Ranges, last_visit: tuple[Ranges, Ranges] | None) -> Ranges:
+    def _find_state(self, node: Node, operands: Ranges, last_visit: _LoopVisit | None) -> Ranges:
         """Return the ranges of a loop's state; those of the last visit, with other operands, are the first guess."""
         state_count = state_size(node)
         body = node.regions[1]
         initial_state, captures = operands[:state_count], operands[state_count:]
-        state = list(initial_state) if last_visit is None else _join(initial_state, last_visit[1])
+        state = list(initial_state) if last_visit is None else join_ranges(initial_state, last_visit.state)
         limits: Ranges = [_limits(value) for value in body.parameters[:state_count]]
         for round_number in range(_MAX_ROUNDS + 2):
             state_after = self._run_iteration(node, state, captures)
             if self._assumes_slow_growth:
                 state_after = list(map(_without_slow_growth, state, state_after))
-            joined_state = _join(state, state_after)
+            joined_state = join_ranges(state, state_after)
             if joined_state == state:  # the bounds hold; another iteration may narrow those that were widened
-                state = _join(initial_state, state_after)
+                state = join_ranges(initial_state, state_after)
                 if state != joined_state:
                     self._run_iteration(node, state, captures)
                 return state
@@ -298,6 +309,7 @@ class RangeAnalysis:
         return required
 
     def _find_required_comparisons(self, node: Node) -> list[Value]:
+        """Return them: each of these makes the test false if it is assumed to be false."""
         test = node.regions[0]
         test_result = test.outputs[0]
         if all(inner.op.name == "constant" or test_result in inner.results for inner in test.nodes):
@@ -336,26 +348,7 @@ class RangeAnalysis:
 def _limits(value: Value) -> Range | None:
     """Return the range of the dtype of an integer without dimensions; None for other values."""
     type_ = value.type
-    return _limits_of_dtype(type_.dtype) if isinstance(type_, TensorType) and type_.shape == () else None
-
-
-@cache
-def _limits_of_dtype(dtype: DType) -> Range | None:
-    """Return the range of a dtype of integers or bools; None for another dtype."""
-    if dtype.is_bool:
-        return 0, 1
-    return (int(dtype.min), int(dtype.max)) if dtype.is_integer else None
-
-
-def _union(ranges: Sequence[Range | None]) -> Range | None:
-    """Return the union of the ranges that are not None; None if there are none."""
-    known_ranges = [range_ for range_ in ranges if range_ is not None]
-    return (min(low for low, _ in known_ranges), max(high for _, high in known_ranges)) if known_ranges else None
-
-
-def _join(first: Ranges, second: Ranges) -> Ranges:
-    """Return the union of each pair of ranges; None if one of the two is unknown."""
-    return [None if None in pair else _union(pair) for pair in zip(first, second, strict=True)]
+    return limits_of_dtype(type_.dtype) if isinstance(type_, TensorType) and type_.shape == () else None
 
 
 def _widen(before: Range | None, after: Range | None, bounds: Sequence[int]) -> Range | None:

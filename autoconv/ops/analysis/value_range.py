@@ -7,11 +7,23 @@ result, None if it is unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
+from autoconv.graph.dtypes import DType
 from autoconv.graph.linear_form import INT64_RANGE, Range
 from autoconv.graph.python_operators import BINARY
 
+Ranges = list[Range | None]  # of values in order; None for a value that is no integer
 SIZES: Range = (0, 1 << 62)  # of dimensions and element counts
+BOOL_RANGE: Range = (0, 1)
+
+
+@cache
+def limits_of_dtype(dtype: DType) -> Range | None:
+    """Return the range of a dtype of integers or bools; None for another dtype."""
+    if dtype.is_bool:
+        return BOOL_RANGE
+    return (int(dtype.min), int(dtype.max)) if dtype.is_integer else None
 
 
 def result_range(name: str, ranges: Sequence[Range]) -> Range | None:
@@ -31,13 +43,24 @@ def intersection(first: Range, second: Range) -> Range | None:
     return (low, high) if low <= high else None
 
 
+def union(ranges: Sequence[Range | None]) -> Range | None:
+    """Return the union of the ranges that are not None; None if there are none."""
+    known_ranges = [range_ for range_ in ranges if range_ is not None]
+    return (min(low for low, _ in known_ranges), max(high for _, high in known_ranges)) if known_ranges else None
+
+
+def join_ranges(first: Ranges, second: Ranges) -> Ranges:
+    """Return the union of each pair of ranges; None if one of the two is unknown."""
+    return [None if None in pair else union(pair) for pair in zip(first, second, strict=True)]
+
+
 def comparison_range(name: str, ranges: Sequence[Range]) -> Range | None:
     """Return the range of a comparison's result, a bool; None for other ops."""
     tests = _COMPARISONS.get(name.removeprefix("python_"))
     if tests is None or len(ranges) != 2:
         return None
     is_always_true, is_always_false = tests
-    return (1, 1) if is_always_true(*ranges) else (0, 0) if is_always_false(*ranges) else (0, 1)
+    return (1, 1) if is_always_true(*ranges) else (0, 0) if is_always_false(*ranges) else BOOL_RANGE
 
 
 def implied_ranges(name: str, ranges: Sequence[Range], holds: bool) -> tuple[Range, Range] | None:
@@ -61,8 +84,8 @@ def implied_ranges(name: str, ranges: Sequence[Range], holds: bool) -> tuple[Ran
 
 def cast_range(range_: Range, limits: Range) -> Range | None:
     """Return the interval of an integer in a dtype with these limits; None where it may not fit."""
-    if limits == (0, 1):  # a bool: its truth
-        return (1, 1) if range_[0] > 0 or range_[1] < 0 else (0, 0) if range_ == (0, 0) else (0, 1)
+    if limits == BOOL_RANGE:  # its truth
+        return (1, 1) if range_[0] > 0 or range_[1] < 0 else (0, 0) if range_ == (0, 0) else BOOL_RANGE
     return range_ if intersection(range_, limits) == range_ else None
 
 
@@ -79,11 +102,13 @@ def _without(x: Range, y: Range) -> Range:
 
 
 def _products(x: Range, y: Range) -> Range:
+    """Return the range of the product of two numbers."""
     products = [first * second for first in x for second in y]
     return min(products), max(products)
 
 
 def _quotient(x: Range, y: Range) -> Range | None:
+    """Return the range of the quotient, rounded down; None unless the divisor is positive."""
     if y[0] <= 0:
         return None
     quotients = [dividend // divisor for dividend in x for divisor in y]
@@ -91,12 +116,14 @@ def _quotient(x: Range, y: Range) -> Range | None:
 
 
 def _remainder(x: Range, y: Range) -> Range | None:
+    """Return the range of the remainder; None unless the divisor is positive."""
     if y[0] <= 0:
         return None
     return (0, min(x[1], y[1] - 1)) if x[0] >= 0 else (0, y[1] - 1)
 
 
 def _range_item(position: Range, start: Range, stop: Range, step: Range) -> Range | None:
+    """Return the range of the items of Python's range; None unless the sign of its step is known."""
     if step[0] > 0:
         return start[0], max(stop[1] - 1, start[0])
     if step[1] < 0:
@@ -105,16 +132,19 @@ def _range_item(position: Range, start: Range, stop: Range, step: Range) -> Rang
 
 
 def _range_length(start: Range, stop: Range, step: Range) -> Range:
+    """Return the range of the length of Python's range."""
     distance = max(stop[1] - start[0], 0) if step[0] > 0 else INT64_RANGE[1]
     return 0, min(distance, INT64_RANGE[1])
 
 
 def _and(x: Range, y: Range) -> Range | None:
+    """Return the range of `x & y`, which is at most an operand that is not negative."""
     upper_bounds = [bounds[1] for bounds in (x, y) if bounds[0] >= 0]
     return (0, min(upper_bounds)) if upper_bounds else None
 
 
 def _or(x: Range, y: Range) -> Range:
+    """Return the range of `x | y`."""
     low, high = _xor(x, y)
     return (max(x[0], y[0]), high) if x[0] >= 0 and y[0] >= 0 else (low, high)
 
@@ -126,6 +156,7 @@ def _xor(x: Range, y: Range) -> Range:
 
 
 def _shift_right(x: Range, y: Range) -> Range | None:
+    """Return the range of `x >> y`; None if each distance is negative."""
     if y[1] < 0:
         return None
     bounds = [bound >> min(max(distance, 0), 63) for bound in x for distance in y]  # a negative distance raises
@@ -133,6 +164,7 @@ def _shift_right(x: Range, y: Range) -> Range | None:
 
 
 def _shift_left(x: Range, y: Range) -> Range | None:
+    """Return the range of `x << y`; None for distances that are negative or large."""
     if y[0] < 0 or y[1] > 62:
         return None
     bounds = [bound << distance for bound in x for distance in y]
@@ -140,6 +172,7 @@ def _shift_left(x: Range, y: Range) -> Range | None:
 
 
 def _absolute(x: Range) -> Range:
+    """Return the range of the absolute value."""
     return max(x[0], -x[1], 0), max(-x[0], x[1])
 
 
@@ -189,11 +222,6 @@ _OPPOSITES = {
 }  # fmt: skip
 
 __all__ = [
-    "SIZES",
-    "cast_range",
-    "comparison_range",
-    "implied_ranges",
-    "intersection",
-    "is_within_int64",
-    "result_range",
-]
+    "BOOL_RANGE", "Ranges", "SIZES", "cast_range", "comparison_range", "implied_ranges", "intersection",
+    "is_within_int64", "join_ranges", "limits_of_dtype", "result_range", "union",
+]  # fmt: skip

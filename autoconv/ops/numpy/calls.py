@@ -20,7 +20,7 @@ from autoconv.graph.types import Dimension, TensorType, Type
 from autoconv.ops.elementwise.arithmetic import note_error, quiet
 from autoconv.ops.record import define, no_gradient, sample
 
-Argument = tuple[Any, ...]
+Argument = tuple[Any, ...]  # (kind, …), where the kind determines the rest: see `resolve`
 
 # Example sizes in place of unknown ones: sizes of results that agree for all of them are taken as static.
 _EXAMPLE_SIZES = (2, 5, 11)

@@ -150,6 +150,7 @@ class QueueBase:
     def _dequeue_batch(
         self, n: Any, take: abc.Callable[[Any], list[Any]], size: Any, name: str | None
     ) -> Any:
+        """Return the tensors of the elements that `take(n)` returns; `size` is their number, None if unknown."""
         if not all(shape.is_fully_defined() or self._pads_batches for shape in self.shapes):
             raise ValueError(f"{self.name}: dequeue_many and dequeue_up_to need the shapes of elements: shapes=…")
         batch_size = None if size is None else int(size)
@@ -218,6 +219,7 @@ class PaddingFIFOQueue(QueueBase):
         super().__init__(capacity, dtypes, shapes, names, name)
 
     def _stack(self, values: list[Any]) -> Any:
+        """Return the values as one array, with zeros, or empty strings, in the place of missing elements."""
         arrays = [np.asarray(value, object if isinstance(value, bytes) else None) for value in values]
         shape = np.max([array.shape for array in arrays], 0).astype(int)
         result = np.zeros((len(arrays), *shape), arrays[0].dtype)
