@@ -81,6 +81,7 @@ class ConversionCache:
 
 
 def _digest(*parts: str) -> str:
+    """Return the digest of several texts."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 

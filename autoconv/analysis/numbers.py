@@ -264,7 +264,7 @@ def _pairs(target: Any, value: Any) -> list[tuple[Any, Any]]:
         return [(target, value)]
     if any(isinstance(part, gast.Starred) for part in (*target.elts, *value.elts)):
         return [(target, value)]
-    return [pair for parts in zip(target.elts, value.elts, strict=True) for pair in _pairs(*parts)]
+    return [pair for items in zip(target.elts, value.elts, strict=True) for pair in _pairs(*items)]
 
 
 # NumPy functions and methods that return a new array.

@@ -257,8 +257,8 @@ class _Planner:
         for handler in node.handlers:
             read_in_handlers |= self.liveness.block_activity(handler.body).exposed - handler_name(handler)
         if id(node) in self.try_ids:
-            parts = [node.body, *(handler.body for handler in node.handlers), node.finalbody]
-            modified = NOTHING.union(*(self.liveness.block_activity(part).modified for part in parts))
+            blocks = [node.body, *(handler.body for handler in node.handlers), node.finalbody]
+            modified = NOTHING.union(*(self.liveness.block_activity(block).modified for block in blocks))
             live_outside = live | read_in_handlers | final_activity.exposed | live_on_raise
             unbound_names = NOTHING.union(*map(handler_name, node.handlers)) & live_outside
             self.plan.regions[id(node)] = self._rounds_region(modified | unbound_names, live_outside)

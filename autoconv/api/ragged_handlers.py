@@ -178,7 +178,7 @@ def _gather_along(params: Tensor, indices: RaggedTensor, axis: int) -> Any:
         rows = _gather_along(merged, indices, axis - 1)
         return RaggedTensor.from_uniform_row_length(rows, sizes[1] if static_size is None else static_size)
     static_count = indices.shape[0]
-    row_count = partitions.row_count(indices) if static_count is None else static_count
+    row_count = partitions.ragged_row_count(indices) if static_count is None else static_count
     row_numbers = shaping.tile(constants.range(row_count), [sizes[0]])
     columns = gather(params, indices.flat_values, axis=1)
     flat_values = shaping.reshape(columns, shaping.concat([[-1], shaping.shape(columns)[2:]], 0))

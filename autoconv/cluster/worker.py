@@ -13,7 +13,7 @@ from autoconv.backends.protocol import CompiledGraph
 from autoconv.errors import UnavailableError
 from autoconv.graph.text_parser import from_text
 from autoconv.ops import OPS
-from autoconv.ops.control.resources import Cell
+from autoconv.ops.control.resources import VariableCell
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._name = name
         self._compiled: dict[str, CompiledGraph] = {}
-        self._cells: dict[int, Cell] = {}
+        self._cells: dict[int, VariableCell] = {}
 
     def ready(self) -> int:
         """Return the id of the process."""
@@ -54,13 +54,14 @@ class Worker:
 
     def set_cell(self, number: int, value: Any) -> None:
         """Set the value of a variable, also of a new one."""
-        self._cells[number] = Cell(np.array(value))
+        self._cells[number] = VariableCell(np.array(value))
 
     def drop_cell(self, number: int) -> None:
         """Free a variable."""
         self._cells.pop(number, None)
 
-    def _cell(self, key: CellKey) -> Cell:
+    def _cell(self, key: CellKey) -> VariableCell:
+        """Return the cell of a variable; raise UnavailableError if it was lost."""
         if key.number not in self._cells:
             raise UnavailableError(
                 f"the value of the variable {key.name!r} was lost with the process of {self._name}: assign one, or "

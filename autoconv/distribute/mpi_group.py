@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.distribute.messages import Description
-from autoconv.distribute.process_group import add_parts
+from autoconv.distribute.process_group import add_in_order
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 
@@ -50,7 +50,8 @@ class MpiGroup:
         with self._lock:
             self._check_calls_agree({"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)})
             if array.nbytes <= _SMALL_BYTES:
-                return add_parts(self._gather_parts(array.reshape(-1), [array.size] * self.size)).reshape(array.shape)
+                vectors = self._gather_vectors(array.reshape(-1), [array.size] * self.size)
+                return add_in_order(vectors).reshape(array.shape)
             return self._sum_in_parts(array.reshape(-1)).reshape(array.shape)
 
     def broadcast(self, array: np.ndarray) -> np.ndarray:
@@ -72,9 +73,9 @@ class MpiGroup:
             self._check_calls_agree({"call": "gather", "dtype": array.dtype.name, "shape": shape, "axis": axis})
             self._communicator.Allgather(np.array([array.shape[axis]], np.int64), sizes)
             slice_size = int(np.prod([size for size in shape if size is not None], dtype=np.int64))
-            parts = self._gather_parts(array.reshape(-1), [int(size) * slice_size for size in sizes])
+            vectors = self._gather_vectors(array.reshape(-1), [int(size) * slice_size for size in sizes])
         shapes = [(*array.shape[:axis], int(size), *array.shape[axis + 1 :]) for size in sizes]
-        return np.concatenate([part.reshape(part_shape) for part, part_shape in zip(parts, shapes, strict=True)], axis)
+        return np.concatenate([vector.reshape(shape) for vector, shape in zip(vectors, shapes, strict=True)], axis)
 
     def barrier(self) -> None:
         """Wait for the other processes."""
@@ -86,7 +87,7 @@ class MpiGroup:
 
     # ---- bytes
 
-    def _gather_parts(self, vector: np.ndarray, counts: list[int]) -> list[np.ndarray]:
+    def _gather_vectors(self, vector: np.ndarray, counts: list[int]) -> list[np.ndarray]:
         """Return the vectors of all processes; `counts` has their numbers of elements, by process."""
         result = np.empty(sum(counts), vector.dtype)
         sizes = [count * vector.dtype.itemsize for count in counts]
@@ -99,12 +100,12 @@ class MpiGroup:
         counts = [end - start for start, end in itertools.pairwise(bounds)]
         sizes = [count * vector.dtype.itemsize for count in counts]
         own_sizes = [sizes[self.rank]] * self.size
-        parts = np.empty((self.size, counts[self.rank]), vector.dtype)
+        own_parts = np.empty((self.size, counts[self.rank]), vector.dtype)  # of all processes' vectors
         self._communicator.Alltoallv(
             [_as_bytes(vector), sizes, _offsets(sizes), self._mpi.BYTE],
-            [_as_bytes(parts), own_sizes, _offsets(own_sizes), self._mpi.BYTE],
+            [_as_bytes(own_parts), own_sizes, _offsets(own_sizes), self._mpi.BYTE],
         )
-        return np.concatenate(self._gather_parts(add_parts(list(parts)), counts))
+        return np.concatenate(self._gather_vectors(add_in_order(list(own_parts)), counts))
 
     def _check_calls_agree(self, description: Description) -> None:
         """Raise InvalidArgumentError in all processes where their calls differ."""

@@ -66,14 +66,14 @@ class ProcessGroup:
         with self._lock:
             if self._is_local and array.nbytes > _SMALL_BYTES:
                 return self._sum_in_shared_memory(array, description)
-            return self._combine(array, description, add_parts)
+            return self._combine(array, description, add_in_order)
 
     def broadcast(self, array: np.ndarray) -> np.ndarray:
         """Return the array of the first worker."""
         array = np.ascontiguousarray(array).reshape(np.shape(array))
         description = {"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)}
         with self._lock:
-            return self._combine(array, description, lambda parts: parts[0])
+            return self._combine(array, description, lambda arrays: arrays[0])
 
     def all_gather(self, array: np.ndarray, axis: int) -> np.ndarray:
         """Return the workers' arrays, joined along an axis in which their sizes may differ."""
@@ -81,7 +81,7 @@ class ProcessGroup:
         shape = [None if number == axis % array.ndim else size for number, size in enumerate(array.shape)]
         description = {"call": "gather", "dtype": array.dtype.name, "shape": shape, "axis": axis}
         with self._lock:
-            return self._combine(array, description, lambda parts: np.concatenate(parts, axis))
+            return self._combine(array, description, lambda arrays: np.concatenate(arrays, axis))
 
     def barrier(self) -> None:
         """Wait for the other workers."""
@@ -105,23 +105,23 @@ class ProcessGroup:
         if self.rank:
             self._send(0, description, array)
             return self._receive(0, description)[1]
-        parts, errors = [array], []
+        arrays, errors = [array], []
         for rank in range(1, self.size):  # also after a fault: a connection that ends with unread bytes loses the error
             try:
-                parts.append(self._receive(rank, description)[1])
+                arrays.append(self._receive(rank, description)[1])
             except tuple(_SHARED_ERRORS.values()) as error:
                 errors.append(error)
         if errors:
             self._send_error_to_others(errors[0])
             raise errors[0]
-        result = combine(parts)
+        result = combine(arrays)
         for rank in range(1, self.size):
             self._send(rank, description, result)
         return result
 
     def _synchronize(self, description: Description) -> None:
         """Wait until all workers have made the same call."""
-        self._combine(np.zeros(0), description, lambda parts: parts[0])
+        self._combine(np.zeros(0), description, lambda arrays: arrays[0])
 
     def _send_error_to_others(self, error: Exception) -> None:
         """Send an error to the workers that are connected, so that they raise it too."""
@@ -236,16 +236,16 @@ class ProcessGroup:
         size_exponent = max(array.nbytes - 1, 1).bit_length()
         block_index = self._block_indices[size_exponent] = 1 - self._block_indices.get(size_exponent, 1)
         blocks = [self._block(rank, size_exponent, block_index) for rank in range(self.size)]
-        parts = [np.ndarray(vector.shape, vector.dtype, block.buf) for block in blocks]
-        parts[self.rank][...] = vector
+        vectors = [np.ndarray(vector.shape, vector.dtype, block.buf) for block in blocks]
+        vectors[self.rank][...] = vector
         self._synchronize({**description, "part": "written"})
         bounds = [len(vector) * number // self.size for number in range(self.size + 1)]
         own_slice = slice(bounds[self.rank], bounds[self.rank + 1])
-        total = add_parts([part[own_slice] for part in parts])
-        # In every block, a worker reads only the elements of its part, which therefore no other worker may write.
-        parts[0][own_slice] = total
+        total = add_in_order([worker_vector[own_slice] for worker_vector in vectors])
+        # In every block, a worker reads only the elements of its slice, which therefore no other worker may write.
+        vectors[0][own_slice] = total
         self._synchronize({**description, "part": "added"})
-        return parts[0].copy().reshape(array.shape)
+        return vectors[0].copy().reshape(array.shape)
 
     def _block(self, rank: int, size_exponent: int, block_index: int) -> shared_memory.SharedMemory:
         """Return a worker's block, of `1 << size_exponent` bytes; at its first use, all workers create theirs."""
@@ -301,11 +301,11 @@ def _attach_block(name: str) -> shared_memory.SharedMemory:
     return result
 
 
-def add_parts(parts: Sequence[np.ndarray]) -> np.ndarray:
+def add_in_order(arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Return the sum of arrays, added in their order."""
-    total = parts[0].copy()
-    for part in parts[1:]:
-        total += part
+    total = arrays[0].copy()
+    for array in arrays[1:]:
+        total += array
     return total
 
 
@@ -315,4 +315,4 @@ def _describe_call(description: Description) -> str:
     return str(description.get("call")) + (f" of {dtype_name}{shape}" if isinstance(dtype_name, str) else "")
 
 
-__all__ = ["ProcessGroup", "add_parts"]
+__all__ = ["ProcessGroup", "add_in_order"]

@@ -65,7 +65,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         # The inherited constructor prints at once and to a file, so it is not called.
         self.future_imports: list[str] = []
         self._comments = dict(comments)
-        self._parts: list[str] = []
+        self._pieces: list[str] = []
         self._origins: list[int] = []
         self._indent = 0
         self._margin = "\n"
@@ -84,22 +84,22 @@ class _Printer(Unparser):  # type: ignore[misc]
 
     def result(self) -> Printed:
         """Return what was printed so far, without the line break before the first line."""
-        return Printed("".join(self._parts)[1:] + "\n", tuple(self._origins or [0]))
+        return Printed("".join(self._pieces)[1:] + "\n", tuple(self._origins or [0]))
 
     # Primitives of the inherited methods.
 
     def fill(self, text: str = "") -> None:
-        self._parts.append(self._margin)
+        self._pieces.append(self._margin)
         self._origins.append(self._line)
         self.write(text)
 
     def write(self, text: str) -> None:
-        self._parts.append(text)
+        self._pieces.append(text)
         if "\n" in text:
             self._origins.extend([self._line] * text.count("\n"))
 
     def enter(self) -> None:
-        self._parts.append(":")
+        self._pieces.append(":")
         self._indent += 1
         self._margin = "\n" + "    " * self._indent
 
@@ -121,7 +121,7 @@ class _Printer(Unparser):  # type: ignore[misc]
             decorators = getattr(statement, "decorator_list", None)
             self._line = line_of(decorators[0] if decorators else statement)
             if position and (is_definition or after_definition):
-                self._parts.append("\n" * blank_lines)
+                self._pieces.append("\n" * blank_lines)
                 self._origins.extend([self._line] * blank_lines)
             after_definition = is_definition
             self._print_comments()
@@ -157,7 +157,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         for _ in range(self._indent):
             node = ast.If(test=ast.Constant(value=True), body=[node], orelse=[])
         for line in ast.unparse(node).strip("\n").split("\n")[self._indent :]:
-            self._parts.append("\n" + line)
+            self._pieces.append("\n" + line)
             self._origins.append(self._line)
 
     def _FunctionDef(self, node: Any, keyword: str = "def") -> None:
@@ -245,7 +245,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             text = ("u" if value.kind else "") + triple_quoted(value.value)
             last_line = (getattr(node, "end_lineno", 0) or sys.maxsize) if self._line else 0
-            self._parts.append(self._margin + text)
+            self._pieces.append(self._margin + text)
             self._origins.extend(min(self._line + i, last_line) for i in range(text.count("\n") + 1))
         else:
             self.fill(bare_text(value, *YIELDS))

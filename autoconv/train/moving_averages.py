@@ -64,6 +64,7 @@ class ExponentialMovingAverage:
         return assignments
 
     def _first_value(self, variable: Variable) -> Any:
+        """Return the value with which the average of a variable begins."""
         return variable.value()
 
     def average(self, var: Variable) -> Any:

@@ -20,7 +20,7 @@ from autoconv.graph.text_parser import from_text
 from autoconv.graph.types import TensorType
 from autoconv.graph.verify import VerificationError
 from autoconv.ops import OPS
-from autoconv.ops.control.resources import Cell
+from autoconv.ops.control.resources import VariableCell
 from autoconv.optimise import OPTIMISATIONS, optimise
 
 HELPERS = Path(__file__).parents[1] / "graph" / "random_graphs.py"
@@ -167,7 +167,7 @@ def test_two_parameters_may_be_one_variable() -> None:
         """,
         OPS,
     )
-    cell = Cell(np.float32(1.0))
+    cell = VariableCell(np.float32(1.0))
     assert compile_graph(optimise(graph))([cell, cell, np.float32(5.0)]) == [1.0, 5.0]
 
 

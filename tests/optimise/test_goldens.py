@@ -26,7 +26,7 @@ from autoconv.graph.text_parser import from_text
 from autoconv.graph.types import ResourceType
 from autoconv.graph.verify import verify
 from autoconv.ops import OPS
-from autoconv.ops.control.resources import Cell
+from autoconv.ops.control.resources import VariableCell
 from autoconv.optimise import OPTIMISATIONS, Optimisation
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "graphs"
@@ -70,13 +70,13 @@ def outcome(graph: Graph, values: Any) -> Any:
             found: Any = [(np.asarray(x).dtype, np.shape(x), bits(x)) for x in results]
         except (ArithmeticError, AssertionError) as error:
             found = type(error), str(error)
-    held = [bits(a.value) for a in arguments if isinstance(a, Cell)]
+    held = [bits(a.value) for a in arguments if isinstance(a, VariableCell)]
     return repr(found), printed.getvalue(), held
 
 
 def argument(type_: Any, value: Any) -> Any:
     if isinstance(type_, ResourceType):
-        return Cell(np.array(value, type_.value.dtype.numpy))  # type: ignore[union-attr]
+        return VariableCell(np.array(value, type_.value.dtype.numpy))  # type: ignore[union-attr]
     return np.array(value, type_.dtype.numpy)
 
 

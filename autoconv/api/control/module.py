@@ -110,5 +110,6 @@ def _find_values(
 
 
 def _snake_case(name: str) -> str:
+    """Return the name of a class in lower case, with underscores between its words."""
     with_underscores = re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)(?<!_)[A-Z](?=[a-z]))", r"_\1", name)
     return with_underscores.lower()

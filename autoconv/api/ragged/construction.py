@@ -166,7 +166,7 @@ def _mask(rows: RaggedTensor, mask: RaggedTensor) -> Any:
         return RaggedTensor(_mask(rows.values, mask.values), rows.row_splits)
     flags = mask.flat_values
     increments = cast(flags, rows.row_splits.dtype)
-    counts = unsorted_segment_sum(increments, partitions.rowids(mask), partitions.row_count(mask))
+    counts = unsorted_segment_sum(increments, partitions.rowids(mask), partitions.ragged_row_count(mask))
     return RaggedTensor(gather_rows(rows.values, true_rows(flags)), partitions.splits_of_lengths(counts))
 
 
@@ -246,7 +246,7 @@ def segment_ids_to_row_splits(
 
 def row_ids_and_values(value: RaggedTensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return for each flat value its outermost row, the flat values, and the number of rows."""
-    return value_coordinates(value)[0], value.flat_values, partitions.row_count(value)
+    return value_coordinates(value)[0], value.flat_values, partitions.ragged_row_count(value)
 
 
 __all__ = [

@@ -68,7 +68,7 @@ def _nonnegative_position(rows: RaggedTensor, row_number: Any) -> Any:
     if static_position is not None and count is not None and not -count <= int(static_position) < count:
         raise IndexError(f"row {int(static_position)} is out of range for {count} rows")
     position = convert_to_tensor(row_number)
-    row_count = partitions.row_count(rows, position.dtype)
+    row_count = partitions.ragged_row_count(rows, position.dtype)
     if static_position is not None:
         return position if int(static_position) >= 0 else position + row_count
     return where(position < 0, position + row_count, position)
@@ -78,7 +78,7 @@ def _slice(rows: RaggedTensor, key: slice) -> RaggedTensor:
     """Return the rows that a slice selects."""
     if key == slice(None):
         return rows
-    selected_rows: RaggedTensor = gather_rows(rows, tensor_range(partitions.row_count(rows))[key])
+    selected_rows: RaggedTensor = gather_rows(rows, tensor_range(partitions.ragged_row_count(rows))[key])
     if key.step in (None, 1) and rows._uniform_row_length is not None:
         return RaggedTensor(selected_rows.values, selected_rows.row_splits, rows._uniform_row_length)
     return selected_rows

@@ -54,7 +54,7 @@ def _join_ragged(operands: Sequence[Any], axis: int) -> Any:
         return _concat_rows(ragged_operands)
     # Along axis 1: interleave the rows of the operands, and take each row of all operands as one.
     count = len(ragged_operands)
-    row_numbers = reshape(tensor_range(partitions.row_count(ragged_operands[0]) * count), [count, -1])
+    row_numbers = reshape(tensor_range(partitions.ragged_row_count(ragged_operands[0]) * count), [count, -1])
     interleaved_rows = gather_rows(_concat_rows(ragged_operands), reshape(transpose(row_numbers), [-1]))
     return RaggedTensor(interleaved_rows.values, get_item(interleaved_rows.row_splits, slice(None, None, count)))
 
@@ -107,10 +107,10 @@ def ragged_expand_dims(value: RaggedLike, axis: AxisLike, name: str | None = Non
         positive_axis += rank + 1
     if positive_axis == 0:
         static_count = value.shape[0]
-        length = partitions.row_count(value) if static_count is None else static_count
+        length = partitions.ragged_row_count(value) if static_count is None else static_count
         return RaggedTensor.from_uniform_row_length(value, length, nrows=1, validate=False)
     if positive_axis == 1:
-        return RaggedTensor.from_uniform_row_length(value, 1, nrows=partitions.row_count(value), validate=False)
+        return RaggedTensor.from_uniform_row_length(value, 1, nrows=partitions.ragged_row_count(value), validate=False)
     return value.with_values(ragged_expand_dims(value.values, positive_axis - 1))
 
 

@@ -50,14 +50,14 @@ def partition_tensor(numbers: TensorLike) -> Tensor:
 def count_rows(values: Any, dtype: DTypeLike = int64) -> Tensor:
     """Return the number of rows of a tensor or ragged tensor."""
     if hasattr(values, "row_splits"):
-        return row_count(values, dtype)
+        return ragged_row_count(values, dtype)
     static_count = values.shape[0] if values.shape.rank else None
     if static_count is not None:
         return convert_to_tensor(np.array(static_count, as_dtype(dtype).numpy))
     return get_item(shape(values, dtype), 0)
 
 
-def row_count(rows: RaggedProtocol, dtype: DTypeLike | None = None) -> Tensor:
+def ragged_row_count(rows: RaggedProtocol, dtype: DTypeLike | None = None) -> Tensor:
     """Return the number of rows, by default in the dtype of the row splits."""
     splits_dtype = as_dtype(dtype or rows.row_splits.dtype)
     split_count = rows.row_splits.shape[0]

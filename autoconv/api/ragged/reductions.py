@@ -110,7 +110,7 @@ def _reduce_axis(function: Callable[..., Any], value: RaggedLike, axis: int) -> 
 def _row_count(value: RaggedTensor) -> Any:
     """Return the number of rows, an int if it is static."""
     static_count = value.shape[0]
-    return partitions.row_count(value) if static_count is None else static_count
+    return partitions.ragged_row_count(value) if static_count is None else static_count
 
 
 def reduce_segments(reduce: SegmentReduction, data: RaggedLike, ids: Tensor, count: Any) -> Any:

@@ -122,7 +122,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     def nrows(self, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
         """Return the number of rows."""
-        return partitions.row_count(self, out_type)
+        return partitions.ragged_row_count(self, out_type)
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
         """Return the lengths of the rows along `axis`."""

@@ -79,13 +79,13 @@ def frame(
     axis = axis % len(x.shape)
     signal_length: Any = x.shape[axis] if x.shape[axis] is not None else shape(x)[axis]
     if pad_end:
-        count = -(-signal_length // step)
-        padding = apply("maximum", length + step * (count - 1) - signal_length, 0)
+        frame_count = -(-signal_length // step)
+        padding = apply("maximum", length + step * (frame_count - 1) - signal_length, 0)
         widths = [[0, 0] if dimension != axis else [0, padding] for dimension in range(len(x.shape))]
         x = pad(x, widths, constant_values=pad_value)
     else:
-        count = apply("maximum", 1 + (signal_length - length) // step, 0)
-    starts = expand_dims(tensor_range(count) * step, 1)
+        frame_count = apply("maximum", 1 + (signal_length - length) // step, 0)
+    starts = expand_dims(tensor_range(frame_count) * step, 1)
     return gather(x, starts + expand_dims(tensor_range(length), 0), axis=axis)
 
 
@@ -96,11 +96,11 @@ def overlap_and_add(signal: TensorLike, frame_step: IntLike, name: str | None = 
     array([1., 1., 3., 2., 2.], dtype=float32)
     """
     x, step = convert_to_tensor(signal), static_int(frame_step, "frame_step")
-    count, length = shape(x)[-2], shape(x)[-1]
-    positions = reshape(expand_dims(tensor_range(count) * step, 1) + expand_dims(tensor_range(length), 0), [-1])
+    frame_count, length = shape(x)[-2], shape(x)[-1]
+    positions = reshape(expand_dims(tensor_range(frame_count) * step, 1) + expand_dims(tensor_range(length), 0), [-1])
     outer_shape = shape(x)[:-2]
-    elements = transpose(reshape(x, [-1, count * length]))
-    sums = unsorted_segment_sum(elements, positions, (count - 1) * step + length)
+    elements = transpose(reshape(x, [-1, frame_count * length]))
+    sums = unsorted_segment_sum(elements, positions, (frame_count - 1) * step + length)
     return reshape(transpose(sums), concat([outer_shape, [-1]], 0))
 
 

@@ -178,17 +178,17 @@ class SparseTensorSpec(TypeSpec):
 
     def _stack_values(self, values: Sequence[Any]) -> SparseTensor:
         """Return the batch of rows; each dimension has the largest of their sizes."""
-        parts = [
-            [np.asarray(part.numpy()) for part in self._to_components(value)]  # type: ignore[attr-defined]
+        components = [
+            [np.asarray(tensor.numpy()) for tensor in self._to_components(value)]  # type: ignore[attr-defined]
             for value in values
         ]
         indices = [
             np.concatenate([np.full((len(indices), 1), row, np.int64), indices], 1)
-            for row, (indices, _, _) in enumerate(parts)
+            for row, (indices, _, _) in enumerate(components)
         ]
-        sizes = np.max([sizes for _, _, sizes in parts], axis=0)
-        data = np.concatenate([values for _, values, _ in parts])
-        return SparseTensor(np.concatenate(indices), data, np.array([len(parts), *sizes], np.int64))
+        sizes = np.max([sizes for _, _, sizes in components], axis=0)
+        batch_values = np.concatenate([values for _, values, _ in components])
+        return SparseTensor(np.concatenate(indices), batch_values, np.array([len(components), *sizes], np.int64))
 
 
 def _refine_shape(sparse: SparseTensor, shape: TensorShape) -> SparseTensor:

@@ -60,15 +60,15 @@ def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> N
             )
 
 
-def with_default_dtype(value: Any, default: DType, kept: frozenset[DType] = frozenset()) -> Any:
+def with_default_dtype(value: Any, default: DType, unchanged: frozenset[DType] = frozenset()) -> Any:
     """Return an array of NumPy in the default dtype of the parameter that it is given for; other values as they are.
 
     An op's parameter may have a fixed or a default dtype. TensorFlow casts arrays to it, tensors not. Arrays of the
-    dtypes `kept` stay as they are.
+    dtypes `unchanged` stay as they are.
     """
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "biufc":
         return value
-    if as_dtype(value.dtype) in kept:
+    if as_dtype(value.dtype) in unchanged:
         return value
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", np.exceptions.ComplexWarning)  # imaginary parts are dropped, as TensorFlow does

@@ -70,7 +70,7 @@ class Iterator:
     def make_initializer(self, dataset: data.Dataset, name: str | None = None) -> Any:
         """Return the operation that starts the iterator on a dataset. Raises TypeError for elements that do not fit."""
         pairs = zip(nest.flatten(dataset.element_spec), nest.flatten(self.element_spec), strict=True)
-        if not all(own.is_compatible_with(expected) for own, expected in pairs):
+        if not all(actual.is_compatible_with(expected) for actual, expected in pairs):
             raise TypeError(f"Expected elements {self.element_spec} but got dataset with {dataset.element_spec}.")
         graph = graph_being_built()
         assert graph is not None

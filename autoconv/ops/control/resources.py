@@ -14,8 +14,8 @@ from autoconv.ops.gradients import pass_cotangent
 from autoconv.ops.record import Builder, define, sample
 
 
-class Cell:
-    """The simplest resource: an object with the value of a variable."""
+class VariableCell:
+    """The cell of a variable: the simplest resource, which holds the value."""
 
     __slots__ = ("shape", "value")
 
@@ -98,22 +98,22 @@ read_variable = define(
     name="read_variable", graphdef="ReadVariableOp", result=_read_type,
     kernel=lambda resource: resource.value,
     gradient=pass_cotangent, effects=Effects.READ,
-    samples=(sample(Cell([1.5, 2.0])),),
+    samples=(sample(VariableCell([1.5, 2.0])),),
 )  # fmt: skip
 assign_variable = define(
     name="assign_variable", graphdef="AssignVariableOp", result=_assign_type, kernel=_assign,
     gradient=_assignment_gradient,
-    effects=Effects.WRITE, samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
+    effects=Effects.WRITE, samples=(sample(VariableCell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 assign_add_variable = define(
     name="assign_add_variable", graphdef="AssignAddVariableOp", result=_assign_type,
     kernel=quiet(_assign_add), gradient=_assignment_gradient, effects=Effects.READ | Effects.WRITE,
-    samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
+    samples=(sample(VariableCell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 assign_sub_variable = define(
     name="assign_sub_variable", graphdef="AssignSubVariableOp", result=_assign_type,
     kernel=quiet(_assign_subtract), gradient=_assignment_gradient, effects=Effects.READ | Effects.WRITE,
-    samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
+    samples=(sample(VariableCell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 
 VARIABLE_OPS = frozenset(

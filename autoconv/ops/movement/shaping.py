@@ -216,7 +216,8 @@ def _ensure_shape_type(x: TensorType, *, shape: tuple[int | None, ...] | None) -
     if shape is None:
         return x
     pairs = zip(x.shape, shape, strict=True)
-    return x.with_shape(tuple(known if isinstance(known, int) or given is None else given for known, given in pairs))
+    sizes = (size if isinstance(size, int) or asserted is None else asserted for size, asserted in pairs)
+    return x.with_shape(tuple(sizes))
 
 
 def _ensure_shape(x: Any, *, shape: Any) -> Any:

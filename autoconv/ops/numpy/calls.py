@@ -121,19 +121,21 @@ def example(x: TensorType, size: int) -> np.ndarray:
 
 def resolve(argument: Argument, inputs: Sequence[Any]) -> Any:
     """Return the value of an argument, given the operands."""
-    kind, *parts = argument
-    if kind == "input":
-        return inputs[parts[0]][()] if np.ndim(inputs[parts[0]]) == 0 else inputs[parts[0]]
-    if kind == "number":
-        return np.asarray(inputs[parts[0]]).item()
-    if kind == "value":
-        return parts[0]
-    if kind == "scalar":
-        return np.dtype(parts[0]).type(parts[1])
-    if kind == "dtype":
-        return as_dtype(parts[0]).numpy
-    items = [resolve(part, inputs) for part in parts]
-    return items if kind == "list" else tuple(items)
+    match argument:
+        case "input", position:
+            return inputs[position][()] if np.ndim(inputs[position]) == 0 else inputs[position]
+        case "number", position:
+            return np.asarray(inputs[position]).item()
+        case "value", value:
+            return value
+        case "scalar", dtype_name, number:
+            return np.dtype(dtype_name).type(number)
+        case "dtype", dtype:
+            return as_dtype(dtype).numpy
+        case "list", *items:
+            return [resolve(item, inputs) for item in items]
+        case _, *items:
+            return tuple(resolve(item, inputs) for item in items)
 
 
 # Functions that call `warnings.warn`, besides those for nans. Where one does, the call runs again as plain Python and
