@@ -230,21 +230,21 @@ def _convert_unless_excluded(function: types.FunctionType, contract: Contract) -
     if contract.runs_plain and debugger_name(function):
         contract.before_call(function)
     refuse_coroutine(function)
+    region = current_region()
     if is_converted(function):
-        return function
+        return function if region is None else region.trace.guarded(function, function)
     if getattr(function, _DO_NOT_CONVERT, False) or not is_user_code(function):
         contract.before_call(function)
         return function
-    region = current_region()
-    logs_passes = "passes" in SETTINGS.logs  # a log of the passes needs them to run
     allows_package_calls = region is not None and not region.contract.objects_in_graph
-    if region is not None and not logs_passes and is_unchanged(function, allows_package_calls):
+    # A log of the passes needs them to run.
+    if region is not None and "passes" not in SETTINGS.logs and is_unchanged(function, allows_package_calls):
         note_unconverted(function)
         converted_function = function
     else:
         converted_function = convert_function(function, operators_module())
     if region is not None:
-        region.contract.on_converted(function)
+        region.trace.guarded(converted_function, function)
     return _log_calls(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function
 
 

@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import CodeType, FunctionType
 from typing import Any, Protocol
 
 from autoconv.errors import InaccessibleTensorError
@@ -86,6 +87,7 @@ class Trace:
     compares_identity: True if the graph compares objects by identity (see `support/identity.py`)
     read_only_values: values that NumPy returns read-only
     inherited_attributes: name of a written attribute -> (classes written, owners that get it in place of the class's)
+    inner_codes: code of functions and classes inside of the functions that ran: the trace itself makes these functions
     uses_tensors: True if functions of this package were called that return tensors outside of traces
     generators: weak references to the generators that the traced code made
     scope, device: the current name prefix and the requested device
@@ -155,10 +157,27 @@ class Trace:
     device: str = ""
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
     converts: bool = True
+    inner_codes: set[CodeType] = field(default_factory=set)
     uses_tensors: bool = False
     recorded_nodes: int = 0
     replaced_ranges: dict[Any, Any] = field(default_factory=dict)
     is_in_replaced_range: bool = False
+
+    def guarded(self, converted: FunctionType, function: FunctionType) -> FunctionType:
+        """Guard what `function` reads from outside, unless the trace has made it; return its form that runs.
+
+        A function of a converted module, `function` itself, may exist before the trace as others do.
+        """
+        if converted.__code__ not in self.inner_codes:
+            self.contract.on_converted(function)
+        self._note_inner_codes(converted.__code__)
+        return converted
+
+    def _note_inner_codes(self, code: CodeType) -> None:
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType) and constant not in self.inner_codes:
+                self.inner_codes.add(constant)
+                self._note_inner_codes(constant)
 
     def capture(self, obj: object, type_: Type, name: str) -> Value:
         """Return the root parameter that stands for a Python object (a tensor, a variable's storage)."""
