@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from autoconv.api.extension_specs import BatchableSpec, ExtensionTypeSpec, bind_fields, fields_of
 from autoconv.api.tensors.reductions import reduce_all
 from autoconv.api.tensors.shaping import stack
+from autoconv.errors import FailedPreconditionError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.support.structure import flatten
@@ -233,3 +234,20 @@ def _spec_of(value: Any) -> Any:
 
 
 __all__ = ["BatchableExtensionType", "ExtensionType", "type_spec_from_value"]
+
+
+def named_extension_types(base: Any = ExtensionType) -> Iterator[tuple[str, Any]]:
+    """Yield the extension types that give themselves a name, by an attribute `__name__`, with this name."""
+    for extension_type in base.__subclasses__():
+        name = vars(extension_type).get("__name__")
+        if isinstance(name, str):
+            yield name, extension_type
+        yield from named_extension_types(extension_type)
+
+
+def find_extension_type(name: str) -> Any:
+    """Return the extension type that gives itself a name; raises FailedPreconditionError where none does."""
+    found = dict(named_extension_types()).get(name)
+    if found is None:
+        raise FailedPreconditionError(f"no class that is defined is the extension type with `__name__ = {name!r}`")
+    return found

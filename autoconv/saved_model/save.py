@@ -67,7 +67,8 @@ def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[di
     numbers = {id(value): number for number, value in enumerate(objects)}
     for number, value in enumerate(objects):
         if isinstance(value, Variable):
-            numbers[id(value.storage)] = number
+            for copy in getattr(value, "values", (value,)):  # those of other replicas stand for the same variable
+                numbers[id(copy.storage)] = number
         elif isinstance(value, Asset):
             numbers[id(value.asset_path)] = number
 

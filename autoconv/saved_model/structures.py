@@ -6,6 +6,8 @@ import collections
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.api.extension_specs import ExtensionTypeSpec
+from autoconv.api.extension_types import find_extension_type
 from autoconv.api.ragged.tensor import RaggedTensorSpec
 from autoconv.api.sparse.tensor import SparseTensorSpec
 from autoconv.errors import DataLossError
@@ -13,7 +15,7 @@ from autoconv.graph.attribute_parser import parse_value
 from autoconv.graph.attribute_text import value_text
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.scanner import GraphSyntaxError, Scanner
-from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.support.type_spec import TypeSpec, from_parts, is_composite, parts_of
 from autoconv.tracing.key.cache_key import Reference
 
@@ -25,8 +27,8 @@ class NotStorable(Exception):
 def encode(value: object, encode_leaf: Callable[[Any], Any] = lambda value: None) -> Any:
     """Return the structure as JSON values; `encode_leaf` returns those of the caller's leaves, None for other values.
 
-    Containers are lists, tuples, named tuples, dicts, sparse and ragged tensors; other leaves are specs and Python's
-    literals. Raises NotStorable for anything else.
+    Containers are lists, tuples, named tuples, dicts, sparse and ragged tensors, and extension types that name
+    themselves; other leaves are specs, shapes and Python's literals. Raises NotStorable for anything else.
     """
     encoded_leaf = encode_leaf(value)
     if encoded_leaf is not None:
@@ -34,9 +36,11 @@ def encode(value: object, encode_leaf: Callable[[Any], Any] = lambda value: None
     if isinstance(value, TensorSpec):
         shape = None if value.shape.rank is None else value.shape.as_list()
         return {"spec": [value.dtype.name, shape, value.name]}
-    if isinstance(value, TypeSpec) and type(value) in _SPEC_BY_NAME.values():
+    if isinstance(value, TensorShape):
+        return {"shape": None if value.rank is None else value.as_list()}
+    if isinstance(value, TypeSpec) and _is_storable(value):
         return _encode_composite_spec(value)
-    if is_composite(value) and type(value._type_spec) in _SPEC_BY_NAME.values():
+    if is_composite(value) and _is_storable(value._type_spec):
         parts = [encode(part, encode_leaf) for part in parts_of(value)]
         return {**_encode_composite_spec(value._type_spec), "parts": parts}
     fields = getattr(type(value), "_fields", None)
@@ -63,9 +67,10 @@ def _decode(stored: dict[str, Any], decode_leaf: Callable[[dict[str, Any]], Any]
     if "spec" in stored:
         dtype, shape, name = stored["spec"]
         return TensorSpec(shape, as_dtype(dtype), name)
-    if "composite" in stored:
-        name, shape, dtype, *options = stored["composite"]
-        spec = _SPEC_BY_NAME[name](shape, as_dtype(dtype), *options)
+    if "shape" in stored:
+        return TensorShape(stored["shape"])
+    if "composite" in stored or "extension" in stored:
+        spec = _decode_composite_spec(stored)
         return from_parts(spec, [_decode(part, decode_leaf) for part in stored["parts"]]) if "parts" in stored else spec
     if "named" in stored:
         name, fields = stored["named"]
@@ -83,8 +88,29 @@ def _decode(stored: dict[str, Any], decode_leaf: Callable[[dict[str, Any]], Any]
 _SPEC_BY_NAME: dict[str, Any] = {class_.__name__: class_ for class_ in (SparseTensorSpec, RaggedTensorSpec)}
 
 
+def _is_storable(spec: TypeSpec) -> bool:
+    """Return whether a file can hold values of a spec: not those of extension types without a name."""
+    is_named = isinstance(spec, ExtensionTypeSpec) and "__name__" in vars(spec.value_type)
+    return is_named or type(spec) in _SPEC_BY_NAME.values()
+
+
+def _decode_composite_spec(stored: dict[str, Any]) -> TypeSpec:
+    """Return the spec that `_encode_composite_spec` stored.
+
+    Raises FailedPreconditionError for an extension type that is not defined.
+    """
+    if "extension" in stored:
+        fields = {name: decode(value) for name, value in stored["fields"]}
+        return find_extension_type(stored["extension"]).Spec._from_field_values(fields)  # type: ignore[no-any-return]
+    name, shape, dtype, *options = stored["composite"]
+    return _SPEC_BY_NAME[name](shape, as_dtype(dtype), *options)  # type: ignore[no-any-return]
+
+
 def _encode_composite_spec(spec: TypeSpec) -> dict[str, Any]:
-    """Return the spec of a sparse or ragged tensor as JSON values."""
+    """Return the spec of a composite tensor as JSON values."""
+    if isinstance(spec, ExtensionTypeSpec):
+        fields = [[name, encode(value)] for name, value in spec._serialize()]
+        return {"extension": vars(spec.value_type)["__name__"], "fields": fields}
     shape, dtype, *options = spec._serialize()
     sizes = None if shape.rank is None else shape.as_list()
     encoded_options = [option.name if isinstance(option, DType) else option for option in options]

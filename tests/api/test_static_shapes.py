@@ -28,6 +28,23 @@ def test_reshape_keeps_the_sizes_that_are_known():
     assert static_shapes(f, None, 2, 3) == expected
 
 
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda x, n: ac.zeros([n, 3]), [None, 3]),
+        (lambda x, n: ac.fill(ac.concat([[n], ac.shape(x)[1:]], 0), 0.0), [None, 5]),
+        (lambda x, n: ac.random.uniform(ac.stack([2, n + 1])), [2, None]),
+        (lambda x, n: ac.reshape(x, ac.cast([n, 5], ac.int64)), [None, 5]),
+        (lambda x, n: ac.math.unsorted_segment_max(x, ac.zeros(ac.shape(x)[:1], ac.int32), n), [None, 5]),
+        (lambda x, n: ac.zeros([n]), [None]),
+    ],
+)
+def test_sizes_beside_those_that_a_tensor_has_are_known(make, expected):
+    function = ac.function(make, autograph=False)
+    concrete = function.get_concrete_function(ac.TensorSpec([None, 5]), ac.TensorSpec([], ac.int32))
+    assert concrete.output_shapes.as_list() == expected
+
+
 def test_static_values():
     assert ac.get_static_value(ac.constant([1, 2])).tolist() == [1, 2] and ac.get_static_value(3) == 3
 

@@ -23,6 +23,7 @@ class Library:
 
 
 ABSL = ("absl-py", "six")
+SCIKIT_LEARN = ("scikit-learn", "scipy", "joblib", "threadpoolctl", "cloudpickle", "narwhals")
 LIBRARIES = {
     "einops": Library(
         "einops==0.8.2", ("einops",), ("einops/tests/test_*.py",), variables=(("EINOPS_TEST_BACKENDS", "tensorflow"),)
@@ -88,18 +89,18 @@ LIBRARIES = {
         "qkeras-v3==1.2.1",
         ("qkeras", "tests"),
         ("tests/*_test.py",),
-        (*ABSL, "scipy", "networkx", "tqdm", "scikit-learn", "joblib", "threadpoolctl", "keras-tuner", "kt-legacy"),
+        (*ABSL, *SCIKIT_LEARN, "networkx", "tqdm", "keras-tuner", "kt-legacy"),
     ),
     "spektral": Library(  # the archives have no tests
         "spektral==1.3.1",
         ("spektral", "tests"),
         ("tests/**/test_*.py",),
-        ("scipy", "networkx", "joblib", "scikit-learn", "threadpoolctl", "tqdm", "lxml", "pandas", "requests"),
+        (*SCIKIT_LEARN, "networkx", "tqdm", "lxml", "pandas", "requests"),
     ),
     "keras-tuner": Library(  # the archives have no tests
         "keras-tuner==1.4.8",
         ("keras_tuner",),
         ("keras_tuner/**/*_test.py",),
-        (*ABSL, "kt-legacy", "requests", "scikit-learn", "scipy", "joblib", "threadpoolctl", "pandas"),
+        (*ABSL, *SCIKIT_LEARN, "kt-legacy", "requests", "pandas"),
     ),
 }

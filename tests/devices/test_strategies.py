@@ -281,3 +281,45 @@ def test_each_replica_draws_other_numbers(run: Run) -> None:
     assert found[:2] == ["PerReplica:{", "  0: tf.Tensor(-0.87930447, shape=(), dtype=float32),"]
     assert found[2] == "  1: tf.Tensor(0.020661574, shape=(), dtype=float32)"
     assert np.allclose([float(number) for number in found[4].split()], [-1.5822568, 0.77539235], rtol=1e-6)
+
+
+def test_a_generator_of_a_strategy_outside_of_its_scope(run: Run) -> None:
+    """The numbers are those that TensorFlow 2.21 prints."""
+    found = run(MIRRORED + """
+    with strategy.scope():
+        generator = tf.random.Generator.from_seed(1)
+    def draw():
+        return generator.uniform([2])
+    print(draw().numpy())
+    with strategy.scope():
+        print(draw().numpy())
+    print(error_of(lambda: tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).run(draw))[:12])
+    print(*shown(strategy.run(draw)))
+    print(tf.function(draw)().numpy(), generator.state[0].numpy())
+    """)
+    assert found == [
+        "[0.78749514 0.3906511 ]", "[0.26456964 0.24923408]", "RuntimeError",
+        "[0.9415176  0.07996798] [0.8363533  0.60185695]", "[0.24253201 0.9569695 ] 2049",
+    ]  # fmt: skip
+
+
+def test_a_function_of_replicas_is_saved(run: Run) -> None:
+    found = run(MIRRORED + """
+    import tempfile
+    class Model(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.v = tf.Variable(2.0)
+        @tf.function
+        def __call__(self, x):
+            return x * self.v
+    with strategy.scope():
+        model = Model()
+    strategy.run(model, (tf.constant(3.0),))
+    folder = tempfile.mkdtemp()
+    tf.saved_model.save(model, folder)
+    loaded = tf.saved_model.load(folder)
+    loaded.v.assign(5.0)
+    print(loaded(tf.constant(3.0)).numpy())
+    """)
+    assert found == ["15.0"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 import autoconv as ac
+from autoconv.api import extension_types
+from autoconv.api.extension_types import named_extension_types
+from autoconv.errors import AutoconvError
 
 
 class Model(ac.Module):
@@ -48,3 +51,58 @@ def test_tables_that_change_are_refused(tmp_path):
     module.run = ac.function(table.lookup, input_signature=[ac.TensorSpec([None], ac.string)])
     with pytest.raises(ac.errors.AutoconvError, match="runs a Python function or object"):
         ac.saved_model.save(module, tmp_path)
+
+
+class Pair(ac.experimental.ExtensionType):
+    first: ac.Tensor
+    second: ac.Tensor
+    shape: ac.TensorShape
+    name: str = "pair"
+    __name__ = "test_composites.Pair"
+
+
+class Unnamed(ac.experimental.ExtensionType):
+    value: ac.Tensor
+
+
+class Swapping(ac.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor = ac.Variable(2.0)
+
+    @ac.function
+    def swap(self, pair):
+        return Pair(pair.second * self.factor, pair.first, pair.shape)
+
+    @ac.function
+    def value(self, x):
+        return x.value
+
+
+def test_extension_types_with_a_name_are_saved(tmp_path):
+    module = Swapping()
+    module.swap(Pair([1.0, 2.0], [3.0, 4.0], [None, 2]))
+    ac.saved_model.save(module, tmp_path)
+    loaded = ac.saved_model.load(tmp_path)
+    found = loaded.swap(Pair([1.0, 0.0], [5.0, 4.0], [None, 2]))
+    assert type(found) is Pair and found.first.numpy().tolist() == [10.0, 8.0]
+    assert found.second.numpy().tolist() == [1.0, 0.0]
+    assert found.name == "pair" and type(found.shape) is ac.TensorShape and found.shape.as_list() == [None, 2]
+    for other in (Pair([1.0, 0.0], [5.0, 4.0], [None, 2], "other"), Pair([1.0, 0.0], [5.0, 4.0], [3])):
+        with pytest.raises(ValueError, match="Could not find matching concrete function"):
+            loaded.swap(other)
+
+
+def test_extension_types_that_cannot_be_saved_or_found(tmp_path, monkeypatch):
+    module = Swapping()
+    module.value(Unnamed([1.0]))
+    with pytest.raises(AutoconvError, match="an object of the class Spec"):
+        ac.saved_model.save(module, tmp_path / "unnamed")
+    module = Swapping()
+    module.swap(Pair([1.0], [2.0], [1]))
+    ac.saved_model.save(module, tmp_path / "named")
+    stored_classes = dict(named_extension_types())
+    assert stored_classes["test_composites.Pair"] is Pair
+    monkeypatch.setattr(extension_types, "named_extension_types", dict)
+    with pytest.raises(ac.errors.FailedPreconditionError, match=r"test_composites\.Pair"):
+        ac.saved_model.load(tmp_path / "named").swap(Pair([1.0], [2.0], [1]))

@@ -127,17 +127,14 @@ class Generator:
 
     def _advance(self, shape: Any) -> Tensor:
         """Return the seed of one draw of that shape, and advance the counter."""
-        return self._of_replica(self.skip(_element_count(shape)))
-
-    def _of_replica(self, state: Tensor) -> Tensor:
-        """Return the state with a key of the replica's own, if the generator belongs to a strategy."""
-        if self._strategy is None:
-            return state
-        strategy, replica = SCOPE()
-        if strategy is not self._strategy:
+        strategy, replica = (None, None) if self._strategy is None else SCOPE()
+        if strategy not in (None, self._strategy):
             raise RuntimeError("A generator of a strategy is used in the scope of another strategy")
-        if replica is None:
-            return state
+        state = self.skip(_element_count(shape))
+        return state if replica is None else self._of_replica(state, replica)
+
+    def _of_replica(self, state: Tensor, replica: int) -> Tensor:
+        """Return the state with a key of the replica's own."""
         key = stateless_uniform(
             [1], convert_to_tensor([replica, *[0] * (_WORD_COUNTS[self._algorithm] - 2), state[-1]], int64), None, None,
             int64, None, self._kernel_algorithm,

@@ -112,7 +112,8 @@ def partial_value(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
 
     Sizes of shapes are followed through what programs compute of them: parts, joins, arithmetic, products.
     """
-    return _partial_value(value, _MAX_DEPTH)
+    part = _known_part(value, _MAX_DEPTH)
+    return part if part is not None and (part[1].any() or not part[1].size) else None
 
 
 _MAX_DEPTH = 12  # the number of nodes from a size to its use
@@ -120,7 +121,19 @@ _MAX_ELEMENTS = 64  # of an array of sizes
 
 
 def _partial_value(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the elements of a value and a mask of those that are known; None if too little is known."""
+    """Return the elements of a value and a mask of those that are known; None if their number is not."""
+    part = _known_part(value, depth)
+    type_ = value.type
+    if part is not None or not isinstance(type_, TensorType) or not type_.dtype.is_integer or type_.shape is None:
+        return part
+    sizes = [size for size in type_.shape if isinstance(size, int)]
+    if len(sizes) < len(type_.shape) or math.prod(sizes) > _MAX_ELEMENTS:
+        return None
+    return np.ones(sizes, type_.dtype.numpy), np.zeros(sizes, bool)
+
+
+def _known_part(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the elements of a value and a mask of those that are known; None where nothing follows of its node."""
     node = getattr(value, "node", None)
     if node is None or not depth or getattr(value.type, "dtype", None) is None:
         return None

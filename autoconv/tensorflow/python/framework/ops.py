@@ -1,10 +1,6 @@
 """`tensorflow.python.framework.ops`: tensors, graphs and their scopes, by their names of version 1."""
 
-
-import autoconv.compat.v1
 from autoconv.runtime.tensors.tensor import EagerTensor as EagerTensor
+from autoconv.tensorflow.python.private_modules import lookup_in
 
-
-def __getattr__(name: str) -> object:
-    """Return the name of `compat.v1`."""
-    return getattr(autoconv.compat.v1, name)
+__getattr__ = lookup_in(__name__)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.api.extension_types import named_extension_types
+
 _NAME_TO_TYPE_SPEC: dict[str, type] = {}
 _TYPE_SPEC_TO_NAME: dict[type, str] = {}
 
@@ -44,13 +46,6 @@ def _register_own_specs() -> None:
 
     for name in ("TensorSpec", "RaggedTensorSpec", "SparseTensorSpec", "TensorArraySpec"):
         register(f"tf.{name}")(getattr(autoconv, name))
-    _register_extension_types(autoconv.experimental.ExtensionType)
-
-
-def _register_extension_types(base: Any) -> None:
-    """Register the specs of all subclasses of a class of extension types that define an attribute `__name__`."""
-    for extension_type in base.__subclasses__():
-        name = vars(extension_type).get("__name__")
-        if isinstance(name, str) and f"{name}.Spec" not in _NAME_TO_TYPE_SPEC:
-            register(f"{name}.Spec")(extension_type.Spec)
-        _register_extension_types(extension_type)
+    for type_name, extension_type in named_extension_types():
+        if f"{type_name}.Spec" not in _NAME_TO_TYPE_SPEC:
+            register(f"{type_name}.Spec")(extension_type.Spec)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import autoconv
 from autoconv.runtime.annotations import TensorLike
+from autoconv.tensorflow.python.private_modules import lookup_in
 
 
 def prevent_gradient(input: TensorLike, message: str = "", name: str | None = None) -> object:
@@ -19,6 +20,4 @@ def prevent_gradient(input: TensorLike, message: str = "", name: str | None = No
     return identity(input)
 
 
-def __getattr__(name: str) -> object:
-    """Return the public name of autoconv."""
-    return getattr(autoconv, name)
+__getattr__ = lookup_in(__name__)
