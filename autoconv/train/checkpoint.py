@@ -118,8 +118,9 @@ class Checkpoint:
 
         The file `checkpoint` in the same folder names the checkpoint as the latest.
         """
-        self.save_counter.assign_add(1)
-        path = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
+        with recording(None):  # the counter is eager also where a graph is recorded
+            self.save_counter.assign_add(1)
+            path = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
         existed_before = exists(path)
         try:
             self.write(path, options)
@@ -127,7 +128,8 @@ class Checkpoint:
         except BaseException:
             if not existed_before:
                 delete_unlisted(path)
-            self.save_counter.assign_sub(1)
+            with recording(None):
+                self.save_counter.assign_sub(1)
             raise
         return path
 
@@ -153,7 +155,7 @@ class Checkpoint:
                 "Please double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' "
                 "in 'path/to/ckpt-1')."
             ) from None
-        if "save_counter" in reader.nodes[0].children:
+        if reader.nodes and "save_counter" in reader.nodes[0].children:
             _ = self.save_counter  # created here, so that it is matched like the other parts
         return CheckpointLoadStatus(Restoration(reader, self._root, self._own_parts()))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.control.graph_variable import GraphVariable
 from autoconv.api.control.module import Module
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
@@ -118,6 +119,8 @@ def value_names(value: Any) -> tuple[str, ...]:
 
 def stored_arrays(value: Any) -> dict[str, np.ndarray]:
     """Return the arrays that a checkpoint stores for one object, without those of its parts."""
+    if isinstance(value, GraphVariable):
+        return {VALUE: np.asarray(value.eval())}
     if isinstance(value, Variable):
         return {VALUE: value.storage.value}
     with recording(None):
@@ -152,7 +155,10 @@ def _waits_for_value(value: Any) -> bool:
 def _assign(variable: Variable, array: np.ndarray) -> None:
     """Assign an array of a checkpoint to a variable; raises ValueError for another shape."""
     _check_shape(variable, variable.shape, array)
-    variable.assign(constant(array))
+    if isinstance(variable, GraphVariable):
+        variable.load(array)
+    else:
+        variable.assign(constant(array))
 
 
 def _check_shape(variable: Any, shape: Any, array: np.ndarray) -> None:

@@ -6,8 +6,10 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
+from autoconv.runtime.objects.variable import Variable
 from autoconv.train.deferred import defer, discard_deferred
 from autoconv.train.object_graph import (
+    VALUE,
     ObjectNode,
     children_of,
     object_graph,
@@ -20,7 +22,8 @@ from autoconv.train.reader import CheckpointReader
 class Restoration:
     """One restoration of a checkpoint into the objects below a root.
 
-    Objects are matched by their paths from the root, whatever the names of variables. An object that is created later
+    Objects are matched by their paths from the root, whatever the names of variables; variables of version 1's
+    checkpoints, which have no paths, by their names. An object that is created later
     is matched when it becomes an attribute.
     """
 
@@ -30,7 +33,10 @@ class Restoration:
         self.attached_parts = attached_parts
         self.object_by_number: dict[int, Any] = {}
         self.restored_by_id: dict[int, Any] = {}  # a reference keeps the identity from being used again
-        self.match(0, root)
+        if self.nodes:
+            self.match(0, root)
+        else:
+            self._match_names()
 
     @property
     def nodes(self) -> list[ObjectNode]:
@@ -53,8 +59,18 @@ class Restoration:
             for name, child_number in node.children.items():
                 if name in parts:
                     worklist.append((child_number, parts[name]))
-                else:
+                # A model of Keras puts a new list of layers, with one for its input, in place of its first one.
+                is_replaced = isinstance(parts.get(name), list) and getattr(value, "built", True) is False
+                if name not in parts or is_replaced:
                     defer(value, name, self, child_number)
+
+    def _match_names(self) -> None:
+        """Restore variables by their names, from a checkpoint of version 1, which has no graph of objects."""
+        for value in object_graph(self.root, self.attached_parts).objects:
+            key = value.name.removesuffix(":0") if isinstance(value, Variable) else ""
+            if self.reader.has_tensor(key):
+                restore_values(value, self.reader.get_array, {VALUE: key})
+                self.restored_by_id[id(value)] = value
 
     def _children(self, value: Any) -> Mapping[str, Any]:
         """Return the parts of an object by name, those attached to the root included."""

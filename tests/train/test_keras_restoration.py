@@ -60,3 +60,16 @@ def test_a_value_of_another_shape_is_refused(tmp_path: Path) -> None:
     other_checkpoint.restore(path)
     with pytest.raises(ValueError, match="Shape mismatch"):
         other_model(ac.constant([[1.0]]))
+
+
+def test_layers_of_a_model_that_is_not_built_are_found_behind_its_input(tmp_path: Path) -> None:
+    def make() -> Any:
+        return ac.keras.Sequential([ac.keras.layers.Dense(size) for size in (3, 4, 5)])
+
+    model, other = make(), make()
+    model(ac.ones([1, 2]))
+    status = ac.train.Checkpoint(model=other).restore(ac.train.Checkpoint(model=model).save(str(tmp_path / "ckpt")))
+    ac.function(lambda: other(ac.ones([1, 2])))()
+    for restored, saved in zip(other.variables, model.variables, strict=True):
+        np.testing.assert_array_equal(restored.numpy(), saved.numpy())
+    status.assert_existing_objects_matched()

@@ -7,6 +7,7 @@ from typing import Any
 from autoconv import train
 from autoconv.compat.v1.summary import summary_iterator
 from autoconv.compat.v1.train.graph_files import write_graph
+from autoconv.compat.v1.train.initial_values import init_from_checkpoint
 from autoconv.compat.v1.train.input import (
     batch,
     batch_join,
@@ -85,7 +86,8 @@ __all__ = [
     "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession", "StepCounterHook",
     "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "batch", "batch_join", "checkpoint_exists",
     "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay", "get_checkpoint_state",
-    "get_global_step", "get_or_create_global_step", "global_step", "input_producer", "inverse_time_decay",
+    "get_global_step", "get_or_create_global_step", "global_step", "init_from_checkpoint",
+    "input_producer", "inverse_time_decay",
     "latest_checkpoint", "linear_cosine_decay", "natural_exp_decay", "piecewise_constant", "piecewise_constant_decay",
     "polynomial_decay", "range_input_producer", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",
     "start_queue_runners", "string_input_producer", "summary_iterator", "write_graph",
