@@ -16,6 +16,7 @@ def load(shell: Any) -> None:
 
 
 def _run(shell: Any, line: str, cell: str) -> None:
+    """Run a cell of a notebook with the functions that the line names compiled."""
     names = frozenset(line.split())
     missing_names = sorted(names - _defined_names(shell.transform_cell(cell)))
     if missing_names:

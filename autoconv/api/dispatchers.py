@@ -108,6 +108,7 @@ def unregister_dispatch_for(dispatch_target: Callable[..., Any]) -> None:
 def _register_binary(functions: Sequence[Callable[..., Any]], x_type: Any, y_type: Any) -> Callable[
     [Function], Function
 ]:
+    """Return a decorator that registers a handler of two operands of these types for each of the functions."""
     def register_handler(handler: Function) -> Function:
         for function in functions:
             register(function, Handler(_leading_type_check([x_type, y_type]), _wrap_binary(handler, function)))

@@ -151,6 +151,7 @@ def _gather(
     params: RaggedLike, indices: RaggedLike, validate_indices: bool | None = None, axis: AxisLike | None = None,
     batch_dims: AxisLike = 0, name: str | None = None,
 ) -> Any:  # fmt: skip
+    """Return rows, elements of rows, or values at the indices, by the axis and the number of batch dimensions."""
     batch_rank = static_int(batch_dims, "batch_dims")
     gather_axis = batch_rank if axis is None else static_int(axis, "axis")
     if gather_axis < 0:
@@ -215,6 +216,7 @@ def _gather_in_rows(params: RaggedLike, indices: RaggedLike) -> Any:
 def _gather_nd(
     params: RaggedLike, indices: RaggedLike, batch_dims: Any = 0, name: str | None = None, **options: Any
 ) -> Any:
+    """Return the parts at coordinates, the last dimension of the indices."""
     if isinstance(indices, RaggedTensor):
         return indices.with_values(_gather_nd(params, indices.values))
     positions = convert_to_tensor(indices)
@@ -258,6 +260,7 @@ def _matmul(
     a: RaggedLike, b: RaggedLike, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
     adjoint_b: bool = False, **options: Any,
 ) -> Any:  # fmt: skip
+    """Return the products of matrices with ragged rows, conjugated and transposed as requested."""
     left, right = (
         elementwise(conj, x) if adjoint and isinstance(x, RaggedTensor) else x
         for x, adjoint in ((a, adjoint_a), (b, adjoint_b))
@@ -349,6 +352,7 @@ def _reduce_join(
     inputs: RaggedTensor, axis: AxisLike | None = None, keepdims: bool = False, separator: str = "",
     name: str | None = None,
 ) -> Any:
+    """Return the joined strings of rows, with the separator after each string but the last of a row."""
     positive_axis = _nonnegative_axes(inputs, axis)[0] if axis is not None else inputs.ragged_rank
     if positive_axis > 1:
         reduce_inner = _reduce_join if isinstance(inputs.values, RaggedTensor) else strings.reduce_join

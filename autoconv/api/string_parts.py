@@ -181,6 +181,7 @@ def _join_padded_neighbours(
     rows: RaggedTensor, widths: Sequence[int], separator: str, pad_pair: tuple[Any, Any], max_padding: int | None,
     keeps_short_rows: bool,
 ) -> Any:
+    """Return the joined neighbours in each row, for each width; with `keeps_short_rows` also rows without any."""
     if rows.ragged_rank > 1:
         joined_values = _join_padded_neighbours(rows.values, widths, separator, pad_pair, max_padding, keeps_short_rows)
         return rows.with_values(joined_values)

@@ -207,6 +207,7 @@ class _Training:
         self.library, self.import_seconds = self._training.library, self._training.import_seconds
 
     def first(self, seed: int) -> dict[str, Any]:
+        """Return the figures of the first epoch: seconds, and peak and growth of the memory in bytes."""
         def measure(epoch: Callable[[], Any]) -> dict[str, Any]:
             _reset_peak_memory()
             memory_before = _resident_memory("VmRSS")

@@ -64,6 +64,7 @@ _LOG_NAMES = ("retraces", "graph", "passes")
 
 
 def _read_environment() -> Settings:
+    """Return the settings of the environment's variables."""
     verbosity = os.environ.get("AUTOCONV_VERBOSITY", os.environ.get("AUTOGRAPH_VERBOSITY", "0"))
     return Settings(
         disabled=os.environ.get("AUTOCONV_DISABLE", "") not in ("", "0"),

@@ -99,6 +99,7 @@ def _name(node: ast.Name, level: int) -> str:
 
 
 def _constant(node: ast.Constant, level: int) -> str:
+    """Return the text of a constant; infinities and nan are written as numbers that overflow, and their difference."""
     value: Any = node.value
     if isinstance(value, str):
         return "u" + repr(value) if node.kind else repr(value)
@@ -170,6 +171,7 @@ def _comprehension(opening: str, closing: str) -> Callable[[Any, int], str]:
 
 
 def _binary(node: ast.BinOp, level: int) -> str:
+    """Return the text of an operation, or of a chain of operations of one precedence."""
     precedence = OPERATOR_SYMBOLS[type(node.op)][1]
     if precedence == _POWER:
         text = f"{expression_text(node.left, _AWAIT)} ** {expression_text(node.right, _FACTOR)}"

@@ -132,6 +132,7 @@ def _names(node: ast.AST) -> list[Any]:
 
 
 def _is_operator_call(node: Any) -> bool:
+    """Return whether a node is a call of an operator with an operand."""
     is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and bool(node.args)
     return is_method and isinstance(node.func.value, ast.Name) and node.func.value.id == "ag__"
 
@@ -140,6 +141,7 @@ _WITH_BODIES = (ast.stmt, ast.excepthandler, ast.match_case)  # nodes that may c
 
 
 def _line_of(node: Any) -> int:
+    """Return the line of a statement or handler, or of the pattern of a case."""
     line: int = node.pattern.lineno if isinstance(node, ast.match_case) else node.lineno
     return line
 

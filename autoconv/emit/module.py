@@ -178,6 +178,7 @@ def _append_line_map(printed: Printed, source: str, context: Context, options: O
 def _convert_tree(
     source: str, source_tree: ast.Module, filename: str, options: Options, excluded: frozenset[str]
 ) -> tuple[Context, ast.Module] | _Failure:
+    """Return the context of the passes and the converted tree, or the failure of a function."""
     _check_option_names(source_tree, filename, options)
     tree = to_gast(source_tree)
     context = Context(filename, source.splitlines(), Namer(tree), only=options.only, excluded=excluded)

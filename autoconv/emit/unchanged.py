@@ -54,6 +54,7 @@ def _body_statements(code: types.CodeType, namespace: dict[str, Any]) -> list[as
 
 
 def _is_plain_statement(statement: ast.stmt, function: types.FunctionType, allows_package_calls: bool) -> bool:
+    """Return whether a statement is an assignment to names, a return or a docstring that no pass changes."""
     if isinstance(statement, ast.Assign):
         binds_names = all(isinstance(target, ast.Name) for target in statement.targets)
         value = statement.value

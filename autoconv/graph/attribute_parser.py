@@ -135,6 +135,7 @@ def _parse_map_type(scanner: Scanner) -> MapType:
 
 
 def _parse_array_type(scanner: Scanner) -> ArrayType:
+    """Return the type of an array in memory: flags, dtype and shape, and strides."""
     is_shared, is_read_only = scanner.take("shared"), scanner.take("read_only")
     element_type = parse_type(scanner)
     if not isinstance(element_type, TensorType) or element_type.shape is None:
@@ -203,6 +204,7 @@ def _parse_tuple(scanner: Scanner) -> Any:
 
 
 def _parse_dict(scanner: Scanner) -> dict[Any, Any]:
+    """Return the dict up to the closing brace."""
     def parse_pair(scanner: Scanner) -> tuple[Any, Any]:
         start = scanner.position
         key = parse_value(scanner)

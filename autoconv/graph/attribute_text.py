@@ -99,6 +99,7 @@ def _float_text(value: float) -> str:
 
 
 def _array_text(value: Any) -> str:
+    """Return the text of an array or scalar of NumPy; that of an opaque object for other dtypes."""
     try:
         dtype = as_dtype(value.dtype)
     except TypeError:

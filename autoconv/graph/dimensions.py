@@ -52,6 +52,7 @@ def plus(first: Dimension, second: Dimension) -> Dimension:
 
 
 def times(first: Dimension, second: Dimension) -> Dimension:
+    """Return the product of two sizes; None if one is unknown."""
     if first is None or second is None:
         return None
     products: list[tuple[Monomial, int]] = [

@@ -196,6 +196,7 @@ class Graph:
         return self._next_name(name)[0]
 
     def _next_name(self, name: str) -> tuple[str, int]:
+        """Return a name that is new in the graph, and the number at its end, 0 without one."""
         key = self._name_key(name)
         if key not in self._names:
             return name, 0
@@ -346,6 +347,7 @@ def _clone(
     graph: Graph, rewrite: Rewrite, copies: dict[Graph, Graph],
     replace_parameter: Callable[[Graph, Value, int], Value] | None = None,
 ) -> Graph:
+    """Return a copy as `clone`; `copies` collects the copies of graphs, to which recursive calls refer."""
     copy = copies[graph] = Graph(graph.name)
     values: dict[Value, Value] = {}
     for parameter in graph.parameters:

@@ -72,6 +72,7 @@ def as_graph_def(graph: Graph) -> GraphDef:
 
 
 def _node_defs(graph: Graph, bodies: dict[str, FunctionDef], recursive_names: dict[Graph, str]) -> list[NodeDef]:
+    """Return the nodes of a GraphDef, placeholders first; the functions that they call are added to `bodies`."""
     node_defs = [
         NodeDef(parameter.name, "Placeholder", attr=_type_attributes("dtype", parameter))
         for parameter in graph.parameters
@@ -106,6 +107,7 @@ def _add_bodies(node: Node, bodies: dict[str, FunctionDef], recursive_names: dic
 
 
 def _op_name(node: Node) -> str:
+    """Return the name of the node's op in a GraphDef."""
     name = node.op.graphdef
     if node.op.name in ("cond", "while") and not node.effects:
         return f"Stateless{name}"

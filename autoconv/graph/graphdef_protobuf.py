@@ -59,6 +59,7 @@ def _fill_attribute(message: Any, value: Any) -> None:
 
 
 def _fill_tensor(message: Any, array: np.ndarray) -> None:
+    """Write an array to a tensor's message; the elements of a large one are left out."""
     message.dtype = (string if array.dtype == object else as_dtype(array.dtype)).enum
     for size in array.shape:
         message.tensor_shape.dim.add().size = size

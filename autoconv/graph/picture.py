@@ -33,6 +33,7 @@ def _folded_bodies(node: Node) -> str:
 
 
 def _svg(graph: Graph) -> str:
+    """Return a picture of the graph as SVG; a node with regions is one box."""
     nodes = graph.nodes[:_MAX_NODES]
     positions = _box_positions(graph, nodes)
     width = max((x for x, _ in positions.values()), default=0) + _BOX_WIDTH + _GAP_X

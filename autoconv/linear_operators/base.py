@@ -247,6 +247,7 @@ class LinearOperator(Module):
         raise NotImplementedError("_matmul is not implemented.")
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        """Return the solution by the dense matrix; subclasses have faster ways."""
         right_side: Any = _adjoint(rhs) if adjoint_arg else rhs
         dense: Any = self.to_dense()
         if _may_differ_in_batch(dense, right_side):

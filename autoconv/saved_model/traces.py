@@ -56,6 +56,7 @@ class TraceWriter:
         return result
 
     def _make_record(self, concrete: ConcreteFunction) -> dict[str, Any]:
+        """Return a trace as JSON values: its graph's number, its captures, and its arguments and result."""
         name = concrete.recorded.name
         if concrete.contract.python_exceptions:
             raise AutoconvError(

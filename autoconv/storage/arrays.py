@@ -180,6 +180,7 @@ def _checksum(*stored_arrays: np.ndarray) -> int:
 
 
 def _import_safetensors() -> Any:
+    """Return the package safetensors; raise ImportError with the command that installs it."""
     try:
         import safetensors.numpy
     except ImportError:

@@ -23,10 +23,12 @@ def store(identifier: str) -> gast.Name:
 
 
 def parameter(identifier: str) -> gast.Name:
+    """Make a parameter of a function."""
     return gast.Name(identifier, _PARAM, None, None)
 
 
 def constant(value: Any) -> gast.Constant:
+    """Make a constant."""
     return gast.Constant(value, None)
 
 
@@ -36,6 +38,7 @@ def operator(attribute: str) -> gast.Attribute:
 
 
 def call(function: gast.expr, *arguments: gast.expr, **keywords: gast.expr) -> gast.Call:
+    """Make a call."""
     return gast.Call(function, list(arguments), [gast.keyword(key, value) for key, value in keywords.items()])
 
 
@@ -70,30 +73,37 @@ def thunk(body: gast.expr) -> gast.Lambda:
 
 
 def no_arguments() -> gast.arguments:
+    """Make the parameters of a function without any."""
     return arguments(())
 
 
 def arguments(names: Iterable[str]) -> gast.arguments:
-    return gast.arguments([parameter(n) for n in names], [], None, [], [], None, [])
+    """Make positional parameters of these names."""
+    return gast.arguments([parameter(identifier) for identifier in names], [], None, [], [], None, [])
 
 
 def loads(names: Iterable[str]) -> gast.Tuple:
-    return gast.Tuple([name(n) for n in names], _LOAD)
+    """Make a tuple of names that are read."""
+    return gast.Tuple([name(identifier) for identifier in names], _LOAD)
 
 
 def stores(names: Iterable[str]) -> gast.Tuple:
-    return gast.Tuple([store(n) for n in names], _STORE)
+    """Make a tuple of names that are assigned."""
+    return gast.Tuple([store(identifier) for identifier in names], _STORE)
 
 
 def strings(names: Iterable[str]) -> gast.Tuple:
-    return gast.Tuple([constant(n) for n in names], _LOAD)
+    """Make a tuple of strings."""
+    return gast.Tuple([constant(identifier) for identifier in names], _LOAD)
 
 
 def assign(target: gast.expr | str, value: gast.expr) -> gast.Assign:
+    """Make an assignment to a name or another target."""
     return gast.Assign([store(target) if isinstance(target, str) else target], value, None)
 
 
 def function(identifier: str, parameters: Sequence[str], body: list[gast.stmt]) -> gast.FunctionDef:
+    """Make a function; an empty body becomes `pass`."""
     definition = gast.FunctionDef(identifier, arguments(parameters), body or [gast.Pass()], [], None, None)
     if "type_params" in gast.FunctionDef._fields:
         definition.type_params = []
@@ -108,6 +118,7 @@ def place(new_node: Any, like: gast.AST) -> Any:
 
 
 def _copy_places(new_node: Any, like: gast.AST) -> None:
+    """Give the position of `like` to a node and its children, except to those that have one."""
     if hasattr(new_node, "lineno"):
         return
     if "lineno" in new_node._attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 from gast.ast3 import Ast3ToGAst, GAstToAst3
@@ -88,15 +88,18 @@ def _compile_in_parts(tree: ast.Module, filename: str) -> None:
 
 
 def _must_come_first(statement: ast.stmt, position: int) -> bool:
+    """Return whether a statement is the docstring of its module, or a __future__ import."""
     is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     return is_future_import(statement) or (position == 0 and is_text)
 
 
 def is_future_import(statement: ast.stmt) -> bool:
+    """Return whether a statement is a __future__ import."""
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
 def _nesting_error(filename: str, line: int) -> SourceError:
+    """Return the error for a text that is too deep for Python's compiler."""
     return SourceError("nested too deeply for Python's compiler", Place(filename, line))
 
 
@@ -106,6 +109,7 @@ def _character_column(line: str, offset: int | None) -> int:
 
 
 def to_gast(tree: ast.AST) -> gast.Module:
+    """Return gast's tree."""
     return _ToGast().visit(tree)
 
 
@@ -118,18 +122,26 @@ def to_ast(tree: gast.AST) -> ast.Module:
 _START_OF_FILE = (1, 0, 1, 0)  # (line, column, end line, end column)
 
 
-class _ConversionRules(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]]):
-    """Cache of how each kind of node is converted.
+class _ConversionRule(NamedTuple):
+    """Conversion of one kind of node: to the target kind with its fields (no node if it is None), or by gast's rule.
 
-    An entry is (kind of the result, None if there is none; fields of that kind; gast's own rule, None if there is none;
-    instance). The instance is the single one of a kind without contents, such as Load and Add, and None otherwise.
+    `singleton` is the only instance of a kind without contents, such as Load and Add, and None otherwise.
     """
+
+    target_kind: Any
+    fields: tuple[str, ...]
+    rule: Callable[[Any, Any], Any] | None
+    singleton: Any
+
+
+class _ConversionRules(dict[type, _ConversionRule]):
+    """Cache of the rules by kind of node."""
 
     def __init__(self, translator: Any, target_module: ModuleType) -> None:
         self._translator = translator
         self._target_module = target_module
 
-    def __missing__(self, kind: type[ast.AST]) -> tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]:
+    def __missing__(self, kind: type[ast.AST]) -> _ConversionRule:
         name = kind.__name__
         target_kind = getattr(self._target_module, name, None)
         rule = getattr(self._translator, f"visit_{name}", None)
@@ -137,8 +149,9 @@ class _ConversionRules(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any
             rule = self._translator.generic_visit
         has_contents = rule is not None or kind._fields or kind._attributes
         singleton = None if target_kind is None or has_contents else target_kind()
-        self[kind] = target_kind, () if target_kind is None else target_kind._fields, rule, singleton
-        return self[kind]
+        fields = () if target_kind is None else target_kind._fields
+        result = self[kind] = _ConversionRule(target_kind, fields, rule, singleton)
+        return result
 
 
 class _ToGast(Ast3ToGAst):  # type: ignore[misc]
@@ -147,6 +160,7 @@ class _ToGast(Ast3ToGAst):  # type: ignore[misc]
     conversion_rules: _ConversionRules
 
     def visit(self, node: Any) -> Any:
+        """Return the converted node."""
         target_kind, fields, rule, singleton = self.conversion_rules[node.__class__]
         if singleton is not None:
             return singleton
@@ -160,6 +174,7 @@ class _ToGast(Ast3ToGAst):  # type: ignore[misc]
         return result
 
     def _visit(self, value: Any) -> Any:
+        """Return the value of a field: its nodes are converted."""
         if value.__class__ is list:
             return [self._visit(item) for item in value]
         return self.visit(value) if isinstance(value, ast.AST) else value
@@ -174,6 +189,7 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
         self._enclosing_position = _START_OF_FILE
 
     def visit(self, node: Any) -> Any:
+        """Return the converted node, with the position of the node or of the one around it."""
         target_kind, fields, rule, singleton = self.conversion_rules[node.__class__]
         if singleton is not None:
             return singleton
@@ -197,11 +213,13 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
         return ast.Name(node.id, self.visit(node.ctx))
 
     def _visit(self, value: Any) -> Any:
+        """Return the value of a field: its nodes are converted."""
         if value.__class__ is list:
             return [self._visit(item) for item in value]
         return self.visit(value) if isinstance(value, ast.AST) else value
 
     def _make_arg(self, node: Any) -> Any:  # called by the rules of the base class
+        """Return a parameter, None for None."""
         if node is None:
             return None
         outer_position = self._enclosing_position
@@ -213,6 +231,7 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
 
 
 def _position(node: Any, outer_position: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+    """Return a node's position, with numbers of `outer_position` in the place of missing ones."""
     line, column, end_line, end_column = outer_position
     return (
         getattr(node, "lineno", line),

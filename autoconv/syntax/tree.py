@@ -160,6 +160,7 @@ class Transformer:
         cls._skipped_kinds = frozenset(kind for kind in _LEAF_KINDS if not hasattr(cls, f"visit_{kind.__name__}"))
 
     def visit(self, node: Any) -> Any:
+        """Return what takes the place of a node: a node, for a statement also a list or None."""
         kind = type(node)
         method = self._methods.get(kind)
         if method is None:
@@ -168,6 +169,7 @@ class Transformer:
         return method(self, node)
 
     def visit_children(self, node: Any) -> Any:
+        """Rewrite a node's children in place; return the node."""
         for field in self.fields[type(node)]:
             value = getattr(node, field, None)
             if value.__class__ is list:
@@ -180,6 +182,7 @@ class Transformer:
         return node
 
     def visit_list(self, items: list[Any]) -> list[Any]:
+        """Return the list of what takes the place of each item."""
         result: list[Any] = []
         for item in items:
             if type(item) in self._skipped_kinds or not isinstance(item, gast.AST):

@@ -40,6 +40,7 @@ def _adam(
     var: Variable, m: Variable, v: Variable, beta1_power: Tensor, beta2_power: Tensor, lr: Tensor, beta1: Tensor,
     beta2: Tensor, epsilon: Tensor, grad: Tensor, use_nesterov: bool = False, vhat: Variable | None = None,
 ) -> None:  # fmt: skip
+    """Move the variable by Adam's rule; with `vhat` by AMSGrad's."""
     mean = m.assign_add((grad - m) * (1 - beta1))
     square: TensorLike = v.assign_add((grad**2 - v) * (1 - beta2))
     if vhat is not None:
@@ -92,6 +93,7 @@ def _rms_prop(
     var: Variable, ms: Variable, mom: Variable, lr: Tensor, rho: Tensor, momentum: Tensor, epsilon: Tensor,
     grad: Tensor, mg: Variable | None = None,
 ) -> None:  # fmt: skip
+    """Move the variable by RMSProp's rule; with `mg` the gradients are centred."""
     variance = epsilon + ms.assign_add((grad**2 - ms) * (1 - rho))
     if mg is not None:
         variance = variance - tf.square(mg.assign_add((grad - mg) * (1 - rho)))

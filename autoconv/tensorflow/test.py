@@ -84,6 +84,7 @@ class TestCase(_TestCaseBase):
         self._assert_close(_as_dict_if_named(a), _as_dict_if_named(b), rtol, atol, msg)
 
     def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, msg: str | None) -> None:
+        """Fail unless two nests of numbers and arrays are equal within the tolerances."""
         if isinstance(a, Mapping) or isinstance(b, Mapping):
             self.assertTrue(isinstance(a, Mapping) and isinstance(b, Mapping), f"{a!r} against {b!r}. {msg}")
             self.assertCountEqual(a.keys(), b.keys(), msg)

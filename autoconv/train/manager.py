@@ -152,6 +152,7 @@ class CheckpointManager:
         return surplus_prefixes
 
     def _write_state(self) -> None:
+        """Write the file with the names and times of the checkpoints."""
         assert self._latest is not None
         update_checkpoint_state(
             self._directory,

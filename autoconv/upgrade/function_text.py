@@ -150,6 +150,7 @@ class FunctionWriter:
         return self._has_variable_maker(node, set())
 
     def _has_variable_maker(self, node: ast.AST, seen_builders: set[str]) -> bool:
+        """Return whether a node makes variables, also in builders that it calls."""
         for inner in ast.walk(node):
             if isinstance(inner, ast.Call):
                 function = dotted_name(inner.func, self.aliases) or ""

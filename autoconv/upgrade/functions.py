@@ -347,6 +347,7 @@ class _ScopeRewriter:
         return name
 
     def _function_name(self, run: Run) -> str:
+        """Return a new name for the function that takes the place of a run."""
         fetched_name = next((fetch.id for fetch in run.fetches if isinstance(fetch, ast.Name)), "")
         base = f"run_{fetched_name}" if fetched_name else "run"
         names_in_use = set(self.function_names.values()).union(

@@ -66,6 +66,7 @@ def _outermost_names(tree: ast.AST, aliases: dict[str, ast.Import | ast.ImportFr
 def _replace_attribute(
     source: Source, node: ast.Attribute, aliases: dict[str, ast.Import | ast.ImportFrom], notes: list[Note]
 ) -> None:
+    """Replace a name of version 1 by its new name; note it, or the remedy where there is none."""
     name = dotted_name(node, aliases)
     assert name is not None
     remedy_text = vocabulary.remedy(name)

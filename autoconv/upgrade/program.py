@@ -145,6 +145,7 @@ def _role_of_with(node: ast.With, aliases: Aliases) -> str:
 
 
 def _classify_statement(node: ast.stmt, program: Program, aliases: Aliases, builders: set[str]) -> Statement:
+    """Return the statement with its kind, and with the names that it defines and uses."""
     defines, uses = _defined_names(node), names_in(node, ast.Load) | _updated_names(node)
     value = node.value if isinstance(node, ast.Assign | ast.Expr | ast.AnnAssign) else None
     kind = Kind.PLAIN

@@ -141,6 +141,7 @@ class TextFileInitializer(TableInitializer):
             raise InvalidArgumentError(f"{found_text} for a {dtype.name}") from None
 
     def _read_column(self, line: bytes, line_number: int, index: int) -> bytes:
+        """Return a column of a line; raise InvalidArgumentError if the line has fewer."""
         columns = line.split(self._delimiter.encode())
         if index >= len(columns):
             raise InvalidArgumentError(

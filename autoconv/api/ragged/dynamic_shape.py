@@ -175,6 +175,7 @@ class DynamicRaggedShape(CompositeTensor):
         return self._inner_shape[axis - self.num_row_partitions]
 
     def _slice(self, axes: slice) -> DynamicRaggedShape:
+        """Return the shape of consecutive axes; unless they begin with the first, each has to be uniform."""
         if axes.step not in (None, 1):
             raise IndexError("a slice of a shape has no step")
         if self.rank is None:

@@ -27,6 +27,7 @@ def _assert_type(condition: Type, *data: Type, **_: Any) -> tuple[Type, ...]:
 def _assert_true(
     condition: Any, *data: Any, message: str | tuple[Any, ...] = "", failure: str = "assert", summarize: int = 3
 ) -> tuple[Any, ...]:
+    """Raise the error of the failure unless all conditions hold."""
     if np.all(condition):
         return ()
     if failure == "assumption":

@@ -36,6 +36,7 @@ def _read_type(resource: Type) -> TensorType:
 
 
 def _assign_type(resource: Type, value: TensorType) -> TensorType:
+    """Return the type of a variable's new value; its unknown sizes are those of the variable."""
     declared_type = _type_of_variable("assign_variable", resource)
     if value.dtype is not declared_type.dtype:
         raise TypeError(

@@ -58,6 +58,7 @@ def _atan(b: Elements, x: Any) -> Any:
 
 
 def _atan2(b: Elements, y: Any, x: Any) -> Any:
+    """Return the angle of the point (x, y): from the ratio of the shorter side to the longer, by the octant."""
     abs_x, abs_y = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
     is_steep = abs_y > abs_x
     longer, shorter = b.select(is_steep, abs_y, abs_x), b.select(is_steep, abs_x, abs_y)

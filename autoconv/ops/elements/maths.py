@@ -178,6 +178,7 @@ _LN2_LOG = {
 
 
 def _log(b: Elements, x: Any) -> Any:
+    """Return the natural logarithm, as fdlibm computes it."""
     is_single = x.dtype is float32
     integer_dtype, mantissa_bits = (int32, 23) if is_single else (int64, 52)
     smallest_normal, lift_bits = (2.0**-126, 25) if is_single else (2.0**-1022, 54)

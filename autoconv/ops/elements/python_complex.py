@@ -165,6 +165,7 @@ def log(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def sqrt(b: Elements, x: Any, y: Any) -> Pair:
+    """Return the square root as cmath does; inputs that are not finite, or tiny, fail."""
     fail_unless_finite(b, x, y)
     width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
     is_tiny = b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min)

@@ -80,6 +80,7 @@ def divide(b: Elements, x: Any, y: Any) -> Any:
 
 @element("python_floor_divide")
 def floor_divide(b: Elements, x: Any, y: Any) -> Any:
+    """Return Python's quotient, rounded down; None for other dtypes. A divisor of zero fails."""
     if not _have_python_dtypes(x, y):
         return None
     x, y = _to_common_kind(b, x, y)
@@ -95,6 +96,7 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
 
 @element("python_modulo")
 def modulo(b: Elements, x: Any, y: Any) -> Any:
+    """Return Python's remainder, with the sign of the divisor; None for other dtypes. A divisor of zero fails."""
     if not _have_python_dtypes(x, y):
         return None
     x, y = _to_common_kind(b, x, y)

@@ -105,6 +105,7 @@ def _bitcast_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
 
 
 def _bitcast(x: Any, *, dtype: DType) -> Any:
+    """Return the bits as another dtype; elements of another size change the last dimension."""
     array, target = np.ascontiguousarray(x), dtype.numpy
     array = array.reshape(np.shape(x))
     if array.dtype.itemsize == target.itemsize:

@@ -72,6 +72,7 @@ def _define_binary(
     name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient | Any,
     *samples: tuple[Any, Any] | Sample, rule: Callable[..., TensorType] | None = None, **facts: Any,
 ) -> Op:  # fmt: skip
+    """Define an op on the elements of two tensors of a floating dtype, which broadcast."""
     def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
         return broadcast(floating_rule(name, allows_complex=False)(x), y)
 

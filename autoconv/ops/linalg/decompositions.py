@@ -147,6 +147,7 @@ inverse = define(
 
 
 def _solve_type(matrix: TensorType, rhs: TensorType, **_: Any) -> TensorType:
+    """Return the type of the solution: the batch dimensions broadcast, and the columns are those of `rhs`."""
     check_dtypes("solve", matrix, rhs)
     check_matrices("solve", matrix)
     check_matrices("solve", rhs, square=False)
@@ -233,6 +234,7 @@ def _smaller_size(first: Dimension, second: Dimension) -> Dimension:
 def _svd_type(
     x: TensorType, *, full_matrices: bool = False, compute_uv: bool = True
 ) -> tuple[TensorType, ...]:
+    """Return the types of the singular values and of the left and right vectors, or of the values alone."""
     check_matrices("svd", x, square=False)
     values_type = x.with_dtype(x.dtype.real_dtype)
     if x.shape is None:

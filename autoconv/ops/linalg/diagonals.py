@@ -57,6 +57,7 @@ def _set_diag_type(x: TensorType, diagonal: TensorType, *, offset: int = 0) -> T
 
 
 def _set_diag(x: Any, diagonal: Any, *, offset: int = 0) -> Any:
+    """Return a copy of the matrices with another diagonal, `offset` columns right of the main one."""
     result = np.array(x)
     length = max(min(result.shape[-2] - max(-offset, 0), result.shape[-1] - max(offset, 0)), 0)
     if np.shape(diagonal) != (*result.shape[:-2], length):

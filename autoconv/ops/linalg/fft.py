@@ -128,6 +128,7 @@ def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the cotangent of the frequencies: the transform of the cotangent, weighted."""
     (x,), (cotangent,) = inputs, cotangents
     length = attributes.get("length")
     spectrum = b.rfft(cotangent, norm=_OPPOSITE_NORM[attributes.get("norm", "backward")])

@@ -191,6 +191,7 @@ _BUT_LAST = (Rest(), Slice(None, -1, None), Slice(None, None, None))
 
 
 def _tridiagonal_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the cotangents: that of the right side solves the transposed system."""
     lower, diagonal, upper, _ = inputs
     (x,), (cotangent,) = results, cotangents
     diagonals = (conjugate(b, part) for part in (upper, diagonal, lower))

@@ -127,6 +127,7 @@ matmul = define(
 def _tensordot_type(
     x: TensorType, y: TensorType, *, axes: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> TensorType:
+    """Return the type of the sums of products: the axes that are not summed, those of `x` first."""
     check_dtypes("tensordot", x, y)
     if x.shape is None or y.shape is None:
         return TensorType(x.dtype, None)
@@ -210,6 +211,7 @@ def parse_equation(equation: str, count: int) -> tuple[list[str], str]:
 
 
 def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
+    """Return the type of the result, whose sizes are those of the labels in the equation."""
     check_dtypes("einsum", *inputs)
     operand_labels, result = parse_equation(equation, len(inputs))
     sizes: dict[str, Dimension] = {}
@@ -272,6 +274,7 @@ def _einsum_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Eff
 
 
 def _einsum(*inputs: Any, equation: str) -> Any:
+    """Return the sums of products, in the dtype of the first operand."""
     parse_equation(equation, len(inputs))
     dtype = np.asarray(inputs[0]).dtype
     # NumPy's einsum rejects bfloat16.

@@ -117,6 +117,7 @@ def _flatten_type(list_: Type) -> TensorType:
 
 
 def _list_flatten(list_: ListValue) -> Any:
+    """Return the items, joined along their first dimension."""
     items = list(list_)
     if not items:
         shape = list_.shape

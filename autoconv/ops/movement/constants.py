@@ -119,6 +119,7 @@ fill = define(
 def _range_type(
     start: TensorType, limit: TensorType, delta: TensorType, *, length: int | None = None
 ) -> TensorType:
+    """Return the type of the numbers, a vector; `length` is None unless it is known."""
     for name, bound in (("start", start), ("limit", limit), ("delta", delta)):
         if not are_shapes_compatible(bound.shape, ()):
             raise ValueError(f"range: {name} has to be a scalar, found {bound}")
@@ -175,6 +176,7 @@ eye = define(
 def _linspace_type(
     start: TensorType, stop: TensorType, num_tensor: TensorType | None = None, *, num: int | None
 ) -> TensorType:
+    """Return the type of the numbers, along a new first dimension of the bounds."""
     if start.dtype is not stop.dtype:
         raise TypeError(f"linspace: start is {start.dtype.name}, stop is {stop.dtype.name}")
     if not (start.dtype.is_floating or start.dtype.is_complex):

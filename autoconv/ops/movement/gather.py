@@ -44,6 +44,7 @@ def _check_integer_indices(op: str, indices: TensorType) -> None:
 def _gather_type(
     params: TensorType, indices: TensorType, *, axis: int = 0, batch_dims: int = 0
 ) -> TensorType:
+    """Return the type: the dimensions of the indices take the place of the axis."""
     _check_integer_indices("gather", indices)
     if params.shape is None or indices.shape is None:
         return params.with_shape(None)
@@ -77,6 +78,7 @@ def _batch_index(params: Any, indices: Any, resolved_axis: int, batch_dims: int)
 
 
 def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
+    """Return the elements of the axis at the indices; the leading `batch_dims` dimensions of both go together."""
     resolved_axis = axis % np.ndim(params)
     indices = np.asarray(indices)
     check_indices(indices, np.shape(params)[resolved_axis])
@@ -316,6 +318,7 @@ def _define_tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | 
 
 
 def _update_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the cotangents of the tensor, which is zero at the indices, and of the updates that remain."""
     (cotangent,), (tensor, indices, updates) = cotangents, inputs
     # Of several updates of one element, the last remains.
     zero, one = (b.constant(value=np.array(number, np.int64)) for number in (0, 1))

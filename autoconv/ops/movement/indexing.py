@@ -224,6 +224,7 @@ def _may_fail(shape: tuple[Dimension, ...], operands: Sequence[Any], spec: Spec)
 
 
 def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec: Spec) -> TensorType:
+    """Return the type of the tensor; raise an error for a value that does not fit the indexed part."""
     if value.dtype is not x.dtype:
         if value.dtype.is_complex and not x.dtype.is_complex:
             raise TypeError(
@@ -269,6 +270,7 @@ def _get_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the cotangents of the tensor, which is zero in the indexed part, and of the value."""
     (cotangent,), (x, value, *operands), spec = cotangents, inputs, attributes["spec"]
     zeros = b.zeros_like(value, dtype=dtype_of(x))
     if not (dtype_of(value).is_floating or dtype_of(value).is_complex):

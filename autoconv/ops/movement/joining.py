@@ -21,6 +21,7 @@ _Y = np.array([[1.0, 0.25, -3.0]])
 
 
 def _concat_type(*inputs: TensorType, axis: int) -> TensorType:
+    """Return the type of the joined tensors: their sizes along the axis are added."""
     if not inputs:
         raise ValueError("concat takes at least one tensor")
     dtype = _common_dtype("concat", inputs)
@@ -145,6 +146,7 @@ split_like = define(
 
 
 def _stack_type(*inputs: TensorType, axis: int = 0) -> TensorType:
+    """Return the type with a new axis, whose size is the number of tensors."""
     if not inputs:
         raise ValueError("stack takes at least one tensor")
     dtype = _common_dtype("stack", inputs)
@@ -216,6 +218,7 @@ unstack = define(
 def _split_type(
     x: TensorType, lengths: TensorType | None = None, *, sizes: tuple[int | None, ...], axis: int = 0
 ) -> tuple[TensorType, ...]:
+    """Return the types of the parts; without known sizes and lengths they are equal."""
     if x.shape is None:
         return (x,) * len(sizes)
     resolved_axis = normalised_axis(axis, len(x.shape))
@@ -234,6 +237,7 @@ def _split_type(
 
 
 def _split(x: Any, lengths: Any = None, *, sizes: Any, axis: int = 0) -> Any:
+    """Return the parts; `lengths` may have one -1 for the remaining elements."""
     size = np.shape(x)[axis]
     if lengths is not None:
         sizes = [int(length) for length in lengths]

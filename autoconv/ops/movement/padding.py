@@ -21,6 +21,7 @@ def _pad_type(
     x: TensorType, amounts: TensorType | None = None, *, paddings: Paddings | None, mode: str = "CONSTANT",
     constant_values: Any = 0,
 ) -> TensorType:  # fmt: skip
+    """Return the type of the padded tensor; its sizes are unknown if the paddings are a tensor."""
     _check_mode(mode)
     if paddings is None:
         return x.with_shape(None if x.shape is None else (None,) * len(x.shape))
@@ -92,6 +93,7 @@ def _padding_pairs(paddings: Any, amounts: Any, rank: int) -> list[tuple[int, in
 def _pad(
     x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0
 ) -> Any:
+    """Return the padded tensor."""
     pairs = _padding_pairs(paddings, amounts, np.ndim(x))
     if mode == "CONSTANT":
         filler = b"" if np.asarray(x).dtype == object and constant_values == 0 else constant_values
@@ -114,6 +116,7 @@ def _inner_slices(x: Any, pairs: list[tuple[int, int]]) -> tuple[slice, ...]:
 
 
 def _unpad(x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT") -> Any:
+    """Return the gradient of padding: the tensor without the padding, whose elements are added to their sources."""
     pairs = _padding_pairs(paddings, amounts, np.ndim(x))
     sizes = [size - before - after for size, (before, after) in zip(np.shape(x), pairs, strict=True)]
     if mode == "CONSTANT":

@@ -143,6 +143,7 @@ sum_tiles = define(
 def _repeat_type(
     x: TensorType, counts: TensorType | None = None, *, repeats: int | None = None, axis: int
 ) -> TensorType:
+    """Return the type with each element of the axis repeated."""
     if counts is None and (repeats is None or repeats < 0):
         raise ValueError(f"repeat: the number of repeats has to be 0 or more, found {repeats}")
     if x.shape is None:
@@ -159,6 +160,7 @@ def _repeat_type(
 
 
 def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int) -> Any:
+    """Return each element of the axis repeated, `repeats` times or as often as `counts` says."""
     repeat_counts: Any = repeats if counts is None else counts
     if np.min(repeat_counts, initial=0) < 0:
         is_scalar = np.size(repeat_counts) == 1  # NumPy multiplies the size by it
@@ -174,6 +176,7 @@ def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int
 
 
 def _repeat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the sum of the cotangents of each element's copies."""
     x, axis, count = inputs[0], attributes["axis"], attributes.get("repeats")
     shape = x.type.shape
     if len(inputs) == 1 and count is not None and shape is not None and None not in shape:

@@ -89,6 +89,7 @@ def _one_hot(
     indices: Any, on_value: Any, off_value: Any, depth_tensor: Any = None,
     *, depth: int | None, axis: int = -1, dtype: DType,
 ) -> Any:  # fmt: skip
+    """Return `on_value` where a position along the new axis is the index, else `off_value`."""
     resolved_depth = int(depth_tensor) if depth_tensor is not None else depth
     if resolved_depth is None or resolved_depth < 0:
         raise InvalidArgumentError(f"depth must be non-negative, got: {resolved_depth}")
@@ -99,6 +100,7 @@ def _one_hot(
 
 
 def _one_hot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the sums of the cotangents at the on and at the off values."""
     (cotangent,), (indices, on_value, off_value, *depth) = cotangents, inputs
     true, false = (b.constant(value=np.array(value)) for value in (True, False))
     is_hot = b.one_hot(indices, true, false, *depth, **{**attributes, "dtype": bool_})
@@ -132,6 +134,7 @@ def _segment_sum_type(
     *,
     num_segments: int | None = None,
 ) -> TensorType:
+    """Return the type of the sums: the number of segments takes the place of the dimensions of the ids."""
     if not segment_ids.dtype.is_integer:
         raise TypeError(f"segment_sum: the segment ids have to be integers, found {segment_ids.dtype.name}")
     if data.shape is None or segment_ids.shape is None:

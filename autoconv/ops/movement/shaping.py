@@ -141,6 +141,7 @@ def _remaining_dimension(old_shape: Shape, count: int) -> Dimension:
 
 
 def _reshape(x: Any, shape_vector: Any = None, *, shape: Any) -> Any:
+    """Return the elements in another shape; one of its sizes may be -1."""
     sizes = tuple(map(int, shape if shape_vector is None else np.atleast_1d(shape_vector)))
     try:
         if min(sizes, default=0) < -1:
@@ -183,6 +184,7 @@ def _expand_dims_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 
 
 def _squeeze_type(x: TensorType, *, axis: tuple[int, ...] | None = None) -> TensorType:
+    """Return the type without the axes, or without all dimensions of size 1."""
     if x.shape is None:
         return x
     if axis is None:
@@ -206,6 +208,7 @@ def _squeeze(x: Any, *, axis: tuple[int, ...] | None = None) -> Any:
 
 
 def _ensure_shape_type(x: TensorType, *, shape: tuple[int | None, ...] | None) -> TensorType:
+    """Return the type with the sizes of the shape in the place of unknown ones."""
     if not are_shapes_compatible(x.shape, shape):
         raise ValueError(
             f"Shape of tensor [{shape_text(x.shape)}] is not compatible with expected shape "

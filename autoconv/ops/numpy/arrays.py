@@ -35,6 +35,7 @@ def array_type(array: np.ndarray, dtype: DType) -> ArrayType:
 
 
 def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
+    """Return the type of a view: its shape and strides, in bytes where they are known."""
     shape = indexed_shape(x.shape, operands, spec)
     assert shape is not None
     strides: list[int | None] = []

@@ -130,6 +130,7 @@ _define_reduction("argmin", _INDEX_RESULT, _INDEX_SAMPLES, _raises_if_empty)
 
 
 def _define_scan(method: str) -> None:
+    """Define the op of an array's method `cumsum` or `cumprod`; without an axis it is of the flat array."""
     def result(x: TensorType, *, axis: int | None = None, dtype: DType | None = None) -> TensorType:
         shape: Shape = x.shape
         if axis is None:

@@ -291,6 +291,7 @@ def log_attribute(owner: Any, name: str) -> None:
 
 
 def _log_item(log: Log, function: str, owner: Any, key: Any) -> None:
+    """Log what a write of an item will change."""
     if id(owner) in log.logged_keys:
         return
     if type(owner) is dict and function == "setitem":
@@ -338,6 +339,7 @@ def _log_missing_key(log: Log, owner: Any) -> None:
 
 
 def _log_array_items(log: Log, owner: np.ndarray, key: Any) -> None:
+    """Log the elements that a write will change; the whole array once the logged bytes exceed its own."""
     if not owner.flags.writeable:
         return
     try:

@@ -62,6 +62,7 @@ def _sort_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _top_k_type(x: TensorType, count: TensorType | None = None, *, k: int | None = None, **_: Any) -> Any:
+    """Return the types of the values and of their positions."""
     if x.dtype.is_complex or x.dtype.is_string:
         raise TypeError(f"top_k takes real tensors, found {x.dtype.name}")
     if count is None and (k is None or k < 0):
@@ -161,6 +162,7 @@ def _unique(x: Any, *, dtype: DType = int32) -> Any:
 def _searchsorted_type(
     sequence: TensorType, values: TensorType, *, dtype: DType = int32, **_: Any
 ) -> TensorType:
+    """Return the type of the positions, one for each value."""
     if sequence.dtype is not values.dtype:
         raise TypeError(f"searchsorted: {sequence.dtype.name} and {values.dtype.name} do not match")
     if sequence.shape is not None and not sequence.shape:
@@ -175,6 +177,7 @@ def _searchsorted_type(
 
 
 def _searchsorted(sequence: Any, values: Any, *, side: str = "left", dtype: DType = int32) -> Any:
+    """Return the positions; each row of a batch has a sorted sequence of its own."""
     if sequence.ndim == 1:
         return np.asarray(np.searchsorted(sequence, values, side=side)).astype(dtype.numpy)  # type: ignore[call-overload]
     if sequence.shape[:-1] != values.shape[:-1]:

@@ -43,6 +43,7 @@ def _hash_pair(u: int, v: int, multiplier: int) -> int:
 
 
 def _hash_up_to_16(data: bytes) -> int:
+    """Return the fingerprint of up to 16 bytes."""
     length = len(data)
     multiplier = _K2 + length * 2 & _MASK
     if length >= 8:
@@ -71,6 +72,7 @@ def _hash_up_to_32(data: bytes) -> int:
 
 
 def _hash_up_to_64(data: bytes) -> int:
+    """Return the fingerprint of 33 to 64 bytes."""
     length = len(data)
     multiplier = _K2 + length * 2 & _MASK
     a, b = _word(data, 0) * _K2 & _MASK, _word(data, 8)

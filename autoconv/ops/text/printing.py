@@ -121,6 +121,7 @@ def _print(
     *inputs: Any, template: tuple[Piece, ...], end: str = "\n", sep: str = " ", stream: str = "stderr",
     summarize: int = 3, style: str = "tensorflow",
 ) -> tuple[Any, ...]:  # fmt: skip
+    """Print the filled template to a stream, or append it to a file."""
     text = fill_template(template, inputs, sep=sep, summarize=summarize, style=style) + end
     if stream.startswith("file://"):
         with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:

@@ -296,6 +296,7 @@ def _parse_numbers_type(x: TensorType, *, dtype: DType = float32) -> TensorType:
 
 
 def _parse_numbers(x: Any, *, dtype: DType = float32) -> Any:
+    """Return the numbers that the strings denote; raise InvalidArgumentError for another string."""
     def parse(item: bytes) -> Any:
         try:
             if b"_" in item:

@@ -68,6 +68,7 @@ def _encode_type(x: TensorType, *, encoding: str, errors: str = "replace", repla
 
 
 def _encode(x: Any, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> Any:
+    """Return each vector of code points as an encoded string."""
     def character(number: int) -> str:
         if 0 <= number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF:
             return chr(number)
