@@ -21,7 +21,7 @@ _COUNTED_CALLS = 8  # number of latest calls among which those with a trace are 
 _WARNED_TRACES = 5  # number of traces among these calls that causes a warning
 _MAX_WARNINGS = 2  # warnings per function
 EXACT_TRACES = 2  # traces for known sizes, which differ in sizes only, before sizes are left open
-_MAX_INSTANCES = 256  # instances whose calls of one method are counted
+_MAX_COUNTERS = 256  # counters of one definition: of the instances of a method, or of wrapped functions
 _MAX_WRAPPERS = 16  # wrappers around wrappers that are followed
 _FUNCTION_WARNING = (
     "%d out of the last %d calls to %r%s triggered autoconv.function retracing. Tracing is expensive. What is behind "
@@ -82,7 +82,7 @@ def _definition_place(function: Any) -> str:
     return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
 
 
-# Code object -> (id of the instance, for methods, and the codes of wrapped functions) -> counter.
+# Code object -> (the instance's id for a method, else that of None, then the codes of wrapped functions) -> counter.
 _COUNTERS: weakref.WeakKeyDictionary[Any, BoundedDict[tuple[Any, ...], Retracing]] = weakref.WeakKeyDictionary()
 _LOCK = new_lock()
 
@@ -96,11 +96,11 @@ def find_retracing(function: Callable[..., Any]) -> Retracing:
     if code is None or getattr(function, "__autoconv_replays_graph__", False):
         return Retracing()
     with _LOCK:
-        counters_by_instance = _COUNTERS.setdefault(code, BoundedDict(_MAX_INSTANCES))
-        instance = id(getattr(function, "__self__", None)), *_codes_of_wrapped(function)
-        if instance not in counters_by_instance:
-            counters_by_instance[instance] = Retracing()
-        return counters_by_instance[instance]
+        counters = _COUNTERS.setdefault(code, BoundedDict(_MAX_COUNTERS))
+        key = id(getattr(function, "__self__", None)), *_codes_of_wrapped(function)
+        if key not in counters:
+            counters[key] = Retracing()
+        return counters[key]
 
 
 def _codes_of_wrapped(function: Any) -> list[Any]:

@@ -31,7 +31,7 @@ def reshape(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Te
         known_product = known_product * w.select(number < 0, 1, number)
     inferred_size = w.divide(total, w.binary("maximum", known_product, 1))
     sizes = [w.select(number < 0, inferred_size, number) for number in numbers]
-    if w.is_in_try:
+    if w.is_in_try:  # the runtime would stop for a wrong number of elements: others are taken in their place
         count = w.constant(1, int64)
         for size in sizes:
             count = count * size
