@@ -1,12 +1,14 @@
 """The product of ways to an object, kinds of calls, effects, containers and contexts: compiled against plain Python.
 
     python tests/fuzz/effects.py [--sample 2000 | --whole] [--begin 0] [--minutes 9] [--seed 0] [--only TEXT] [--jobs 2]
+        [--converted]
 
 A program reaches an object that existed before its call: a global, an item, an attribute, or an element of a list in a
 comprehension. It calls a method of the object, directly or by an operator, or writes to it; objects may be among the
 arguments. Each program is called six times, with changes from outside in between. Results, exceptions, output, the
 contents of all objects after each call, and the states of the global random streams are compared. Without --sample, the
-programs contain each pair of entries of two tables (path, kind, effect, context, arguments).
+programs contain each pair of entries of two tables (path, kind, effect, context, arguments). With --converted, the
+compiled function is that of a converted module, as `autoconv convert` writes it.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
+import functools
 import io
 import itertools
 import linecache
@@ -31,15 +34,16 @@ import numpy as np
 from grammar.effects import Program, all_programs, pairwise_programs, sample_programs
 
 import autoconv
+from autoconv.emit.module import convert_source
 
 _NAMES = ("SEEN", "LOG", "BOX", "TABLE", "NESTED", "OTHER", "NAMES", "POINTS", "GRID", "QUEUE")
 CALLS = ((1.5, 2), (2.5, 3), (-1.0, 1), (3, 3), (2.0, 2), (4.5, 4))
 
 
-def run(program: Program, compiles: bool) -> tuple[list[Any], Any]:
+def run(program: Program, compiles: bool, is_converted: bool = False) -> tuple[list[Any], Any]:
     """Return the outcome of each call with the state after it, and the function."""
     name = f"<{', '.join(program)}>"
-    source = program.source()
+    source = convert_source(program.source(), name).text if is_converted else program.source()
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     module = sys.modules["effects_program"] = types.ModuleType("effects_program")  # dataclasses ask for it
     namespace: dict[str, Any] = vars(module)
@@ -125,10 +129,10 @@ def describe(value: Any, depth: int = 5) -> Any:
     return kind
 
 
-def check(program: Program) -> tuple[str, str, str]:
+def check(program: Program, is_converted: bool = False) -> tuple[str, str, str]:
     """Return ("same" | "plain" | "WRONG", details, the reason why the program ran plain)."""
     expected, _ = run(program, compiles=False)
-    actual, function = run(program, compiles=True)
+    actual, function = run(program, True, is_converted)
     explanation = function.explain()
     reasons = [line.strip() for line in explanation.splitlines() if "plain Python:" in line]
     if expected != actual:
@@ -145,10 +149,10 @@ def difference(expected: Any, actual: Any) -> str:
     return f"wanted {expected}, found {actual}"
 
 
-def check_safely(program: Program) -> tuple[Program, tuple[str, str, str]]:
+def check_safely(program: Program, is_converted: bool = False) -> tuple[Program, tuple[str, str, str]]:
     logging.getLogger("autoconv").setLevel(logging.ERROR)
     try:
-        return program, check(program)
+        return program, check(program, is_converted)
     except Exception as error:
         return program, ("WRONG", f"the check ends in {type(error).__name__}: {error}", "")
 
@@ -162,6 +166,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="run the programs whose names contain TEXT")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--converted", action="store_true", help="compile functions of converted modules")
     parser.add_argument("--show", action="store_true", help="print why programs ran plain, by kinds")
     parser.add_argument("--source", action="store_true", help="print the text of the programs that are wrong")
     options = parser.parse_args()
@@ -178,7 +183,8 @@ def main() -> int:
     wrong: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     reasons: collections.Counter[str] = collections.Counter()
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        for program, (verdict, details, reason) in pool.imap(check_safely, programs, chunksize=5):
+        run_check = functools.partial(check_safely, is_converted=options.converted)
+        for program, (verdict, details, reason) in pool.imap(run_check, programs, chunksize=5):
             counts[verdict] += 1
             if time.monotonic() > start + 60 * options.minutes:
                 break

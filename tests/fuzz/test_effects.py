@@ -24,3 +24,12 @@ def test_effects_happen_as_in_plain_python(seed):
     for program in effects.sample_programs(4, random.Random(seed)):
         kind, details, _ = effects.check(program)
         assert kind != "WRONG", f"{program}\n{program.source()}\n{details}"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_effects_of_functions_of_converted_modules(seed):
+    programs = [*effects.sample_programs(2, random.Random(seed))]
+    programs.append(effects.Program("called closure", "__missing__", "setter", "map", "none"))
+    for program in programs:
+        kind, details, _ = effects.check(program, is_converted=True)
+        assert kind != "WRONG", f"{program}\n{program.source()}\n{details}"
