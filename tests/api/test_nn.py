@@ -47,6 +47,18 @@ def test_the_gelu_approximation() -> None:
     np.testing.assert_allclose(layers.gelu(X, approximate=True).numpy(), layers.gelu(X).numpy(), atol=1e-3)
 
 
+def test_the_gradient_of_cross_entropies_is_softmax_minus_labels() -> None:
+    labels = np.array([[1.0, 1.0, 0.0], [0.2, 0.3, 0.1]])  # sums other than one, as TensorFlow's kernel takes them
+    x, y = autoconv.constant(X), autoconv.constant(labels)
+    with autoconv.GradientTape() as tape:
+        tape.watch([x, y])
+        loss = layers.softmax_cross_entropy_with_logits(y, x)
+    by_logits, by_labels = tape.gradient(loss, [x, y])
+    np.testing.assert_allclose(loss, -(labels * np.log(softmax(X))).sum(1))
+    np.testing.assert_allclose(by_logits, softmax(X) - labels)
+    np.testing.assert_allclose(by_labels, -np.log(softmax(X)))
+
+
 def test_cross_entropies() -> None:
     loss = -np.log(softmax(X))
     sparse = layers.sparse_softmax_cross_entropy_with_logits(labels=[2, 0], logits=X)

@@ -166,14 +166,22 @@ def softmax_cross_entropy_with_logits(
 ) -> Tensor:
     """The cross-entropy loss of labels that are distributions over `axis`, of the shape of the logits.
 
+    The gradient is that of such labels, softmax - labels, as in TensorFlow, also where labels do not sum up to one.
+
     >>> autoconv.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[2.0, 0.0]]).numpy().round(3)
     array([0.127], dtype=float32)
     """
     class_axis, x = static_int(axis, "axis"), convert_to_tensor(logits)
     precise_logits = cast(x, float32) if x.dtype.size == 2 else x
     weights = cast(labels, precise_logits.dtype)
-    weighted_terms = apply("multiply", weights, apply("log_softmax", precise_logits, axis=class_axis))
-    loss = apply("negative", apply("reduce_sum", weighted_terms, axis=(class_axis,), keepdims=False), name=name)
+    over_classes: dict[str, Any] = {"axis": (class_axis,), "keepdims": False}
+    peak = apply("reduce_max", precise_logits, axis=(class_axis,), keepdims=True)
+    shifted_logits = apply("subtract", precise_logits, apply("stop_gradient", peak))
+    log_total = apply("log", apply("reduce_sum", apply("exp", shifted_logits), **over_classes))
+    excess_weight = apply("subtract", apply("reduce_sum", weights, **over_classes), 1.0)
+    excess_loss = apply("multiply", excess_weight, apply("stop_gradient", log_total))
+    weighted_logits = apply("reduce_sum", apply("multiply", weights, shifted_logits), **over_classes)
+    loss = apply("subtract", apply("add", log_total, excess_loss), weighted_logits, name=name)
     return cast(loss, x.dtype)
 
 
