@@ -1,5 +1,6 @@
 """Products of matrices by tiles, beside NumPy's in double precision: every edge, each operand either way round."""
 
+import dataclasses
 import hashlib
 import os
 
@@ -201,6 +202,7 @@ def test_consumers_of_own_rows_run_in_blocks():
 
 
 PROGRAM = """
+import dataclasses
 import hashlib
 import numpy as np
 import autoconv
@@ -355,3 +357,20 @@ def test_vectors_of_open_sizes_are_numpys(shape, flips, dtype):
     wide = [array.astype(np.float64) for array in (x.T if flips[0] else x, y.T if flips[1] else y)]
     error = np.abs(np.asarray(compute(x, y)) - wide[0] @ wide[1])
     assert (error <= BOUND[dtype] * (np.abs(wide[0]) @ np.abs(wide[1])) * max(inner, 1) ** 0.5).all()
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x @ x.T, lambda x: x.T @ x, lambda x: np.dot(x, x.T), lambda x: np.cov(x), lambda x: x.T.dot(x),
+    lambda x: (x * 2).T @ (x * 2),
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("has_pool", [True, False])
+def test_products_with_the_own_transpose_are_symmetric(function, dtype, has_pool, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "native")
+    target = dataclasses.replace(this_machine(), has_pool=has_pool)
+    for shape in ((140, 90), (300, 220), (129, 1)):
+        x = np.random.default_rng(1).normal(size=shape).astype(dtype)
+        with compiling_for(target):
+            found = autoconv.compile(function)(x)
+        np.testing.assert_allclose(found, function(x), rtol=0, atol=1e-3 if dtype == "float32" else 1e-10)
+        np.testing.assert_array_equal(found, found.T)

@@ -25,6 +25,11 @@ class Point:
             raise ValueError("negative")
 
 
+@dataclasses.dataclass
+class Cell:
+    content: object
+
+
 def take_while(values, limit):
     return sum(itertools.takewhile(lambda v: v < limit, values)), list(itertools.takewhile(bool, values))
 
@@ -233,3 +238,18 @@ def taken_in_two_loops(values):
 ])  # fmt: skip
 def test_errors_and_changes_while_iterating(program):
     check_against_plain(program, ([1.0, 2.0, 0.5],), ([6.0, 2.0, 8.0],), ([1.0, 2.0, 0.5],))
+
+
+def copied_fields(array):
+    point, cell = Point(array[0], Cell(array[1])), Cell([Cell(array), array[1]])
+    found = dataclasses.asdict(cell)
+    found["content"][0]["content"][0] = 7.0
+    found["content"].append(1.0)
+    return found, dataclasses.astuple(cell), len(cell.content), dataclasses.asdict(point), dataclasses.astuple(point)
+
+
+def test_fields_are_copied():
+    compiled = autoconv.compile(copied_fields)
+    for _ in range(2):
+        np.testing.assert_equal(compiled(np.arange(3.0)), copied_fields(np.arange(3.0)))
+    assert "plain" not in compiled.explain()

@@ -6,6 +6,7 @@ not cover raises StagingError, so that the call runs as plain Python.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import inspect
@@ -20,6 +21,7 @@ from autoconv.errors import StagingError
 from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.signature_check import mark_program_error, raise_from_python
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.support.spans import current_place
@@ -278,6 +280,42 @@ def _names_of_kept_fields(obj: Any, *changes: str) -> list[str] | None:
     return [name for name in names if name not in changes] if has_arguments_alone else None
 
 
+def _copy_of_fields(function: Any, container: Any) -> Callable[..., Any]:
+    """Return the implementation of dataclasses.asdict or astuple for fields that hold no containers but lists."""
+
+    def copy_of_fields(obj: Any, **factory: Any) -> Any:
+        def copy_of(value: Any) -> Any:
+            if _field_names(value) is not None:
+                return function(value)
+            if _is_list(value):
+                return [copy_of(item) for item in value]
+            if isinstance(value, (list, tuple, dict)):
+                refuse("a field of a dataclass holds a tuple, a dict or a list of another class")
+            return copy.deepcopy(value)
+
+        names: Any = _field_names(obj)
+        if factory or names is None:
+            refuse("dataclasses.asdict or astuple is given a factory, or another object than a dataclass")
+        if container is dict:
+            return {name: copy_of(getattr(obj, name)) for name in names}
+        return tuple([copy_of(getattr(obj, name)) for name in names])
+
+    return copy_of_fields
+
+
+@kind_preserving
+def _is_list(value: object) -> bool:
+    """Return whether a value is a list of Python's own class."""
+    return isinstance(value, list) and PLAIN_OF.get(type(value), type(value)) is list
+
+
+@kind_preserving
+def _field_names(obj: Any) -> Any:
+    """Return the names of an object's fields; None unless it is a dataclass."""
+    is_dataclass = dataclasses.is_dataclass(obj) and not isinstance(obj, type) and type(obj) is obj.__class__
+    return [field.name for field in dataclasses.fields(obj)] if is_dataclass else None
+
+
 def ndindex(*shape: Any) -> Iterator[tuple[int, ...]]:
     """Implement numpy.ndindex for at most three dimensions."""
     sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
@@ -317,6 +355,7 @@ SOURCES: dict[Any, Callable[..., Any]] = {
     itertools.filterfalse: filterfalse, itertools.islice: islice, itertools.pairwise: pairwise,
     itertools.product: product, itertools.starmap: starmap, itertools.takewhile: takewhile,
     functools.reduce: reduce, dict.fromkeys: dict_fromkeys, dataclasses.replace: replace,
+    **{f: _copy_of_fields(f, c) for f, c in ((dataclasses.asdict, dict), (dataclasses.astuple, tuple))},
     np.ndindex: ndindex, np.ndenumerate: ndenumerate,
 }  # fmt: skip
 # Functions that the trace itself may call with values that are not part of the graph.

@@ -18,12 +18,13 @@ from autoconv.backends.llvm.codegen.matmul.tile_kernel import TileKernelWriter
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import transpose_operand
 from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
 from autoconv.backends.llvm.codegen.registry import class_lowering
-from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS
+from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS, Routine, call
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, element_count, times
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, minimum, times
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import FALSE
+from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
@@ -35,6 +36,8 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension
 
 _PART_MULTIPLICATIONS = 2_000_000  # least multiplications of a part that BLAS computes
+_SYMMETRIC_PARTS = 6  # parts of the rows of a symmetric product, each of which is computed up to the diagonal
+_MIRRORED_SIDE = 16  # rows and columns of a block that is mirrored at the diagonal
 _LEAST_PART_SIDE = 64  # fewest rows or columns of such a part
 
 
@@ -160,11 +163,53 @@ def _write_blas(region: LoweringContext, product: Product) -> None:
     part_count = min(
         product.work // _PART_MULTIPLICATIONS, 2 * current_target().threads, largest_side // _LEAST_PART_SIDE
     )
+    is_symmetric = largest_side >= 2 * _LEAST_PART_SIDE and _is_symmetric(product)
+    if is_symmetric:  # the number of threads does not matter, so that it changes no bit
+        part_count = min(_SYMMETRIC_PARTS, largest_side // _LEAST_PART_SIDE)
     with single_threaded_blas(out):
         if "blas_set_threads" in abi.symbols() and part_count > 1 and current_target().has_pool:
-            _write_blas_parts(product, part_count, module, out, pointers)
+            _write_blas_parts(product, part_count, module, out, pointers, is_symmetric)
+        elif is_symmetric:
+            step = -(-product.rows // part_count)
+            for first in range(0, product.rows, step):
+                last = min(first + step, product.rows)
+                out.line(blas_call(product, module, out, pointers, True, str(first), str(last - first), last))
         else:
             out.line(blas_call(product, module, out, pointers))
+    if is_symmetric:
+        _mirror(region, product, pointers[2])
+
+
+def _is_symmetric(product: Product) -> bool:
+    """Return whether a product of known sizes is that of a matrix and its transpose."""
+    (x, is_x_transposed), (y, is_y_transposed) = map(_without_transpose, product.node.inputs)
+    is_turned = (product.is_x_transposed != is_x_transposed) != (product.is_y_transposed != is_y_transposed)
+    return x is y and is_turned and product.rows == product.columns
+
+
+def _without_transpose(value: Value) -> tuple[Value, bool]:
+    """Return the matrix of which the value is the transpose, and True; the value itself and False otherwise."""
+    node = value.node
+    if node is None or node.op.name not in ("transpose", "matrix_transpose") or len(node.inputs) > 1:
+        return value, False
+    is_transpose = len(sizes(value.type)) == 2 and node.attributes.get("perm") in (None, (1, 0))
+    return (node.inputs[0], True) if is_transpose else (value, False)
+
+
+def _mirror(region: LoweringContext, product: Product, pointer: str) -> None:
+    """Store the elements below the diagonal of a square result above it, too, by blocks that fit the cache."""
+    routine = Routine(region, ["ptr noalias %z"])
+    out, b, side = routine.out, routine.b, product.rows
+    block_count = -(-side // _MIRRORED_SIDE)
+    with out.loop("0", str(block_count)) as block, out.loop("0", out.add(block, 1)) as other_block:
+        first, first_column = out.mul(block, _MIRRORED_SIDE), out.mul(other_block, _MIRRORED_SIDE)
+        last = minimum(out, out.add(first, _MIRRORED_SIDE), side)
+        with out.loop(first, str(last)) as i:
+            last_column = minimum(out, out.add(first_column, _MIRRORED_SIDE), i)
+            with out.loop(first_column, str(last_column)) as j:
+                element = load(b, product.dtype, "%z", out.add(out.mul(i, side), j))
+                store(b, element, "%z", out.add(out.mul(j, side), i))
+    call(region, routine.finish(), f"ptr {pointer}")
 
 
 def _address(region: LoweringContext, value: Value) -> str:
@@ -248,16 +293,21 @@ def _as_constant(size: Dimension) -> int:
 
 
 def _write_blas_parts(
-    product: Product, part_count: int, module: ModuleText, out: FunctionText, pointers: list[str]
-) -> None:
-    """Compute a product by BLAS in parts, which divide the longer side of the result."""
+    product: Product, part_count: int, module: ModuleText, out: FunctionText, pointers: list[str],
+    is_symmetric: bool,
+) -> None:  # fmt: skip
+    """Compute a product by BLAS in parts, which divide the longer side of the result.
+
+    Rows of a symmetric result are computed up to the diagonal, and to the end of their part.
+    """
     by_rows = product.rows >= product.columns
     length = product.rows if by_rows else product.columns
     split = Split(dimension=None, size=length, step=-(-length // part_count))
     parameters = ("ptr %x", "ptr %y", "ptr %z", *PART_PARAMETERS)
     body = FunctionText(module, Signature("i1", parameters, f"nounwind {QUICK}"))
     count = body.sub("%last", "%first")
-    body.line(blas_call(product, module, body, ["%x", "%y", "%z"], by_rows, "%first", count))
+    column_count = "%last" if is_symmetric else None
+    body.line(blas_call(product, module, body, ["%x", "%y", "%z"], by_rows, "%first", count, column_count))
     body.ret(FALSE)
     call_arguments = [f"ptr {pointer}" for pointer in pointers]
     call_parts(split, module, out, body.finish("product"), call_arguments, has_rare=False)
@@ -265,15 +315,18 @@ def _write_blas_parts(
 
 def blas_call(
     product: Product, module: ModuleText, out: FunctionText, pointers: list[str], by_rows: bool = True,
-    first: str = "0", count: str = "",
+    first: str = "0", count: str = "", column_count: Position | None = None,
 ) -> str:  # fmt: skip
-    """Return the text of a call for the whole result, or for `count` rows, or columns, of it from `first` on."""
+    """Return the text of a call for the whole result, or for `count` rows, or columns, of it from `first` on.
+
+    Of rows, only the first `column_count` columns are computed, if it is given.
+    """
     ir_type = register(product.dtype)
     x, y, z = pointers
     rows: Position = product.rows
     columns: Position = product.columns
     if count and by_rows:
-        rows = count
+        rows, columns = count, columns if column_count is None else column_count
         x = _advance_pointer(out, ir_type, x, first, 1 if product.is_x_transposed else product.width_x)
         z = _advance_pointer(out, ir_type, z, first, product.columns)
     elif count:
