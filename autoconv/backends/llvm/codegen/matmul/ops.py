@@ -188,7 +188,7 @@ def _is_symmetric(product: Product) -> bool:
 
 
 def _without_transpose(value: Value) -> tuple[Value, bool]:
-    """Return the matrix of which the value is the transpose, and True; the value itself and False otherwise."""
+    """Return the value without a transpose around it, and whether there was one."""
     node = value.node
     if node is None or node.op.name not in ("transpose", "matrix_transpose") or len(node.inputs) > 1:
         return value, False
