@@ -53,9 +53,9 @@ from autoconv.runtime.support.logs import log_verbose
 from autoconv.runtime.support.spans import current_place, is_own_file
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-# Frameworks whose code is not converted, and whose objects are taken as they are.
-FRAMEWORKS = frozenset({"jax", "keras", "optree", "tensorflow", "torch"})
-_UNCONVERTED_PACKAGES = FRAMEWORKS | {"autoconv", "numpy", "numba", "pytest", "_pytest"}  # called as they are
+FRAMEWORKS = frozenset({"jax", "keras", "optree", "tensorflow", "torch"})  # their objects are taken as they are
+# Called as they are, but for NumPy's polynomials, which are Python code over functions that graphs have.
+_UNCONVERTED_PACKAGES = FRAMEWORKS | {"autoconv", "numpy", "numba", "pytest", "_pytest"} | sys.stdlib_module_names
 _DO_NOT_CONVERT = "__autoconv_do_not_convert__"
 
 
@@ -112,8 +112,7 @@ def convert_callee(function: Any, region: Any = None) -> Any:
 
 def has_user_equality(value: object) -> bool:
     """Return whether looking the value up in a table would run user-defined methods (`__hash__`, `__eq__`)."""
-    kind = type(value)
-    return isinstance(kind.__hash__, types.FunctionType) or isinstance(kind.__eq__, types.FunctionType)
+    return any(isinstance(method, types.FunctionType) for method in (type(value).__hash__, type(value).__eq__))
 
 
 def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
@@ -132,7 +131,10 @@ def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
 
 
 def _convert_source(function: types.FunctionType) -> Callable[..., Any]:
-    return wrap_generator_function(convert_function(function, operators_module()), _convert_to_generator)
+    converted_function, region = convert_function(function, operators_module()), current_region()
+    if region is not None:  # it reads nothing from outside, and the trace makes its inner functions
+        region.trace.note_inner_codes(converted_function.__code__)
+    return wrap_generator_function(converted_function, _convert_to_generator)
 
 
 def _convert_method(method: types.MethodType, contract: Contract, region: Any) -> Any:
@@ -316,9 +318,8 @@ def _construct_by(cls: Any, allocate: Callable[..., Any], init: Any, contract: C
 def _register_created_object(created_object: Any) -> None:
     """Record that the trace created the object; writes to it are therefore not visible outside."""
     region = current_region()
-    created_objects = region.trace.created_objects if region is not None else None
-    if region is not None and created_objects is not None:
-        created_objects[id(created_object)] = created_object, region
+    if region is not None and region.trace.created_objects is not None:
+        region.trace.created_objects[id(created_object)] = created_object, region
         convert_members(region, type(created_object), False)
 
 
@@ -352,8 +353,7 @@ def _convert_special_method(function: Any, contract: Contract) -> Any:
 
 @functools.cache
 def _is_convertible_module(name: str) -> bool:
-    is_excluded = name.partition(".")[0] in _UNCONVERTED_PACKAGES | sys.stdlib_module_names
-    return not is_excluded or name.startswith("numpy.polynomial.")  # Python code over functions that graphs have
+    return name.partition(".")[0] not in _UNCONVERTED_PACKAGES or name.startswith("numpy.polynomial.")
 
 
 def is_user_code(function: object) -> bool:

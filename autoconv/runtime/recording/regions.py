@@ -170,14 +170,15 @@ class Trace:
         """
         if converted.__code__ not in self.inner_codes:
             self.contract.on_converted(function)
-        self._note_inner_codes(converted.__code__)
+        self.note_inner_codes(converted.__code__)
         return converted
 
-    def _note_inner_codes(self, code: CodeType) -> None:
+    def note_inner_codes(self, code: CodeType) -> None:
+        """Record that the trace itself makes the functions inside of `code`."""
         for constant in code.co_consts:
             if isinstance(constant, CodeType) and constant not in self.inner_codes:
                 self.inner_codes.add(constant)
-                self._note_inner_codes(constant)
+                self.note_inner_codes(constant)
 
     def capture(self, obj: object, type_: Type, name: str) -> Value:
         """Return the root parameter that stands for a Python object (a tensor, a variable's storage)."""
