@@ -41,24 +41,63 @@ def merge_common_subexpressions(graph: Graph, contract: str = "function") -> Gra
 
 
 class _Merger(Rewriter[str]):
-    """The pass over one graph or region. Keys are those of `_key`; reads are forgotten at a write."""
+    """The pass over one graph or region; reads are forgotten at a write."""
 
     def __init__(self, graph: Graph, contract: str, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, contract, copies)
         self._escaping = escaping_arrays(graph) if contract == "compile" else set()
-        self._results_by_key: dict[Hashable, Sequence[Value]] = {}
-        self._reads_by_key: dict[Hashable, Sequence[Value]] = {}
+        self._numbers, self._numbers_of_reads = _ValueNumbers(), _ValueNumbers()
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.effects & Effects.WRITE:
-            self._reads_by_key.clear()
+            self._numbers_of_reads = _ValueNumbers()
         if node.effects.must_run or node.regions or not self._escaping.isdisjoint(node.results):
             return None
-        results_by_key = self._reads_by_key if node.effects & Effects.READ else self._results_by_key
-        key = _key(node, inputs)
-        if key not in results_by_key:
-            results_by_key[key] = copy_node(self.copy, node, inputs).results
-        return results_by_key[key]
+        numbers = self._numbers_of_reads if node.effects & Effects.READ else self._numbers
+        results = numbers.equal_results(node, inputs)
+        if results is None:
+            results = copy_node(self.copy, node, inputs).results
+            numbers.add(node, inputs, results)
+        return results
+
+
+class _ValueNumbers:
+    """Results of nodes by the keys of value numbering.
+
+    Most nodes have operands of their own. The whole key of a node is computed when a second one has the same operands.
+    """
+
+    def __init__(self) -> None:
+        self._results_by_key: dict[Hashable, Sequence[Value]] = {}
+        # By operands: the only such node with its operands and results; None if the key is in `_results_by_key`.
+        self._only_nodes: dict[Hashable, tuple[Node, Sequence[Value], Sequence[Value]] | None] = {}
+
+    def equal_results(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        """Return the results of an equal node that was added, or None."""
+        operands = _operands_key(node, inputs)
+        if operands not in self._only_nodes:
+            return None
+        if (only_node := self._only_nodes[operands]) is not None:
+            other, other_inputs, results = only_node
+            self._results_by_key[_key(other, other_inputs)] = results
+            self._only_nodes[operands] = None
+        return self._results_by_key.get(_key(node, inputs))
+
+    def add(self, node: Node, inputs: Sequence[Value], results: Sequence[Value]) -> None:
+        """Add a node, to which no node that was added before is equal."""
+        operands = _operands_key(node, inputs)
+        if operands in self._only_nodes:
+            self._results_by_key[_key(node, inputs)] = results
+        else:
+            self._only_nodes[operands] = node, inputs, results
+
+
+def _operands_key(node: Node, inputs: Sequence[Value]) -> Hashable:
+    """Return a key that equal nodes share."""
+    operand_ids = [id(value) for value in inputs]
+    if node.op.traits.commutative:
+        operand_ids.sort()
+    return node.op.name, *operand_ids
 
 
 def _key(node: Node, inputs: Sequence[Value]) -> Hashable:

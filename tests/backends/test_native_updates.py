@@ -88,3 +88,24 @@ def test_gradients_of_parts_are_added(count):
     expected[:, :, 3] += 2 * x[:, :, 3]
     result = gradient(ac.constant(x), ac.constant(weights), ac.constant(2))
     np.testing.assert_allclose(result, expected, rtol=1e-12)
+
+
+def test_a_repeated_number_is_not_an_array_in_loops():
+    """Zeros and ones of gradients are numbers in loops, and arrays where a result or a kernel needs one."""
+
+    @ac.function
+    def parts(x):
+        with ac.GradientTape() as tape:
+            tape.watch(x)
+            total = ac.reduce_sum(x[1:] * 2) + ac.reduce_sum(ac.nn.relu6(x))
+        return tape.gradient(total, x), ac.zeros_like(x), ac.broadcast_to(ac.constant(3.0), [40, 50])
+
+    x = RANDOM.normal(size=(60, 50)).astype(np.float32) * 5
+    expected = ((x > 0) & (x < 6)).astype(np.float32)
+    expected[1:] += 2
+    gradient, zeros, threes = parts(ac.constant(x))
+    np.testing.assert_array_equal(gradient, expected)
+    np.testing.assert_array_equal(zeros, np.zeros((60, 50)))
+    np.testing.assert_array_equal(threes, np.full((40, 50), 3.0))
+    zeros.numpy()[:] = 1
+    np.testing.assert_array_equal(parts(ac.constant(x))[1], np.zeros((60, 50)))

@@ -19,6 +19,7 @@ from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, leads_to_
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import At, Slice
 
+_MIN_FILLED_ELEMENTS = 1000  # elements of a constant from which it is filled
 _IDENTITIES = frozenset({"identity", "stop_gradient"})  # ops that return their input
 Rule = Callable[[GraphBuilder, Node, Any], Any]
 
@@ -34,7 +35,8 @@ def is_composite(node: Node) -> bool:
 
 
 def _may_expand(node: Node) -> bool:
-    return node.op.name in _RULES or node.op.name in _IDENTITIES or any(map(_is_empty_list, node.inputs))
+    has_rule = node.op.name in _RULES or node.op.name in _IDENTITIES or _is_long_filled_constant(node)
+    return has_rule or any(map(_is_empty_list, node.inputs))
 
 
 def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
@@ -45,6 +47,8 @@ def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value
         return copy_node(copy, node, operands, [clone(region, _expand_node) for region in node.regions]).results
     if node.op.name in _IDENTITIES and inputs[0].type == node.results[0].type:
         return inputs
+    if _is_long_filled_constant(node):
+        return [_fill_constant(GraphBuilder(copy, node.span), node)]
     rule = _RULES.get(node.op.name)
     if rule is None or node.effects not in (Effects.PURE, Effects.RANDOM):
         return None
@@ -69,6 +73,21 @@ def _has_known_shapes(node: Node) -> bool:
 
 def _is_empty_list(value: Value) -> bool:
     return value.node is not None and value.node.op.name == "list_empty"
+
+
+def _is_long_filled_constant(node: Node) -> bool:
+    """Return whether a node is a long constant array that repeats one number in memory, by strides of 0."""
+    if node.op.name != "constant" or not is_array(node.results[0].type):
+        return False
+    value = node.attributes["value"]
+    return value.size >= _MIN_FILLED_ELEMENTS and not any(value.strides)
+
+
+def _fill_constant(b: GraphBuilder, node: Node) -> Value:
+    """Fill an array where one is needed; loops read the number in place of memory."""
+    value, weak = node.attributes["value"], node.attributes.get("weak", False)
+    filled: Value = b.fill(b.constant(value=value[(0,) * value.ndim], weak=weak), shape=value.shape)
+    return filled
 
 
 def _softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
