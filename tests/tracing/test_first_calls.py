@@ -172,3 +172,34 @@ def test_effects_of_first_calls_happen_once(capsys):
         note("")
     assert seen == [*(f"text {i}" for i in range(20)), ""]
     assert capsys.readouterr().out == "".join(f"{text}\n" for text in seen)
+
+
+class Proxy:
+    """An object that notes each use, as proxies of web frameworks and mocks do."""
+
+    def __getattr__(self, name):
+        print("read", name)
+        return 1
+
+    @property
+    def __class__(self):
+        print("class")
+        raise RuntimeError("working outside of a context")
+
+
+class Words(list):
+    def __len__(self):
+        print("length")
+        return super().__len__()
+
+
+PROXY, WORDS = Proxy(), Words(["a", "b"])
+
+
+def test_an_estimate_runs_no_code_of_the_program(capsys):
+    def shout(text):
+        return text.upper() if text else (PROXY, WORDS)
+
+    assert ac.compile(shout)("a") == "A"
+    assert estimate_seconds(shout, ("a",), {}) > 0
+    assert capsys.readouterr().out == ""

@@ -131,8 +131,8 @@ class _Reach:
         names = () if code is None else code.co_varnames
         self._arguments = {**dict(zip(names, (*receiver, *args), strict=False)), **kwargs}
         values = (*receiver, *args, *kwargs.values())
-        self.has_numbers_only = all(isinstance(value, _NUMBERS) for value in values)
-        self._has_number_argument = any(isinstance(value, _NUMBERS) and value is not None for value in values)
+        self.has_numbers_only = all(_is_of(value, *_NUMBERS) for value in values)
+        self._has_number_argument = any(_is_of(value, *_NUMBERS) and value is not None for value in values)
         self._note_integers(values)
         self._add(values)
 
@@ -143,7 +143,7 @@ class _Reach:
             value = worklist.pop()
             class_ = type(value)
             if issubclass(class_, _NUMBERS):
-                if isinstance(value, (float, complex, np.inexact)):
+                if issubclass(class_, (float, complex, np.inexact)):
                     self.has_floats = True
             elif id(value) not in self._visited:
                 self._visited.add(id(value))
@@ -163,10 +163,11 @@ class _Reach:
     def _parts(self, value: Any, class_: type) -> Iterator[Any]:
         """Yield some parts of a value, and note its size and class."""
         if issubclass(class_, np.ndarray) or class_.__module__.partition(".")[0] == "autoconv":
-            if not getattr(value, "__autoconv_function__", False):
+            if not hasattr(class_, "__autoconv_function__"):
                 raise Unbounded
         elif issubclass(class_, _SIZED):
-            self.size = max(self.size, len(value) if class_ in _SIZED else class_.__len__(value))
+            container = next(container for container in _SIZED if issubclass(class_, container))
+            self.size = max(self.size, container.__len__(value))  # a subclass may have a `__len__` with effects
             if issubclass(class_, dict):
                 yield from itertools.islice(dict.values(value), _MAX_SAMPLE)
                 yield from itertools.islice(dict.keys(value), _MAX_SAMPLE)
@@ -231,7 +232,7 @@ class _Reach:
 
     def _callees(self, name: str, globals_: dict[str, Any], cells: dict[str, Any]) -> Iterator[Any]:
         """Yield the functions that a name may refer to, as a name or as a method, and note other values."""
-        value = globals_.get(name)
+        value: Any = globals_.get(name)
         if name in cells:
             try:
                 value = cells[name].cell_contents
@@ -240,10 +241,10 @@ class _Reach:
         owners = list(self._classes)
         if _is_of_package(value):
             raise Unbounded
-        if isinstance(value, type):
+        if _is_of(value, type):
             owners, self._classes[value] = [*owners, value], None
             yield from _members(value, "__init__")
-        elif isinstance(value, types.FunctionType) or getattr(value, "__autoconv_function__", False):
+        elif _is_of(value, types.FunctionType) or hasattr(type(value), "__autoconv_function__"):
             yield _plain_function(value)
         elif value is not None:
             self._note_integers((value,))
@@ -252,16 +253,25 @@ class _Reach:
             yield from _members(owner, name)
 
 
+def _is_of(value: Any, *classes: type) -> bool:
+    """Return whether a value is of one of the classes; `isinstance` may run code of proxies, by `__class__`."""
+    return issubclass(type(value), classes)
+
+
 def _absolute_integers(values: Iterable[Any]) -> Iterator[int]:
-    return (abs(int(value)) for value in values if isinstance(value, (int, np.integer)))
+    for value in values:
+        if _is_of(value, int):
+            yield abs(int.__int__(value))
+        elif _is_of(value, np.integer):
+            yield abs(int(value))
 
 
 def _is_of_package(value: Any) -> bool:
     """Return whether a name refers to a module, class or function of this package, other than converted code's `ag__`.
     """
-    if isinstance(value, types.ModuleType):
+    if _is_of(value, types.ModuleType):
         return value.__name__ != "autoconv.operators" and value.__name__.partition(".")[0] == "autoconv"
-    is_definition = isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType))
+    is_definition = _is_of(value, type, types.FunctionType, types.BuiltinFunctionType)
     return is_definition and str(value.__module__).partition(".")[0] == "autoconv"
 
 
