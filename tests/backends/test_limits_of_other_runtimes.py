@@ -61,7 +61,10 @@ def test_saturated_casts(run, target):
     expected[inside] = x[inside].astype(target)
     for source in (np.float64, np.float32):
         (found,) = run(lambda x: ac.saturate_cast(x, target), x.astype(source))
-        np.testing.assert_array_equal(found, expected)
+        largest = source(limits.max)
+        if np.issubdtype(target, np.integer) and int(largest) > limits.max:  # TensorFlow clips to a source number
+            largest = np.nextafter(largest, source(0))
+        np.testing.assert_array_equal(found, np.minimum(expected, np.array(largest).astype(target)))
 
 
 def test_saturated_casts_of_bfloat16():
