@@ -36,6 +36,8 @@ class DistributedVariable(DistributedValues, Variable):
     def values(self) -> tuple[Variable, ...]:
         return self._copies
 
+    _values = values  # the name by which libraries reach for it
+
     @property
     def primary(self) -> Variable:
         """The copy of the first replica."""

@@ -11,8 +11,9 @@ from autoconv.tracing import function
 
 
 def _compile(computation: Callable[..., Any], inputs: Sequence[object] | None = None) -> Any:
-    """Call a function with these inputs, as one graph."""
-    return function(computation)(*(inputs or ()))
+    """Call a function with these inputs, as one graph; a single result is returned in a tuple."""
+    result = function(computation)(*(inputs or ()))
+    return result if isinstance(result, (list, tuple, dict)) else (result,)
 
 
 @contextlib.contextmanager

@@ -78,3 +78,31 @@ def test_documented_names(monkeypatch):
     assert util.make_all("documented") == ["area"]
     util.remove_undocumented("documented", ["extra"])
     assert {name for name in vars(module) if not name.startswith("_")} == {"area", "extra"}
+
+
+def test_compiled_by_xla():
+    compiled = autoconv.tensorflow.xla.experimental.compile
+    (total,) = compiled(lambda a, b: a + b, [autoconv.constant(1.0), 2.0])
+    assert total.numpy() == 3.0
+    assert [part.numpy() for part in compiled(lambda: [autoconv.constant(1), autoconv.constant(2)])] == [1, 2]
+
+
+def test_references_have_an_order():
+    values = [autoconv.Variable(1.0), autoconv.constant(2.0)]
+    references = sorted(value.ref() for value in values)
+    assert [id(reference.deref()) for reference in references] == sorted(map(id, values))
+    with pytest.raises(TypeError, match="not supported between instances"):
+        _ = values[0].ref() < 3
+
+
+def test_creators_are_given_the_defaults_of_variables():
+    found = {}
+
+    def creator(next_creator, **kwargs):
+        found.update(kwargs)
+        return next_creator(**kwargs)
+
+    with autoconv.variable_creator_scope(creator):
+        autoconv.Variable(1.0)
+    assert found["synchronization"] is autoconv.VariableSynchronization.AUTO
+    assert found["aggregation"] is autoconv.VariableAggregation.NONE and found["trainable"] is None

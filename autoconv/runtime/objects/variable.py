@@ -90,8 +90,8 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         dtype: Any = None,
         import_scope: Any = None,
         constraint: Any = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
         shape: Any = None,
         experimental_enable_variable_lifting: bool = True,
     ) -> None:

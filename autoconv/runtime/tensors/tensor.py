@@ -338,6 +338,9 @@ class TensorReference:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorReference) and self._tensor is other._tensor
 
+    def __lt__(self, other: Any) -> bool:
+        return id(self._tensor) < id(other._tensor) if isinstance(other, TensorReference) else NotImplemented
+
     def __hash__(self) -> int:
         return id(self._tensor)
 
