@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import zlib
 from types import ModuleType
@@ -35,6 +36,7 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
 
 def tests_and_name(nodeid: str) -> tuple[dict[str, str], str]:
     path, _, name = nodeid.replace("autoconv.", "tf.").partition("::")  # dtypes in names
+    name = re.sub("0x[0-9a-f]+", "0x", name)  # addresses of functions
     return _OUTCOMES.setdefault(os.path.basename(path), {}), name
 
 
