@@ -59,6 +59,18 @@ def test_the_gradient_of_cross_entropies_is_softmax_minus_labels() -> None:
     np.testing.assert_allclose(by_labels, -np.log(softmax(X)))
 
 
+@pytest.mark.parametrize("op", [autoconv.sqrt, autoconv.math.rsqrt, autoconv.math.reciprocal])
+def test_a_cotangent_of_zero_stays_zero_at_a_pole(op: Any) -> None:
+    x = autoconv.constant([0.0, 4.0])
+    slope_of = autoconv.function(lambda x: autoconv.gradients(op(x), x, grad_ys=[autoconv.constant([0.0, 1.0])])[0])
+    found = slope_of(x).numpy()
+    assert found[0] == 0 and np.isfinite(found[1])
+    with autoconv.GradientTape() as tape:
+        tape.watch(x)
+        y = autoconv.minimum(op(x), 5.0)  # the minimum hides what is infinite
+    assert np.isfinite(tape.gradient(y, x).numpy()[1 if op is autoconv.sqrt else 0])
+
+
 def test_cross_entropies() -> None:
     loss = -np.log(softmax(X))
     sparse = layers.sparse_softmax_cross_entropy_with_logits(labels=[2, 0], logits=X)

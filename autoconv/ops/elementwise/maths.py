@@ -49,12 +49,17 @@ def numeric_rule(name: str, allows_complex: bool = True) -> Callable[..., Tensor
 def define_unary(
     name: str, graphdef: str, kernel: Callable[..., Any], derivative: Derivative, *inputs: Any,
     rule: Callable[..., TensorType] | None = None, costly: bool = True, compiles_eager_calls: bool = False,
+    has_pole: bool = False,
 ) -> Op:  # fmt: skip
-    """Define an elementwise op of one operand; `derivative(b, x, y)` is dy/dx, and `inputs` are the samples."""
+    """Define an elementwise op of one operand; `derivative(b, x, y)` is dy/dx, and `inputs` are the samples.
+
+    With `has_pole`, the derivative is infinite at 0, and a cotangent of 0 stays 0 there.
+    """
 
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         slope = derivative(b, inputs[0], results[0])
-        return (b.multiply(cotangents[0], conjugate(b, slope)),)
+        product = b.multiply(cotangents[0], conjugate(b, slope))
+        return (_keep_zeros(b, cotangents[0], product) if has_pole else product,)
 
     return define(
         name=name, graphdef=graphdef, result=rule or floating_rule(name), kernel=quiet(kernel),
@@ -204,8 +209,12 @@ def _xdivy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 def _sqrt_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Return cotangent / (2·√x), but 0 where cotangent is 0, since the derivative is infinite at 0."""
     (cotangent,), (y,) = cotangents, results
-    slope = b.divide(b.multiply(cotangent, 0.5), conjugate(b, y))
-    return (b.select(b.equal(cotangent, 0.0), b.zeros_like(slope), slope),)
+    return (_keep_zeros(b, cotangent, b.divide(b.multiply(cotangent, 0.5), conjugate(b, y))),)
+
+
+def _keep_zeros(b: Builder, cotangent: Any, product: Any) -> Any:
+    """Return a product of the cotangent with an infinite derivative, but 0 where the cotangent is 0."""
+    return b.select(b.equal(cotangent, 0.0), b.zeros_like(product), product)
 
 
 def _reciprocal(x: Any) -> Any:
@@ -225,10 +234,11 @@ sqrt = define(
     elementwise=True, costly=True, samples=(sample(POSITIVE), sample(COMPLEX)),
 )  # fmt: skip
 rsqrt = define_unary(
-    "rsqrt", "Rsqrt", _rsqrt, lambda b, x, y: b.multiply(b.multiply(b.square(y), y), -0.5), POSITIVE, COMPLEX
+    "rsqrt", "Rsqrt", _rsqrt, lambda b, x, y: b.multiply(b.multiply(b.square(y), y), -0.5), POSITIVE, COMPLEX,
+    has_pole=True,
 )
 reciprocal = define_unary(
-    "reciprocal", "Reciprocal", _reciprocal, lambda b, x, y: b.negative(b.square(y)), SMALL, COMPLEX
+    "reciprocal", "Reciprocal", _reciprocal, lambda b, x, y: b.negative(b.square(y)), SMALL, COMPLEX, has_pole=True
 )
 exp = define_unary("exp", "Exp", np.exp, lambda b, x, y: y, SMALL, COMPLEX)
 expm1 = define_unary("expm1", "Expm1", np.expm1, lambda b, x, y: b.exp(x), SMALL, COMPLEX)
