@@ -155,6 +155,50 @@ def test_a_later_call_that_is_long_is_traced():
     assert len(compiled.concrete_functions) == 1
 
 
+def test_an_estimate_runs_no_code_of_the_program():
+    reads = []
+
+    class Watched:
+        def __getattr__(self, name):
+            reads.append(name)
+            raise AttributeError(name)
+
+        @property
+        def __class__(self):
+            reads.append("__class__")
+            return int
+
+    class Meta(type):
+        def __getattribute__(cls, name):
+            reads.append(name)
+            return super().__getattribute__(name)
+
+    class Owner(metaclass=Meta):
+        part = Watched()
+
+        def method(self):
+            return self.part
+
+    class Items(list):
+        def __len__(self):
+            reads.append("__len__")
+            return 0
+
+    class Number(int):
+        def __abs__(self):
+            reads.append("__abs__")
+            return 0
+
+        __int__ = __abs__
+
+    watched, owner = Watched(), Owner()
+    reads.clear()
+    for values in ((watched,), (owner,), ([watched, owner], {"k": watched}), (Owner,), (Items([1]), Number(3))):
+        estimate_seconds(lambda *values: (watched, owner.method, Owner), values, {})
+    estimate_seconds(watched, (1,), {})
+    assert reads == []
+
+
 def test_effects_of_first_calls_happen_once(capsys):
     seen = []
 

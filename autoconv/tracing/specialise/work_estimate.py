@@ -126,13 +126,13 @@ class _Reach:
         self._classes: dict[type, None] = {}
         self._visited: set[int] = set()
         self._work: dict[types.CodeType, Polynomial] = {}
-        receiver = (function.__self__,) if hasattr(function, "__func__") else ()
-        code = getattr(getattr(function, "__func__", function), "__code__", None)
-        names = () if code is None else code.co_varnames
+        receiver = (function.__self__,) if type(function) is types.MethodType else ()
+        python_function = _underlying(function)
+        names = () if python_function is None else python_function.__code__.co_varnames
         self._arguments = {**dict(zip(names, (*receiver, *args), strict=False)), **kwargs}
         values = (*receiver, *args, *kwargs.values())
-        self.has_numbers_only = all(_is_of(value, *_NUMBERS) for value in values)
-        self._has_number_argument = any(_is_of(value, *_NUMBERS) and value is not None for value in values)
+        self.has_numbers_only = all(issubclass(type(value), _NUMBERS) for value in values)
+        self._has_number_argument = any(issubclass(type(value), _NUMBERS) and value is not None for value in values)
         self._note_integers(values)
         self._add(values)
 
@@ -162,12 +162,12 @@ class _Reach:
 
     def _parts(self, value: Any, class_: type) -> Iterator[Any]:
         """Yield some parts of a value, and note its size and class."""
-        if issubclass(class_, np.ndarray) or class_.__module__.partition(".")[0] == "autoconv":
-            if not hasattr(class_, "__autoconv_function__"):
+        if issubclass(class_, np.ndarray) or _is_class_of_package(class_):
+            if not getattr(value, "__autoconv_function__", False):
                 raise Unbounded
         elif issubclass(class_, _SIZED):
-            container = next(container for container in _SIZED if issubclass(class_, container))
-            self.size = max(self.size, container.__len__(value))  # a subclass may have a `__len__` with effects
+            base: Any = next(base for base in _SIZED if issubclass(class_, base))
+            self.size = max(self.size, base.__len__(value))
             if issubclass(class_, dict):
                 yield from itertools.islice(dict.values(value), _MAX_SAMPLE)
                 yield from itertools.islice(dict.keys(value), _MAX_SAMPLE)
@@ -179,15 +179,15 @@ class _Reach:
             if hooks_attributes(class_):
                 raise Unbounded
             self._classes[class_] = None
-            if type(getattr(class_, "__dict__", {}).get("__dict__")) is types.GetSetDescriptorType:
+            if type(type.__getattribute__(class_, "__dict__").get("__dict__")) is types.GetSetDescriptorType:
                 attributes = tuple(vars(value).values())
                 self._note_integers(attributes)
                 yield from attributes
 
     def work(self, function: Any, callers: tuple[types.CodeType, ...]) -> Polynomial:
         """Return the instructions of a call of `function`, with those of the functions that its code names."""
-        function = getattr(function, "__func__", function)
-        if not isinstance(function, types.FunctionType):
+        function = _underlying(function)
+        if function is None:
             return Counter()
         names = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
         defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
@@ -233,18 +233,20 @@ class _Reach:
     def _callees(self, name: str, globals_: dict[str, Any], cells: dict[str, Any]) -> Iterator[Any]:
         """Yield the functions that a name may refer to, as a name or as a method, and note other values."""
         value: Any = globals_.get(name)
+        class_ = type(value)
         if name in cells:
             try:
                 value = cells[name].cell_contents
             except ValueError:  # the cell is empty
                 value = None
+            class_ = type(value)
         owners = list(self._classes)
         if _is_of_package(value):
             raise Unbounded
-        if _is_of(value, type):
+        if issubclass(class_, type):
             owners, self._classes[value] = [*owners, value], None
             yield from _members(value, "__init__")
-        elif _is_of(value, types.FunctionType) or hasattr(type(value), "__autoconv_function__"):
+        elif class_ is types.FunctionType or _is_class_of_package(class_):
             yield _plain_function(value)
         elif value is not None:
             self._note_integers((value,))
@@ -253,26 +255,34 @@ class _Reach:
             yield from _members(owner, name)
 
 
-def _is_of(value: Any, *classes: type) -> bool:
-    """Return whether a value is of one of the classes; `isinstance` may run code of proxies, by `__class__`."""
-    return issubclass(type(value), classes)
-
-
 def _absolute_integers(values: Iterable[Any]) -> Iterator[int]:
     for value in values:
-        if _is_of(value, int):
-            yield abs(int.__int__(value))
-        elif _is_of(value, np.integer):
+        if issubclass(type(value), int):
+            yield int.__abs__(value)  # a subclass may have methods of the program
+        elif issubclass(type(value), np.integer):
             yield abs(int(value))
 
 
 def _is_of_package(value: Any) -> bool:
     """Return whether a name refers to a module, class or function of this package, other than converted code's `ag__`.
     """
-    if _is_of(value, types.ModuleType):
+    if type(value) is types.ModuleType:
         return value.__name__ != "autoconv.operators" and value.__name__.partition(".")[0] == "autoconv"
-    is_definition = _is_of(value, type, types.FunctionType, types.BuiltinFunctionType)
-    return is_definition and str(value.__module__).partition(".")[0] == "autoconv"
+    if issubclass(type(value), type):
+        return _is_class_of_package(value)
+    is_function = type(value) in (types.FunctionType, types.BuiltinFunctionType)
+    return is_function and str(value.__module__).partition(".")[0] == "autoconv"
+
+
+def _is_class_of_package(class_: type) -> bool:
+    """Return whether a class is one of this package; no code of a metaclass runs."""
+    return str(type.__getattribute__(class_, "__module__")).partition(".")[0] == "autoconv"
+
+
+def _underlying(function: Any) -> types.FunctionType | None:
+    """Return the Python function of a function or method; None for other callables, whose attributes are not read."""
+    function = function.__func__ if type(function) is types.MethodType else function
+    return function if type(function) is types.FunctionType else None
 
 
 def _accumulate(total: Polynomial, part: Polynomial, depth: int) -> None:
@@ -288,17 +298,18 @@ def _members(class_: type, name: str) -> Iterator[Any]:
     for base in type.__getattribute__(class_, "__mro__"):
         member = type.__getattribute__(base, "__dict__").get(name)
         if member is not None:
-            if isinstance(member, (staticmethod, classmethod)):
+            if type(member) in (staticmethod, classmethod):
                 member = member.__func__
-            elif isinstance(member, (property, functools.cached_property)):
-                member = member.fget if isinstance(member, property) else member.func
+            elif type(member) in (property, functools.cached_property):
+                member = member.fget if type(member) is property else member.func
             yield _plain_function(member)
             return
 
 
 def _plain_function(value: Any) -> Any:
-    """Return the Python function of a compiled function; other values themselves."""
-    return value.python_function if type(value).__module__.partition(".")[0] == "autoconv" else value
+    """Return the Python function of a compiled function; other values themselves, without reading attributes."""
+    is_compiled = _is_class_of_package(type(value)) and getattr(value, "__autoconv_function__", False)
+    return value.python_function if is_compiled else value
 
 
 __all__ = ["estimate_seconds"]
