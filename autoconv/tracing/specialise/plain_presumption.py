@@ -133,14 +133,14 @@ class PlainPresumption:
     def record_calls(self, kind: Any, seconds: float, call_count: int) -> None:
         """Record `call_count` plain calls of a presumed kind, and the time of the latest.
 
-        The others are presumed to have taken as long as the shortest one: the latest may have been interrupted.
+        The others are presumed to have taken as long as the median: the latest may have been interrupted.
         """
         self._calls += call_count
         samples = self._samples.get(kind)
         if samples is None:
             samples = self._samples[kind] = deque(maxlen=_SAMPLES)
         samples.append(seconds)
-        new_seconds = seconds + (call_count - 1) * min(samples)
+        new_seconds = seconds + (call_count - 1) * sorted(samples)[len(samples) // 2]
         self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + new_seconds
         if seconds < SHORT_CALL_SECONDS:
             self.record_short_kind(kind)
