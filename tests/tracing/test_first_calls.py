@@ -155,7 +155,7 @@ def test_a_later_call_that_is_long_is_traced():
     assert len(compiled.concrete_functions) == 1
 
 
-def test_an_estimate_runs_no_code_of_the_program():
+def test_an_estimate_reads_no_attributes_of_the_program():
     reads = []
 
     class Watched:
