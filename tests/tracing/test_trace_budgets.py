@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 
 import pytest
 
@@ -61,13 +62,13 @@ def test_a_repeated_value_gets_a_trace():
             total += i % len(text)
         return total
 
-    compiled = ac.compile(runs)
+    compiled, start = ac.compile(runs), time.perf_counter()
     for text in ("a", "bc"):
         compiled(text, 10)
-    for _ in range(120):  # on a busy machine, plain calls seem slow and the trace pays later
+    end = time.perf_counter()
+    last_end = end + 4 * (end - start) + 1  # the trace pays after plain calls have taken as long as one of these
+    while traces(compiled) < 3 and time.perf_counter() < last_end:
         assert compiled("def", 100_000) == runs("def", 100_000)
-        if traces(compiled) == 3:
-            break
     assert traces(compiled) == 3, compiled.explain()
 
 

@@ -296,7 +296,7 @@ class CallDispatch(Generic[P, R]):
         Only the entry is timed, because later calls go to it directly, without the other steps here.
         """
         attempts_before, start, seconds = self._attempt_count, clock(), 0.0
-        self._bailout.is_without_trace, self._is_time_valid = False, True
+        self._bailout.is_without_trace, self._bailout.doubtful_seconds, self._is_time_valid = False, 0.0, True
         is_positional = not kwargs and len(args) <= self._signature.max_positional
         entries = native_entries(self._native_entries) if is_positional else ()  # their guards need no Python code
         try:
@@ -325,6 +325,8 @@ class CallDispatch(Generic[P, R]):
                     timing.choice = GRAPH
                 elif latest_trace is None or not timing.is_first_run(latest_trace.number):
                     timing.has_trace |= run_trace is not None
+                    if self._bailout.doubtful_seconds:
+                        timing.record_search(seconds - self._bailout.doubtful_seconds)
                     timing.record_time(GRAPH, seconds)
                     if seconds < SHORT_CALL_SECONDS:
                         self._tiers.presumption.record_short_kind(kind)

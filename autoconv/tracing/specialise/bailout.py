@@ -39,14 +39,15 @@ class Bailout:
     """
 
     __slots__ = (
-        "_argument_classes", "_consecutive_plain_calls", "_plain_seconds", "_skips_left", "is_without_trace",
-        "trace_budget",
+        "_argument_classes", "_consecutive_plain_calls", "_plain_seconds", "_skips_left", "doubtful_seconds",
+        "is_without_trace", "trace_budget",
     )  # fmt: skip
 
     def __init__(self, trace_budget: TraceBudget | None = None) -> None:
         self.trace_budget = TraceBudget() if trace_budget is None else trace_budget
         self._argument_classes: tuple[type, ...] = ()
         self.is_without_trace = False  # whether the last call was examined and ran as plain Python
+        self.doubtful_seconds = 0.0  # seconds that the last call took as plain Python, if it was doubtful
         self._consecutive_plain_calls = 0
         self._skips_left = 0  # further calls to run plain without examination
         self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KEYS)  # exact key of doubtful calls -> seconds
@@ -79,7 +80,7 @@ class Bailout:
 
     def record_doubtful_call(self, call: Call, seconds: float) -> bool:
         """Record the plain duration of a doubtful call; return whether it was the first one."""
-        self.is_without_trace = True
+        self.is_without_trace, self.doubtful_seconds = True, seconds
         is_first, key = not self._plain_seconds, _exact_key(call)
         self._plain_seconds[key] = self._plain_seconds.get(key, 0.0) + seconds
         self.trace_budget.record_plain_seconds(call, seconds)

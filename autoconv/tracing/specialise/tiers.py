@@ -10,6 +10,7 @@ expected kind.
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -83,8 +84,8 @@ class Timing:
     """
 
     __slots__ = (
-        "_calls_at_first_rerun", "_examined_calls", "_form", "_graph_times", "_plain_times", "_reruns", "_warm_traces",
-        "choice", "has_trace",
+        "_calls_at_first_rerun", "_examined_calls", "_form", "_graph_times", "_plain_times", "_reruns",
+        "_search_seconds", "_warm_traces", "choice", "has_trace",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -93,6 +94,7 @@ class Timing:
         self._warm_traces: set[int] = set()  # numbers of the traces that ran once
         self._graph_times: list[float] = []  # seconds
         self._plain_times: list[float] = []
+        self._search_seconds = math.inf  # the shortest search for a trace by a call that then ran plain
         self._form = GRAPH
         self._examined_calls = self._reruns = self._calls_at_first_rerun = 0
 
@@ -117,6 +119,10 @@ class Timing:
             return False
         self._warm_traces.add(trace_id)
         return True
+
+    def record_search(self, seconds: float) -> None:
+        """Record how long a call searched for a trace, before it ran as plain Python until a trace pays."""
+        self._search_seconds = min(self._search_seconds, seconds)
 
     def record_time(self, form: str, seconds: float) -> None:
         """Record the time of a call, and choose once the times are decisive."""
@@ -155,7 +161,12 @@ class Timing:
         return is_spread and shortest_graph <= longest_plain and shortest_plain <= longest_graph
 
     def _call_seconds(self) -> tuple[float, float]:
-        """Return the seconds of a call as a graph, and as plain Python."""
+        """Return the seconds of a call as a graph, and as plain Python.
+
+        Calls that only searched for a trace ran as plain Python: what they took longer is the search alone.
+        """
+        if not self.has_trace and self._search_seconds < math.inf:
+            return self.plain_seconds + self._search_seconds, self.plain_seconds
         if self._is_uneven:
             return _trimmed_mean(self._graph_times), _trimmed_mean(self._plain_times)
         return min(self._graph_times), min(self._plain_times)
