@@ -280,11 +280,11 @@ def _names_of_kept_fields(obj: Any, *changes: str) -> list[str] | None:
     return [name for name in names if name not in changes] if has_arguments_alone else None
 
 
-def _copy_of_fields(function: Any, container: Any) -> Callable[..., Any]:
+def _copy_of_fields(function: Callable[..., Any], container: type) -> Callable[..., Any]:
     """Return the implementation of dataclasses.asdict or astuple for fields that hold no containers but lists."""
 
-    def copy_of_fields(obj: Any, **factory: Any) -> Any:
-        def copy_of(value: Any) -> Any:
+    def copy_of_fields(obj: object, **factory: object) -> Any:
+        def copy_of(value: Any) -> object:
             if _field_names(value) is not None:
                 return function(value)
             if _is_list(value):
@@ -293,7 +293,7 @@ def _copy_of_fields(function: Any, container: Any) -> Callable[..., Any]:
                 refuse("a field of a dataclass holds a tuple, a dict or a list of another class")
             return copy.deepcopy(value)
 
-        names: Any = _field_names(obj)
+        names = _field_names(obj)
         if factory or names is None:
             refuse("dataclasses.asdict or astuple is given a factory, or another object than a dataclass")
         if container is dict:
