@@ -39,8 +39,8 @@ def install(*packages: str, compile: Iterable[str] = (), keep_going: bool = Fals
     """Convert the modules of `packages` (and of their subpackages) from now on, as they are imported.
 
     `compile` names functions to put under `@autoconv.compile`: `f` or `Class.method` in any module that defines it,
-    `package.module:f` in that module alone. `keep_going` leaves a function that cannot be converted as it is; without
-    it, importing such a module raises UnsupportedError. Returns the hook; `hook.uninstall()` removes it. With
+    `package.module:f` in that module alone. With `keep_going`, a function that cannot be converted stays unchanged;
+    without it, importing such a module raises UnsupportedError. Returns the hook; `hook.uninstall()` removes it. With
     AUTOCONV_DISABLE=1 the hook does nothing.
 
     >>> hook = autoconv.importing.install("solver", compile=["Grid.relax", "solver.linear:iterate"])
@@ -51,7 +51,7 @@ def install(*packages: str, compile: Iterable[str] = (), keep_going: bool = Fals
     loaded_names = sorted(name for name in packages if name in sys.modules)
     if loaded_names and not SETTINGS.disabled:
         warnings.warn(
-            f"imported already, and so not converted: {', '.join(loaded_names)}; install the hook first",
+            f"already imported, and not converted: {', '.join(loaded_names)}; call install() before they are imported",
             stacklevel=2,
         )
     hook = ImportHook(packages=packages, compile=compile, keep_going=keep_going)
@@ -189,7 +189,11 @@ def rename(old: str, new: str = "autoconv.tensorflow", *, packages: Iterable[str
         raise ValueError(f"rename() needs the name of a package that imports {old}, e.g. packages=['sonnet']")
     loaded_names = sorted(name for name in names if name in sys.modules)
     if loaded_names:
-        warnings.warn(f"imported already, and so over {old}: {', '.join(loaded_names)}; rename first", stacklevel=2)
+        warnings.warn(
+            f"already imported with {old}, and not renamed: {', '.join(loaded_names)}; call rename() before they are "
+            "imported",
+            stacklevel=2,
+        )
     hook = RenamingHook(old, new, names)
     hook.install()
     return hook
@@ -267,12 +271,12 @@ class _ConvertingLoaderBase:
             return compile(data, file, "exec", dont_inherit=True)
         options = self.hook.options_for(module, source)
         cache = ConversionCache(file, data, options)
-        text, origins, generated = cache.load() or ("", (), ())
+        text, origins, generated_functions = cache.load() or ("", (), ())
         if not text:
             conversion = convert_source(source, file, options)
-            text, origins, generated = conversion.text, conversion.origins, conversion.generated
-            cache.store(text, origins, generated)
-        code = compile_with_origins(text, origins, file, source=source, generated=generated)
+            text, origins, generated_functions = conversion.text, conversion.origins, conversion.generated
+            cache.store(text, origins, generated_functions)
+        code = compile_with_origins(text, origins, file, source=source, generated=generated_functions)
         register_module_text(code, text)
         return code
 

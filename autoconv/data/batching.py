@@ -37,7 +37,7 @@ class Batch(Node):
                 )
         self.stacked_spec = self._stacked_spec(source.spec)
         self.static_size = int(static_size) if self.drop_remainder and static_size is not None else None
-        super().__init__(self._batched_spec(source.spec), [source], [self.size])
+        super().__init__(self._batched_spec(), [source], [self.size])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         size = bindings.number(self.size)
@@ -58,25 +58,25 @@ class Batch(Node):
             return element_count
         return element_count // size if self.drop_remainder else -(-element_count // size)
 
-    def _batched_spec(self, spec: Any) -> Any:
-        """Return the spec of a batch, given that of an element."""
+    def _batched_spec(self) -> Any:
+        """Return the spec of a batch."""
         return map_specs(lambda leaf: _add_batch_dimension(leaf, self.static_size), self.stacked_spec)
 
     def _stacked_spec(self, spec: Any) -> Any:
-        """Return the spec of an element as it is stacked."""
+        """Return the spec of the form in which elements of this spec are stacked: as they are, or as ragged rows."""
         return spec
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
         """Return the leaves of the batch of these elements."""
         leaf_columns, result, start = list(zip(*elements, strict=True)), [], 0
         components, stacked_specs = component_leaf_counts(self.inputs[0].spec), flatten(self.stacked_spec)[0]
-        for component, ((spec, count), stacked_spec) in enumerate(zip(components, stacked_specs, strict=True)):
+        for component_index, ((spec, count), stacked_spec) in enumerate(zip(components, stacked_specs, strict=True)):
             columns, start = leaf_columns[start : start + count], start + count
             if is_composite_spec(stacked_spec):
                 rows = [rebuild(spec, leaves) for leaves in zip(*columns, strict=True)]
                 result += composite_arrays(stacked_spec._stack_values(rows))
             else:
-                result.append(_stack(component, columns[0], self.place))
+                result.append(_stack(columns[0], component_index, self.place))
         return result
 
 
@@ -112,11 +112,11 @@ class SparseBatch(Batch):
         self.row_shape = TensorShape(as_shape(row_shape))
         super().__init__(source, size)
 
-    def _batched_spec(self, spec: Any) -> Any:
-        return SparseTensorSpec([self.static_size, *self.row_shape], spec.dtype)
+    def _batched_spec(self) -> Any:
+        return SparseTensorSpec([self.static_size, *self.row_shape], self.stacked_spec.dtype)
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
-        """Return the batch as indices, values and shape of the elements, whose rows are the batch."""
+        """Return the leaves of the sparse batch: its indices, values and shape. Each element is one row."""
         shapes = [np.shape(element[0]) for element in elements]
         sizes = [
             max(row_sizes) if size is None else size
@@ -151,8 +151,8 @@ class PaddedBatch(Batch):
         self.padding_values = [_padding_value(value, leaf) for value, leaf in zip(padding_values, specs, strict=True)]
         super().__init__(source, size, drop_remainder)
 
-    def _batched_spec(self, spec: Any) -> Any:
-        leaves, template = flatten(spec)
+    def _batched_spec(self) -> Any:
+        leaves, template = flatten(self.stacked_spec)
         specs = [TensorSpec(shape, leaf.dtype) for shape, leaf in zip(self.padded_shapes, leaves, strict=True)]
         return pack(template, [_add_batch_dimension(leaf, self.static_size) for leaf in specs])
 
@@ -200,13 +200,13 @@ def _specs_of_tensors(spec: object) -> list[Any]:
     return [leaf for leaf, count in component_leaf_counts(spec) if count]
 
 
-def _stack(component: int, column: Sequence[Any], place: Place | None) -> np.ndarray:
+def _stack(column: Sequence[Any], component_index: int, place: Place | None) -> np.ndarray:
     """Stack one component of several elements; raise InvalidArgumentError for different shapes."""
     first_shape = np.shape(column[0])
     for position, array in enumerate(column):
         if np.shape(array) != first_shape:
             raise InvalidArgumentError(
-                f"Cannot batch tensors with different shapes in component {component}. First element had shape "
+                f"Cannot batch tensors with different shapes in component {component_index}. First element had shape "
                 f"{list(first_shape)} and element {position} had shape {list(np.shape(array))}. Use "
                 "padded_batch, or map the elements to one shape first.",
                 place,

@@ -1,10 +1,11 @@
-"""A file of elements: blocks of bytes, each with a checksum, and a last block with their number.
+"""A file of elements: blocks of bytes, each with a checksum; the last one covers the number of elements.
 
-    magic, block with the types of the leaves, a block for each element, block of the end
+    magic, block with the types of the leaves, a block for each element, last block
 
 A block is its length, a CRC-32 and its bytes. The checksum goes on from that of the block before, so that blocks which
-are left out, or exchanged, are found as well. A leaf is its sizes and its bytes; an array of text has the lengths of
-its texts before the bytes of all. Nothing in the file is code.
+are left out, or exchanged, are found as well. The last block has no bytes, but its checksum includes the number of
+elements. A leaf is its sizes and its bytes; an array of text has the lengths of its texts before the bytes of all.
+Nothing in the file is code.
 """
 
 from __future__ import annotations

@@ -282,13 +282,13 @@ class ComponentOfElements(Node):
 
     name = "window"
 
-    def __init__(self, spec: Any, elements: list[Element], component: int) -> None:
+    def __init__(self, spec: Any, elements: list[Element], component_index: int) -> None:
         super().__init__(spec)
-        self.elements, self.component = elements, component
+        self.elements, self.component_index = elements, component_index
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         for element in self.elements:
-            yield [element[self.component]]
+            yield [element[self.component_index]]
 
     def count(self, bindings: Bindings) -> int:
         return len(self.elements)

@@ -13,11 +13,11 @@ class Options:
     """Options of a conversion.
 
     `compile_names`: qualified names (`f`, `Class.method`) to decorate with @autoconv.compile; `compile_all`: every
-    function at the top level. `rename_imports`: top-level package -> its replacement. `keep_going`: leave a function
-    that cannot be converted as it is, with a comment. `comments`: keep comments above statements. `only`: the qualified
-    names to convert, None for all. `last_pass`: stop after that pass (see autoconv.passes.PASSES). `skip`: names of
-    passes that do not run. `source_path`: path of the source relative to the folder of the output; with it the
-    converted module shows the user's lines.
+    function at the top level. `rename_imports`: top-level package -> its replacement. `keep_going`: a function that
+    cannot be converted stays unchanged, with a comment. `comments`: keep comments above statements. `only`: the
+    qualified names to convert, None for all. `last_pass`: stop after that pass (see autoconv.passes.PASSES). `skip`:
+    names of passes that do not run. `source_path`: path of the source relative to the folder of the output; with it
+    the converted module shows the user's lines.
     """
 
     compile_names: frozenset[str] = frozenset()

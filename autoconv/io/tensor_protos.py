@@ -28,8 +28,9 @@ def make_tensor_proto(
 ) -> Any:  # fmt: skip
     """Return values as a TensorProto of a shape, by default their own.
 
-    Raises ValueError for more elements than `shape` has. With `verify_shape` the values must have the shape, and with
-    `allow_broadcast` its number of elements, or else one; otherwise raises TypeError.
+    Raises ValueError for more elements than `shape` has. Raises TypeError for another shape with `verify_shape`, and
+    for another number of elements with `allow_broadcast`. A number, or a vector of one element, always fits with
+    `allow_broadcast`.
 
     >>> autoconv.make_tensor_proto(2.5).float_val
     [2.5]
@@ -52,7 +53,11 @@ def make_tensor_proto(
 
 
 def _fill(message: Any, array: np.ndarray, dtype: DType, is_whole: bool) -> None:
-    """Write the values into the message: one field per value, or raw bytes if no value is to be repeated."""
+    """Write the values into the message, in the field of their dtype or as raw bytes.
+
+    Numbers are raw bytes if there are two or more and none is left out, or if their dtype has no field. `is_whole` is
+    true if no value is left out; a reader repeats the last value for those that are.
+    """
     if dtype.is_string:
         message.string_val.extend(bytes(text) for text in array.ravel())
     elif (is_whole and array.size > 1) or dtype.name not in _VALUE_FIELDS:

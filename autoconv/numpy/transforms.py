@@ -55,7 +55,7 @@ def _resize(x: Tensor, axis: int, n: object) -> Tensor:
 
 
 def _resize_at_run_time(x: Tensor, axis: int, count: int, size: Any) -> Tensor:
-    """Return `count` elements along an axis of another size: those at its positions, and zeros behind them."""
+    """Return `_resize` for an axis whose size is known at run time only: its first elements, then zeros."""
     assume(tensor(size, np.int64) > 0, "there are elements to transform")
     positions = np.arange(count)
     last = tensor(size - 1, np.int64)
@@ -156,8 +156,8 @@ def _axes_to_transform(x: Tensor, s: Any, axes: Any) -> tuple[Any, ...]:
 def _sizes_to_transform(x: Tensor, s: Any, axes: Sequence[Any]) -> list[Any]:
     """Return the sizes of a transform of real input; -1 means that the transform keeps the size.
 
-    The last axis is transformed first and gets another size. Where an earlier axis repeats it, that one has the size of
-    the input, as in NumPy.
+    The last axis is transformed first and gets another size. If an earlier entry of `axes` names the same axis, its
+    transform has the size of the input, as in NumPy.
     """
     sizes = [-1] * len(axes) if s is None else list(s)
     last_axis = axis_of(axes[-1], rank_of(x))

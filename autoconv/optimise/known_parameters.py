@@ -5,7 +5,7 @@
                %steps = constant(value=5)
                …
 
-Not in the table of optimisations: it is called where a graph leaves the process with some of its arguments fixed.
+Not in the table of optimisations: it is called when a graph is exported with some of its arguments fixed.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     before   graph f(%x: float32[], %v: resource<float32[3]>) {      which assigns to %v
     after    graph f(%x: float32[], %v: array<float32[3], [4]>) {    which stores into %v
 
-Not in the table of optimisations: it is called only where a graph leaves the process.
+Not in the table of optimisations: it is called only when a graph is exported.
 """
 
 from __future__ import annotations

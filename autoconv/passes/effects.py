@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -42,17 +42,17 @@ class Effects(FunctionPass, statements_only=True):
         outer_state = self.scope, self.order
         self.scope = scope_of(node)
         self.order = _EvaluationOrder(node, self.scope, self.namer)
-        is_journalled = self._is_journalled(node)
+        is_journalled = self._mark_existing_journal_call(node)
         node.body = self.visit_list(node.body)
-        shared_names = sorted((self.scope.globals | self.scope.nonlocals) & self.scope.bound)
-        if shared_names and not is_journalled:
+        written_outer_names = sorted((self.scope.globals | self.scope.nonlocals) & self.scope.bound)
+        if written_outer_names and not is_journalled:
             start = body_start(node.body)
-            node.body[start:start] = self._journal_call(node, shared_names)
+            node.body[start:start] = self._journal_call(node, written_outer_names)
         self.scope, self.order = outer_state
         return node
 
-    def _is_journalled(self, function: Any) -> bool:
-        """Return whether the function calls `outer_names` already; mark its accessor functions as generated."""
+    def _mark_existing_journal_call(self, function: Any) -> bool:
+        """Mark the getter and setter of a call of `outer_names` in the function as generated; False without a call."""
         for statement in function.body:
             if isinstance(statement, gast.Expr) and build.is_operation(statement.value, "outer_names"):
                 names = {argument.id for argument in statement.value.args[:2]}
@@ -63,7 +63,7 @@ class Effects(FunctionPass, statements_only=True):
         return False
 
     def _journal_call(self, node: Any, names: list[str]) -> list[Any]:
-        """Return the call that journals the outer names which the function may write, after its accessor functions."""
+        """Return definitions of a getter and a setter of the outer names, and the call that journals these names."""
         mark, namer = self.context.mark_generated, self.context.namer
         getter, setter, values = (namer.shared_name(stem) for stem in ("get_state", "set_state", "values_"))
         declarations = [
@@ -167,7 +167,11 @@ class Effects(FunctionPass, statements_only=True):
         return [build.place(new_statement, statement) for new_statement in (*statements, write)]
 
     def _write_item(self, target: Any, value: Any) -> Any:
-        """Rewrite `x[i][j] = v` with its whole path, so that a tensor at any point of it can be replaced."""
+        """Rewrite `x[i][j] = v` with its whole path, so that a tensor at any point of it can be replaced.
+
+        `set_item` returns the new value of a local name; `set_item_of` writes it to an attribute; `set_item_in` is for
+        a base that cannot be rebound.
+        """
         path: list[Any] = []
         base = target
         while isinstance(base, gast.Subscript):
@@ -192,6 +196,17 @@ def index_expression(index: Any) -> Any:
     return index
 
 
+class _NameFacts(NamedTuple):
+    """Facts about the names of a function.
+
+    `unsure_read_ids` are the ids of the nodes of reads that may find a name unassigned; `names_bound_by_inner` are the
+    names that inner functions assign.
+    """
+
+    unsure_read_ids: set[int]
+    names_bound_by_inner: set[str]
+
+
 class _EvaluationOrder:
     """Decide whether assignments of one function may be evaluated in another order.
 
@@ -202,13 +217,13 @@ class _EvaluationOrder:
         self.function = function
         self.namer = namer
         self.scope = scope
-        self._cached_name_facts: tuple[set[int], set[str]] | None = None
+        self._cached_name_facts: _NameFacts | None = None
 
     def may_evaluate_after(self, value: Any, target: Any) -> bool:
         """Return whether evaluating the parts of the target before the value is unobservable. Conservative."""
         if isinstance(value, gast.Constant):
             return True
-        if isinstance(value, gast.Name) and id(value) not in self._name_facts()[0]:
+        if isinstance(value, gast.Name) and id(value) not in self._name_facts().unsure_read_ids:
             return not self._may_rebind(value.id, target)
         assigned_names = {n.target.id for n in walk_scope(value) if isinstance(n, gast.NamedExpr)}
         parts = [target.value, target.slice] if isinstance(target, gast.Subscript) else [target.value]
@@ -219,16 +234,16 @@ class _EvaluationOrder:
         nodes = list(walk_scope(target))
         if any(isinstance(n, gast.NamedExpr) and n.target.id == name for n in nodes):
             return True
-        is_private = name in self.scope.locals and name not in self._name_facts()[1]
+        is_private = name in self.scope.locals and name not in self._name_facts().names_bound_by_inner
         return not (is_private or self.namer.has_made(name)) and any(isinstance(n, gast.Call) for n in nodes)
 
     def _is_fixed(self, part: Any, assigned_names: set[str]) -> bool:
         """Return whether the expression cannot fail, and its value does not depend on code that runs before it."""
         for node in walk(part):
             if isinstance(node, gast.Name):
-                unsure_read_ids, rebound_names = self._name_facts()
-                is_rebound = node.id not in self.scope.locals or node.id in assigned_names | rebound_names
-                if is_rebound or id(node) in unsure_read_ids:
+                facts = self._name_facts()
+                is_rebound = node.id not in self.scope.locals or node.id in assigned_names | facts.names_bound_by_inner
+                if is_rebound or id(node) in facts.unsure_read_ids:
                     return False
             elif isinstance(node, gast.BinOp):
                 if not isinstance(node.op, (gast.Add, gast.Sub, gast.Mult)):
@@ -237,14 +252,14 @@ class _EvaluationOrder:
                 return False
         return True
 
-    def _name_facts(self) -> tuple[set[int], set[str]]:
-        """Return (reads that may find a name unassigned, names that inner functions assign)."""
+    def _name_facts(self) -> _NameFacts:
+        """Return the facts about the names of the function; they are computed at the first call."""
         if self._cached_name_facts is None:
             if self.function is None:
-                return set(), set()
+                return _NameFacts(set(), set())
             nonlocal_statements = [n for s in self.function.body for n in walk(s) if isinstance(n, gast.Nonlocal)]
             names_bound_by_inner = {name for statement in nonlocal_statements for name in statement.names}
-            self._cached_name_facts = unsure_reads(self.function, self.scope), names_bound_by_inner
+            self._cached_name_facts = _NameFacts(unsure_reads(self.function, self.scope), names_bound_by_inner)
         return self._cached_name_facts
 
 

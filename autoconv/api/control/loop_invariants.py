@@ -22,11 +22,12 @@ def has_checked_loops(region: Region | None) -> bool:
 class LoopChecks:
     """The tensors that enter a loop, with the shapes that they may have after an iteration.
 
-    Raises ValueError if the invariants have another structure than the variables.
+    `loop_vars` are the user's initial values, `loop_values` the same values as the loop carries them. Raises ValueError
+    if the invariants have another structure than `loop_vars`.
     """
 
-    def __init__(self, loop_vars: Sequence[Any], state: Sequence[Any], invariants: Any) -> None:
-        self._tensors = [as_tensor(leaf) for leaf in flatten(tuple(state))[0]]
+    def __init__(self, loop_vars: Sequence[Any], loop_values: Sequence[Any], invariants: Any) -> None:
+        self._tensors = [as_tensor(leaf) for leaf in flatten(tuple(loop_values))[0]]
         self._shapes = [None if tensor is None else tensor.type.shape for tensor in self._tensors]
         if invariants is not None:
             self._shapes = _declared_shapes(loop_vars, invariants)

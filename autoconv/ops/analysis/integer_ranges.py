@@ -22,7 +22,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.ops.analysis.value_range import (
     BOOL_RANGE,
-    SIZES,
+    SIZE_RANGE,
     Ranges,
     cast_range,
     comparison_range,
@@ -188,7 +188,7 @@ class RangeAnalysis:
         if limits is None:
             return None
         if reads_only_shapes(node) and value.type.weak:  # type: ignore[union-attr]
-            return intersection(SIZES, limits)
+            return intersection(SIZE_RANGE, limits)
         operand_ranges = [self.of(operand) for operand in node.inputs]
         if node.op.name == "select" and operand_ranges[0] is not None:
             is_true, is_false = intersection(operand_ranges[0], _TRUE), intersection(operand_ranges[0], _FALSE)

@@ -14,7 +14,7 @@ from autoconv.graph.linear_form import INT64_RANGE, Range
 from autoconv.graph.python_operators import BINARY
 
 Ranges = list[Range | None]  # of values in order; None for a value that is no integer
-SIZES: Range = (0, 1 << 62)  # of dimensions and element counts
+SIZE_RANGE: Range = (0, 1 << 62)  # of dimensions and element counts
 BOOL_RANGE: Range = (0, 1)
 
 
@@ -222,6 +222,6 @@ _OPPOSITES = {
 }  # fmt: skip
 
 __all__ = [
-    "BOOL_RANGE", "Ranges", "SIZES", "cast_range", "comparison_range", "implied_ranges", "intersection",
+    "BOOL_RANGE", "Ranges", "SIZE_RANGE", "cast_range", "comparison_range", "implied_ranges", "intersection",
     "is_within_int64", "join_ranges", "limits_of_dtype", "result_range", "union",
 ]  # fmt: skip

@@ -14,7 +14,9 @@ from autoconv.ops.traits import SizeOperand
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _PAIRS = ((1, 0), (2, 1))
 _MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
-Paddings = tuple[tuple[int | None, int | None], ...]  # attribute; None where `amounts` has the number at run time
+# The attribute: a pair for each dimension, with None for a number that is known only at run time. If there is one, the
+# operand `amounts` has all pairs. The attribute as a whole is None if only the operand has them.
+Paddings = tuple[tuple[int | None, int | None], ...]
 
 
 def _pad_type(

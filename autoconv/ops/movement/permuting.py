@@ -72,19 +72,20 @@ def _reverse_type(x: TensorType, *, axis: tuple[int, ...]) -> TensorType:
 
 
 def _roll_type(
-    x: TensorType, shifts: TensorType | None = None, *, shift: tuple[int, ...] | None = None,
+    x: TensorType, run_time_shifts: TensorType | None = None, *, shift: tuple[int, ...] | None = None,
     axis: tuple[int, ...],
 ) -> TensorType:  # fmt: skip
+    """Return the type of the operand; `shift` is None where the operand `run_time_shifts` has the shifts."""
     if x.shape is not None:
         for shifted_axis in axis:
             normalised_axis(shifted_axis, len(x.shape))
-    if shifts is None and (shift is None or len(shift) != len(axis)):
+    if run_time_shifts is None and (shift is None or len(shift) != len(axis)):
         raise ValueError(f"roll: there have to be as many shifts as axes, found {shift} and {axis}")
     return x
 
 
-def _roll(x: Any, shifts: Any = None, *, shift: Any = None, axis: Any) -> Any:
-    amounts = shift if shifts is None else tuple(int(amount) for amount in np.atleast_1d(shifts))
+def _roll(x: Any, run_time_shifts: Any = None, *, shift: Any = None, axis: Any) -> Any:
+    amounts = shift if run_time_shifts is None else tuple(int(amount) for amount in np.atleast_1d(run_time_shifts))
     if len(amounts) != len(axis):
         raise InvalidArgumentError(
             f"roll: there have to be as many shifts as axes, found {amounts} and {axis}"

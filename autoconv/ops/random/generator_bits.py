@@ -1,13 +1,13 @@
 """The bits of random generators of NumPy and of Python, as ordinary code over the words of their states.
 
-The code is converted where a graph leaves the process.
-
+The code is converted when a graph is exported: as a C library, as StableHLO or as ONNX.
 PCG64, of NumPy's `default_rng`, has six words of 64 bits. The first four are the high and low half of the state, and
 the high and low half of the increment. The fifth is 1 if the sixth has 32 drawn bits that are not used yet, else 0.
 
 The Mersenne Twister, of `RandomState` and of Python's `random`, has 624 words of 32 bits and the position of the next
 one. Five words for normal numbers follow, which RandomState draws in pairs. The first is 1 if the second number of a
-pair is not used yet, else 0. The others are the bits, 27 and 26, of the two uniform numbers behind the pair.
+pair is not used yet, else 0. The other four hold the bits of the two uniform numbers from which the pair is made: for
+each number its upper 27 bits, then its lower 26 bits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 _ONE, _HALF_BITS = np.uint64(1), np.uint64(32)
 _HALF, _FULL = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)
 _MULTIPLIER_HIGH, _MULTIPLIER_LOW = np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645)
-_POOL_STEP, _WORD_STEP = np.uint64(0x931E8875), np.uint64(0x58F38DED)
+_POOL_FACTOR, _WORD_FACTOR = np.uint64(0x931E8875), np.uint64(0x58F38DED)  # of the multipliers of `_hash`
 _POSITION, _HAS_SPARE = 624, 625  # in the state of a Mersenne Twister
 
 
@@ -114,29 +114,31 @@ def _spread(word: Any, count: Any) -> np.ndarray:
     pool[0] = word & _HALF
     pool[1] = word >> _HALF_BITS
     for i in range(count):
-        pool[i] = _hash(pool[i], multiplier, _POOL_STEP)
-        multiplier = multiplier * _POOL_STEP & _HALF
+        pool[i] = _hash(pool[i], multiplier, _POOL_FACTOR)
+        multiplier = multiplier * _POOL_FACTOR & _HALF
     for i in range(3 * count):
         source, target = i // 3, i % 3
         if target >= source:
             target += 1
-        pool[target] = _mix(pool[target], _hash(pool[source], multiplier, _POOL_STEP))
-        multiplier = multiplier * _POOL_STEP & _HALF
+        pool[target] = _mix(pool[target], _hash(pool[source], multiplier, _POOL_FACTOR))
+        multiplier = multiplier * _POOL_FACTOR & _HALF
     multiplier = np.uint64(0x8B51F9DD)
     words = np.zeros(4, np.uint64)
     for i in range(2 * count):
-        half = _hash(pool[i % 4], multiplier, _WORD_STEP)
+        half = _hash(pool[i % 4], multiplier, _WORD_FACTOR)
         words[i // 2] = words[i // 2] | (half << (_HALF_BITS * np.uint64(i % 2)))
-        multiplier = multiplier * _WORD_STEP & _HALF
+        multiplier = multiplier * _WORD_FACTOR & _HALF
     return words
 
 
-def _hash(value: Any, multiplier: Any, step: Any) -> Any:
-    mixed = (value ^ multiplier) * (multiplier * step & _HALF) & _HALF
+def _hash(value: Any, multiplier: Any, factor: Any) -> Any:
+    """Return SeedSequence's hash of 32 bits; the multiplier of its next call is `multiplier * factor`."""
+    mixed = (value ^ multiplier) * (multiplier * factor & _HALF) & _HALF
     return mixed ^ (mixed >> np.uint64(16))
 
 
 def _mix(x: Any, y: Any) -> Any:
+    """Return SeedSequence's combination of two words of 32 bits."""
     mixed = (np.uint64(0xCA01F9DD) * x - np.uint64(0x4973F715) * y) & _HALF
     return mixed ^ (mixed >> np.uint64(16))
 
@@ -214,30 +216,34 @@ def seed_mersenne(state: Any, seed: Any) -> None:
 
 def up_to_by_product(state: Any, last: Any) -> Any:
     """Return a word from 0 to `last` from PCG64, by Lemire's method, as `Generator` does."""
-    count, number, is_drawn = last + _ONE, last, last == 0  # of 0 alone, nothing is drawn
+    count, number = last + _ONE, last
+    is_settled = last == 0  # 0 is then the only result, and no bits are drawn
     if last <= _HALF:
         threshold = (_HALF - last) % count
-        while not is_drawn:
+        while not is_settled:
             product = next_half_of_pcg64(state) * count
-            number, is_drawn = product >> _HALF_BITS, (product & _HALF) >= threshold
+            number, is_settled = product >> _HALF_BITS, (product & _HALF) >= threshold
     else:
         threshold = (_FULL - last) % count if last != _FULL else np.uint64(0)
-        while not is_drawn:
+        while not is_settled:
             word = next_word_of_pcg64(state)
             number = high_product(word, count) if last != _FULL else word
-            is_drawn = word * count >= threshold
+            is_settled = word * count >= threshold
     return number
 
 
 def masked_up_to(bits: GeneratorBits, state: Any, last: Any) -> Any:
-    """Return a word from 0 to `last`: of as many bits, drawn until it is small enough, as `RandomState` does."""
+    """Return a word from 0 to `last`, as `RandomState` does.
+
+    Words of the width of `last` are drawn until one is at most `last`.
+    """
     mask = last
     for shift in (1, 2, 4, 8, 16, 32):
         mask = mask | (mask >> np.uint64(shift))
-    number, is_drawn = last, last == 0
-    while not is_drawn:
+    number, is_settled = last, last == 0
+    while not is_settled:
         number = (bits.next_half(state) if last <= _HALF else bits.next_word(state)) & mask
-        is_drawn = number <= last
+        is_settled = number <= last
     return number
 
 

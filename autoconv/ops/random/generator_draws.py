@@ -1,6 +1,6 @@
 """Draws of the random generators of NumPy and of Python, as ordinary code.
 
-The code is converted where a graph leaves the process. Its numbers are those of the generators, bit for bit if the
+The code is converted when a graph is exported. Its numbers are those of the generators, bit for bit if the
 elementary functions of the other runtime are the same.
 """
 

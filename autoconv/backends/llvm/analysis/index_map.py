@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from autoconv.backends.llvm.analysis.representation import register_of
+from autoconv.backends.llvm.analysis.representation import register_of, size_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_position
-from autoconv.backends.llvm.ir.index_arith import Index, Position, Size, linear_offset, remainder, unravel, wrap
+from autoconv.backends.llvm.ir.index_arith import Index, Position, linear_offset, remainder, unravel, wrap
 from autoconv.graph.dimensions import floor_quotient, plus, product, substitute, times
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Value
@@ -289,4 +289,4 @@ def _load(b: Any, symbol: Loaded, write_symbol: Any) -> Position:
 
 def _size_operand(size: Dimension) -> Position:
     """Return a dimension of a type: as a constant if known, otherwise as its register."""
-    return Size(register_of(size)) if isinstance(size, Symbol) else size or 0
+    return size_of(size) if isinstance(size, Symbol) else size or 0

@@ -20,7 +20,7 @@ from autoconv.graph.types import ArrayType
 from autoconv.ops.analysis.alias import DISJOINT, Overlaps
 from autoconv.ops.analysis.induction import counter_of
 from autoconv.ops.analysis.linear_forms import LinearForms
-from autoconv.ops.analysis.value_range import SIZES
+from autoconv.ops.analysis.value_range import SIZE_RANGE
 from autoconv.ops.index_spec import At, Entry, NewAxis, Slice
 from autoconv.ops.numpy.arrays import basic_entries
 
@@ -93,7 +93,7 @@ class LoopDependence:
     def unknown_offset(self) -> LinearForm:
         """Return the form of an unknown number that is not negative."""
         atom = next(self._unknown_numbers)
-        self.ranges[atom] = SIZES
+        self.ranges[atom] = SIZE_RANGE
         return of_atom(atom)
 
     def _are_separate(self, first: Value, second: Value, iterations: _IterationPair | None) -> bool:

@@ -8,10 +8,12 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_open, register_of
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, minimum, plus, product
+from autoconv.backends.llvm.ir.index_arith import Position, RunTimeSize, Size, minimum, plus, product
 from autoconv.graph.dimensions import ComputedSize, Minimum, Quotient, Sum, is_computed, plain_symbols, value_of
 from autoconv.graph.graph import Graph, Node
+from autoconv.graph.linear_form import Range
 from autoconv.graph.types import ArrayType, Dimension, Symbol, Type
+from autoconv.ops.analysis.value_range import SIZE_RANGE
 
 SMALLEST_OPEN_SIZE = 2  # sizes 0 and 1 change the meaning (empty, broadcast), so that they have graphs of their own
 
@@ -32,6 +34,12 @@ class OpenSizes:
         return all(value_of(symbol, values) >= SMALLEST_OPEN_SIZE for symbol in self.symbols) and all(
             value_of(size, values) >= 0 for size in self.nonnegative_sizes
         )
+
+
+def size_range(size: Position) -> Range:
+    """Return the range of a size: the dimensions of arguments are at least SMALLEST_OPEN_SIZE, others at least 0."""
+    is_bound_at_call = isinstance(size, Size) and not isinstance(size, RunTimeSize)
+    return SMALLEST_OPEN_SIZE if is_bound_at_call else SIZE_RANGE[0], SIZE_RANGE[1]
 
 
 def open_sizes(graph: Graph, nonnegative_sizes: Sequence[Symbol] = ()) -> OpenSizes:

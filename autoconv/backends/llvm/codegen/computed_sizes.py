@@ -27,7 +27,7 @@ from autoconv.ops.index_spec import INPUT
 _ELEMENT_LIMIT = 1 << 37  # arrays with more elements are left to NumPy
 
 SIZE_CLASSES.update(dict.fromkeys(("stretched", "resized", "reshaped", "counted_range"), "view"))
-SIZE_CLASSES.update(dict.fromkeys(("sizes_of", "sizes_forgotten"), "memory"))
+SIZE_CLASSES.update(dict.fromkeys(("sizes_bound", "sizes_forgotten"), "memory"))
 _SIZE_OPS = ("size_sum", "slice_sizes", "range_size", "reshape_sizes", "number_sizes", "common_sizes", "some_elements")
 SIZE_CLASSES.update(dict.fromkeys(_SIZE_OPS, "sizes"))
 
@@ -39,8 +39,8 @@ def _define_size(region: LoweringContext, symbol: ComputedSize, value: Position)
     module.sizes = (*module.sizes, register)
 
 
-@lowering("sizes_of")
-def _write_sizes_of(region: LoweringContext, node: Node) -> None:
+@lowering("sizes_bound")
+def _write_sizes_bound(region: LoweringContext, node: Node) -> None:
     """Load the sizes of an array, which is copied first if it is not C-contiguous; in a C library, all arrays are."""
     out, body, (x,), (result,) = region.out, region.body, node.inputs, node.results
     is_last_use = region.remaining_uses[x] == 1

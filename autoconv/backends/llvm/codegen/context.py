@@ -64,13 +64,16 @@ class ValueContext(Protocol):
         """Allocate an array whose elements are not set."""
 
     def raise_if(self, node: Node, condition: str) -> None:
-        """Call the kernel of `node`, which raises its error, if the i1 `condition` holds."""
+        """Call the kernel of `node`, which raises its error, if the i1 `condition` holds.
 
-    def raise_and_exit_if(self, node: Node, condition: str) -> None:
-        """Call the kernel of `node`, which raises its error, and leave the function, if the i1 `condition` holds.
+        In the code, the path of the call joins the path without it.
+        """
 
-        The path of the error does not return to the code that follows, so LLVM may keep numbers in registers that were
-        loaded before the check.
+    def raise_without_join_if(self, node: Node, condition: str) -> None:
+        """Call the kernel of `node`, which raises its error, if the i1 `condition` holds; then leave the function.
+
+        As the path of the call does not join the other one, LLVM may keep numbers in registers that were loaded before
+        the check.
         """
 
     def box(self, element: Element) -> Object:

@@ -230,14 +230,17 @@ class Region(KernelCalls):
             self.checked_positions[node] = write_position_checks(self, node)
 
     def raise_if(self, node: Node, condition: str) -> None:
-        """Call the node's kernel, which raises, if the i1 `condition` is true."""
+        """Call the node's kernel, which raises, if the i1 `condition` is true.
+
+        In the code, the path of the call joins the path without it.
+        """
         with self.out.unlikely(condition):
             self.call_kernel(node, is_rare=True)
 
-    def raise_and_exit_if(self, node: Node, condition: str) -> None:
-        """Call the node's kernel, which raises, and leave the function, if the i1 `condition` is true.
+    def raise_without_join_if(self, node: Node, condition: str) -> None:
+        """Call the node's kernel, which raises, if the i1 `condition` is true; then leave the function.
 
-        The error path does not join the other one, so LLVM may keep numbers in registers that were loaded before.
+        As the path of the call does not join the other one, LLVM may keep numbers in registers that were loaded before.
         """
         raise_label, continue_label = self.out.label("outside"), self.out.label("inside")
         self.out.branch_if(condition, raise_label, continue_label, unlikely=True)

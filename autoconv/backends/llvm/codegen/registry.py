@@ -75,17 +75,17 @@ def data_sized_lowering(*names: str, fits: Fits = lambda node: True) -> Callable
 
 
 def memory_lowering(
-    *names: str, fits: Fits = lambda node: True, is_represented_only: bool = True
+    *names: str, fits: Fits = lambda node: True, needs_native_values: bool = True
 ) -> Callable[[Lowering], Lowering]:  # fmt: skip
     """Register a lowering of ops on arrays in memory.
 
-    If `is_represented_only` is true, nodes fit only if all of their values have a native representation.
+    If `needs_native_values` is true, nodes fit only if all of their values have a native representation.
     """
 
     def fits_and_is_represented(node: Node) -> bool:
         return all(is_represented(value.type) for value in (*node.inputs, *node.results)) and fits(node)
 
-    MEMORY_OPS.update(dict.fromkeys(names, fits_and_is_represented if is_represented_only else fits))
+    MEMORY_OPS.update(dict.fromkeys(names, fits_and_is_represented if needs_native_values else fits))
 
     def register(write: Lowering) -> Lowering:
         def write_and_mark_loops(region: LoweringContext, node: Node) -> None:

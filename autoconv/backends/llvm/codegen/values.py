@@ -24,6 +24,10 @@ class Object:
     original_type: Type | None = None  # the type at the allocation, if the value has another type
     memory: str = ""
 
+    def borrowed(self) -> Object:
+        """Return a borrowed reference to the same Python object."""
+        return Object(self.ir)
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:

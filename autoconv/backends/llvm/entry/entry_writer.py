@@ -254,7 +254,7 @@ class EntryWriter:
             pointer = self._load_field(array, abi.DATA, "ptr")
             shape = sizes_or_strides(self.out, array, type_.shape, abi.DIMENSIONS)
             strides = sizes_or_strides(self.out, array, type_.strides, abi.STRIDES)
-            memory = Memory(Object(array), pointer, shape, strides, "true")
+            memory = Memory(Object(array), pointer, shape, strides, is_whole="true")
             ranges.append(byte_bounds(self.out, memory, type_.dtype.size))
         for i, (low, high) in enumerate(ranges):
             for other_low, other_high in ranges[:i]:

@@ -9,7 +9,7 @@
 Each unknown dimension of a tensor becomes a symbol, which a preceding node defines (see `size_nodes`). The scope of the
 symbol is the rest of the graph, with the regions of later nodes. A value that leaves its graph has unknown dimensions
 again. Sizes that are equal by construction get one symbol. Where an op has operands with different symbols, a node
-compares the sizes at run time. Ops without a rule run by their kernels; `sizes_of` then loads the sizes of results.
+compares the sizes at run time. Ops without a rule run by their kernels; `sizes_bound` then loads the sizes of results.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from autoconv.backends.llvm.legalize.size_nodes import (
     COMMON_SIZES,
     RESIZED,
     SIZE_SUM,
+    SIZES_BOUND,
     SIZES_FORGOTTEN,
-    SIZES_OF,
     SOME_ELEMENTS,
     STRETCHED,
 )
@@ -131,7 +131,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         """Return the value with unknown dimensions in the place of computed ones."""
         if not has_computed_sizes(value.type):
             return value
-        if value.node is not None and value.node.op is SIZES_OF:
+        if value.node is not None and value.node.op is SIZES_BOUND:
             return value.node.inputs[0]
         assert isinstance(value.type, TensorType) and value.shape is not None
         shape = tuple(None if is_computed(size) else size for size in value.shape)
@@ -194,7 +194,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         assert isinstance(type_, TensorType) and type_.shape is not None
         shape = tuple(self.new_symbol() if size is None else size for size in type_.shape)
         defined_sizes = tuple(size for size, old_size in zip(shape, type_.shape, strict=True) if old_size is None)
-        return self.add(SIZES_OF, [value], {"defines": defined_sizes}, [type_.with_shape(shape)])  # type: ignore[no-any-return]
+        return self.add(SIZES_BOUND, [value], {"defines": defined_sizes}, [type_.with_shape(shape)])  # type: ignore[no-any-return]
 
     # ---- sizes
 

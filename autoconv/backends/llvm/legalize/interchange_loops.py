@@ -55,11 +55,11 @@ def _is_interchangeable(node: Node) -> bool:
         return False
     if len(body.nodes) > _MAX_NODES or any(value.dtype.is_bool for value in arrays):
         return False
-    changing_scalars = {value for value in state if is_scalar(value.type)}
+    counters = {value for value in state if is_scalar(value.type)}
     array_state = {parameter for parameter, value in zip(test.parameters, state, strict=False) if value in arrays}
     scalar_state = {*test.parameters[:state_count]} - array_state
     test_scalars = scalar_state | {value for value in test.parameters[state_count:] if is_scalar(value.type)}
-    return _is_scalar_test(test, test_scalars) and _is_elementwise_body(body, changing_scalars, shape)
+    return _is_scalar_test(test, test_scalars) and _is_elementwise_body(body, counters, shape)
 
 
 def _computes_number(node: Node) -> bool:
@@ -77,21 +77,25 @@ def _is_scalar_test(test: Graph, scalars: set[Value]) -> bool:
     return scalars.issuperset(test.outputs)
 
 
-def _is_elementwise_body(body: Graph, changing_values: set[Value], shape: tuple[int, ...]) -> bool:
-    """Return whether the body is elementwise, over arrays of the shape and loop-invariant numbers."""
-    changing_values = set(changing_values)
+def _is_elementwise_body(body: Graph, counters: set[Value], shape: tuple[int, ...]) -> bool:
+    """Return whether the body is elementwise, over arrays of the shape and loop-invariant numbers.
+
+    `counters` are the scalars of the loop's state.
+    """
+    # Values that only the scalar loop computes: counters, numbers that depend on them, and numbers that may raise.
+    scalar_loop_values = set(counters)
     has_elements = False
     for node in body.nodes:
         if _computes_number(node):
             if any(is_array(value.type) for value in node.inputs):
                 return False
-            if node.effects is not Effects.PURE or not changing_values.isdisjoint(node.inputs):
-                changing_values.update(node.results)
+            if node.effects is not Effects.PURE or not scalar_loop_values.isdisjoint(node.inputs):
+                scalar_loop_values.update(node.results)
             continue
-        if lowering_class(node) != "element" or node.effects is not Effects.PURE or _has_rare_operands(node):
+        if lowering_class(node) != "element" or node.effects is not Effects.PURE or _may_leave_loop(node):
             return False
         for value in (*node.inputs, *node.results):
-            if value in changing_values or is_complex(value.type):
+            if value in scalar_loop_values or is_complex(value.type):
                 return False
             if is_array(value.type) and sizes(value.type) != shape:
                 return False
@@ -100,8 +104,8 @@ def _is_elementwise_body(body: Graph, changing_values: set[Value], shape: tuple[
     return has_elements and all(sizes(value.type) == shape for value in outputs)
 
 
-def _has_rare_operands(node: Node) -> bool:
-    """Return whether the node's element rule has a slow path for rare operands."""
+def _may_leave_loop(node: Node) -> bool:
+    """Return whether the node's element rule has a slow path for some operands, or may raise."""
     probe = ElementProbe()
     probe.result(node.op.name, [value.dtype for value in node.inputs], node.results[0].dtype, node.attributes)
     return probe.is_rare or probe.fails
@@ -129,21 +133,21 @@ def _split_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]
     for graph in (test_copy, body_copy):
         for value in (zero, *(inputs[i] for i in array_indices), scalar_loop.results[-1], *inputs[state_count:]):
             graph.add_parameter(value.type)
-    test_step, trip_count = test_copy.parameters[0], test_copy.parameters[1 + len(array_indices)]
-    test_copy.outputs = [GraphBuilder(test_copy).less(test_step, trip_count)]
-    block_step, *state_and_captures = body_copy.parameters
+    trip_in_test, trip_count = test_copy.parameters[0], test_copy.parameters[1 + len(array_indices)]
+    test_copy.outputs = [GraphBuilder(test_copy).less(trip_in_test, trip_count)]
+    trip_in_body, *state_and_captures = body_copy.parameters
     del state_and_captures[len(array_indices)]  # the trip count, which only the test reads
     positions = [*array_indices, *range(state_count, len(inputs))]
     values = {body.parameters[i]: value for i, value in zip(positions, state_and_captures, strict=True)}
-    changing_values = {body.parameters[i] for i in scalar_indices}
+    scalar_loop_values = {body.parameters[i] for i in scalar_indices}  # as in `_is_elementwise_body`
     for inner in body.nodes:
-        if not changing_values.isdisjoint(inner.inputs) or inner.effects is not Effects.PURE:
-            changing_values.update(inner.results)
+        if not scalar_loop_values.isdisjoint(inner.inputs) or inner.effects is not Effects.PURE:
+            scalar_loop_values.update(inner.results)
             continue
         append_copy(body_copy, inner, values)
     one = GraphBuilder(body_copy).constant(value=int64.numpy.type(1))
-    next_step = GraphBuilder(body_copy).add(block_step, one)
-    body_copy.outputs = [next_step, *(values[body.outputs[i]] for i in array_indices)]
+    next_trip = GraphBuilder(body_copy).add(trip_in_body, one)
+    body_copy.outputs = [next_trip, *(values[body.outputs[i]] for i in array_indices)]
     element_loop = copy.add(
         node.op, [zero, *(inputs[i] for i in array_indices), scalar_loop.results[-1], *inputs[state_count:]],
         {"state": 1 + len(array_indices), MARK: True}, regions=(test_copy, body_copy),

@@ -1,6 +1,6 @@
 """Ops that compute sizes at run time, and views of such sizes; they are not in the registry of ops.
 
-    sizes_of          the tensor, C-contiguous; its sizes become the values of the symbols in its type
+    sizes_bound       the tensor, C-contiguous; its sizes become the values of the symbols in its type
     sizes_forgotten   the tensor with unknown dimensions, for values that leave the scope of the symbols
     size_sum          a polynomial of sizes, or 0 where it is negative
     slice_sizes       start and length of a slice by Python's rules
@@ -9,7 +9,7 @@
     number_sizes      numbers of the program that are sizes; negative ones raise
     common_sizes      the sizes to which operands broadcast, a factor for each operand size: 0 to broadcast it, else 1
     some_elements     raises where a reduction without a neutral element has no elements
-    stretched         a tensor broadcast along sizes that may be 1: indices are multiplied by those factors
+    stretched         a tensor broadcast along sizes that may be 1: indices are multiplied by factors of common_sizes
     resized           the same tensor, with equal sizes under other symbols
     reshaped          the elements in the same order under another shape
     counted_range     start + i * step, for integers
@@ -35,7 +35,7 @@ _READS_SHAPES = Traits(shape_only=tuple(range(_MAX_INPUTS)))
 def _size_op(
     name: str, kernel: Callable[..., Any], traits: Traits = _NO_TRAITS, effects: Effects = Effects.PURE
 ) -> Op:  # fmt: skip
-    """Return an op without results, which defines computed sizes."""
+    """Return an op whose result type is given where a node is added; an op without results defines or checks sizes."""
     graphdef = "".join(map(str.capitalize, name.split("_")))
     return Op(
         name=name, graphdef=graphdef, result=lambda *_, **__: (), kernel=kernel, effects=effects, traits=traits,
@@ -44,7 +44,8 @@ def _size_op(
 
 
 def _check_by_kernel(*inputs: Any, op: str, options: tuple[tuple[str, Any], ...], **_: Any) -> tuple[()]:
-    """Run the op's own kernel, which raises where its operands do not fit."""
+    """Run the kernel of the op named `op`, for which the sizes are computed; it raises where its operands do not fit.
+    """
     kernel = OPS[op].kernel
     assert kernel is not None
     kernel(*inputs, **dict(options))
@@ -52,7 +53,8 @@ def _check_by_kernel(*inputs: Any, op: str, options: tuple[tuple[str, Any], ...]
 
 
 def _check_fill(*numbers: Any, op: str, shape: tuple[Any, ...], **_: Any) -> tuple[()]:
-    """Fill an array of these sizes by the op's kernel, which raises for negative and too large sizes."""
+    """Fill an array of these sizes by the kernel of the op named `op`, which raises for negative and too large sizes.
+    """
     remaining_numbers = iter(numbers)
     vector = np.array([next(remaining_numbers) if size is None else size for size in shape], np.int64)
     kernel = OPS[op].kernel
@@ -62,7 +64,7 @@ def _check_fill(*numbers: Any, op: str, shape: tuple[Any, ...], **_: Any) -> tup
 
 
 def _check_reshape(x: np.ndarray, *numbers: Any, wanted: tuple[Any, ...], **_: Any) -> tuple[()]:
-    """Reshape by the op's kernel, which raises where the numbers of elements differ."""
+    """Reshape by the kernel of `reshape`, which raises where the numbers of elements differ."""
     remaining_numbers = iter(numbers)
     vector = np.array([next(remaining_numbers) if size is None else size for size in wanted], np.int64)
     kernel = OPS["reshape"].kernel
@@ -75,7 +77,7 @@ def _no_results(*_: Any, **__: Any) -> tuple[()]:
     return ()
 
 
-SIZES_OF = _size_op("sizes_of", lambda x, **_: np.ascontiguousarray(x), Traits(may_alias=True))
+SIZES_BOUND = _size_op("sizes_bound", lambda x, **_: np.ascontiguousarray(x), Traits(may_alias=True))
 SIZES_FORGOTTEN = _size_op("sizes_forgotten", lambda x: x, Traits(may_alias=True))
 SIZE_SUM = _size_op("size_sum", _no_results)
 SLICE_SIZES = _size_op("slice_sizes", _no_results)
@@ -91,5 +93,5 @@ COUNTED_RANGE = _size_op("counted_range", _no_results, Traits(generates=True))
 
 __all__ = [
     "COMMON_SIZES", "COUNTED_RANGE", "NUMBER_SIZES", "RANGE_SIZE", "RESHAPED", "RESHAPE_SIZES", "RESIZED",
-    "SIZES_FORGOTTEN", "SIZES_OF", "SIZE_SUM", "SLICE_SIZES", "SOME_ELEMENTS", "STRETCHED",
+    "SIZES_BOUND", "SIZES_FORGOTTEN", "SIZE_SUM", "SLICE_SIZES", "SOME_ELEMENTS", "STRETCHED",
 ]  # fmt: skip

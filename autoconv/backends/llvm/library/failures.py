@@ -12,14 +12,17 @@ from autoconv.backends.error_causes import ErrorClass, clause_number
 from autoconv.backends.llvm.ir.constants import list_constant
 
 NO_MEMORY = 1  # the code for missing memory
-ERRORS, CAUGHT = "library_errors", "library_caught"  # tables by code: the error, and whether handlers may catch it
+# Tables by code: the error, and whether handlers may catch it. An error is a pair: the reference count -1 of an
+# immortal object, and the code.
+ERRORS, CAUGHT = "library_errors", "library_caught"
+
 
 class Failures:
     """The codes of a library's errors, in the order of their registration; equal messages share a code."""
 
     def __init__(self) -> None:
         self._codes = {"out of memory": NO_MEMORY}
-        self._classes: list[ErrorClass] = [None]
+        self._classes: list[ErrorClass] = [None]  # of the codes from 1 on; NO_MEMORY has no class
         self._clauses: list[tuple[Any, ...]] = []
 
     def code(self, message: str, error_class: ErrorClass = None) -> int:
@@ -42,7 +45,7 @@ class Failures:
 
     def tables(self) -> list[str]:
         """Return the definitions of the tables, after all code is written."""
-        classes: list[ErrorClass] = [None, *self._classes]
+        classes: list[ErrorClass] = [None, *self._classes]  # the first one is that of the code 0, no failure
         errors = ", ".join(f"{{ i64, i64 }} {{ i64 -1, i64 {code} }}" for code in range(len(classes)))
         texts = [f"@{ERRORS} = constant [{len(classes)} x {{ i64, i64 }}] [{errors}]"]
         texts.append(list_constant(CAUGHT, [int(error_class is not None) for error_class in classes]))

@@ -15,7 +15,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import Type
 
 
-@memory_lowering("cell", is_represented_only=False)
+@memory_lowering("cell", needs_native_values=False)
 def write_cell(region: LoweringContext, node: Node) -> None:
     """Allocate an empty cell."""
     out, (result,) = region.out, node.results
@@ -24,7 +24,7 @@ def write_cell(region: LoweringContext, node: Node) -> None:
     out.store("i1", "false", _flag_address(region, cell, node.attributes["type"]))
 
 
-@memory_lowering("cell_set", is_represented_only=False)
+@memory_lowering("cell_set", needs_native_values=False)
 def write_set(region: LoweringContext, node: Node) -> None:
     """Store a number in a cell, and mark the cell as filled."""
     cell, value = region.object(node.inputs[0]).ir, node.inputs[1]
@@ -32,7 +32,7 @@ def write_set(region: LoweringContext, node: Node) -> None:
     region.out.store("i1", "true", _flag_address(region, cell, value.type))
 
 
-@memory_lowering("cell_get", is_represented_only=False)
+@memory_lowering("cell_get", needs_native_values=False)
 def write_get(region: LoweringContext, node: Node) -> None:
     """Load the number of a cell, or the default if the cell is empty."""
     b, cell, default = ElementWriter(region.out), region.object(node.inputs[0]).ir, region.number(node.inputs[1])

@@ -1,9 +1,12 @@
 """Stages of a mixed-radix Fourier transform by Stockham's algorithm, which needs no reordering.
 
-Each stage is a function. It transforms the columns of `size` rows of `width` numbers together. A stage of radix r reads
-the rows p + k·m for each k below r, where m is the size divided by r and the earlier radices. It writes their
-transform, times the roots of unity of p, to the rows r·p + k. The first stage reads pairs of real and imaginary parts,
-and the last stage writes such pairs. Between stages, the parts are in separate arrays.
+The columns of `size` rows of `width` numbers are transformed together. Each stage is a function. For a stage of radix
+r, let m be the size divided by r and by the earlier radices. The stage reads r·m rows of `run` numbers each, where
+`run` is the width times the earlier radices. For each p below m, it reads a group of r rows: p + k·m for all k below r.
+It writes their transform, times the roots of unity of p, to rows of the same length: r·p + k for all k below r.
+
+The first stage reads pairs of real and imaginary parts, and the last stage writes such pairs. Between stages, the parts
+are in separate arrays.
 """
 
 from __future__ import annotations
@@ -31,14 +34,14 @@ Number = tuple[Element, Element]  # real and imaginary part
 class Stage:
     """A stage of a transform.
 
-    `run` is the number of adjacent numbers that the stage moves together: the width times the earlier radices. `rows`
-    is the m of the module's docstring, `roots_offset` the offset of the stage's roots of unity in their table. `stride`
-    is the distance of rows in the arrays of pairs that the first stage reads and the last stage writes.
+    `run` is the length of the rows that the stage reads: the width times the earlier radices. `group_count` is the m of
+    the module's docstring, `roots_offset` the offset of the stage's roots of unity in their table. `stride` is the
+    distance of rows in the arrays of pairs that the first stage reads and the last stage writes.
     """
 
     radix: int
     run: int
-    rows: int
+    group_count: int
     width: int
     stride: int
     roots_offset: int
@@ -50,11 +53,15 @@ def stages(size: int, width: int, stride: int) -> list[Stage]:
     """Return the stages of a transform of `size` rows; see Stage for `width` and `stride`."""
     result: list[Stage] = []
     factors = radices(size) or ()
-    rows, run, roots_offset = size, width, 0
+    group_count, run, roots_offset = size, width, 0
     for i, radix in enumerate(factors):
-        rows //= radix
-        result.append(Stage(radix, run, rows, width, stride, roots_offset, i == 0, i == len(factors) - 1))
-        roots_offset += 2 * (radix - 1) * rows if rows > 1 else 0
+        group_count //= radix
+        stage = Stage(
+            radix=radix, run=run, group_count=group_count, width=width, stride=stride, roots_offset=roots_offset,
+            is_first=i == 0, is_last=i == len(factors) - 1,
+        )  # fmt: skip
+        result.append(stage)
+        roots_offset += 2 * (radix - 1) * group_count if group_count > 1 else 0
         run *= radix
     return result
 
@@ -67,9 +74,9 @@ def roots_of_unity(size: int, sign: int, dtype: DType) -> np.ndarray:
     """
     tables: list[np.ndarray] = []
     for stage in stages(size, 1, 1):
-        if stage.rows > 1:
+        if stage.group_count > 1:
             for k in range(1, stage.radix):
-                tables += exact_roots(k * np.arange(stage.rows), stage.rows * stage.radix, sign)
+                tables += exact_roots(k * np.arange(stage.group_count), stage.group_count * stage.radix, sign)
     return np.concatenate([*tables, np.zeros(1)]).astype(dtype.numpy)
 
 
@@ -135,16 +142,17 @@ def _write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int,
     out, b = routine.out, routine.b
 
     def write_butterfly(p: Position, q: Position | tuple[str, str]) -> None:
-        """Transform the numbers at position `q` of the runs of adjacent numbers, for the p of the module's docstring.
+        """Transform the numbers at position `q` of the rows of a group, for the p of the module's docstring.
 
         `q` is a pair (row, column) if the target's rows are not adjacent.
         """
         numbers = [_read(b, stage, dtype, p, q, k) for k in range(stage.radix)]
         outputs = _butterfly(b, numbers, sign)
         for k, number in enumerate(outputs):
-            if k and stage.rows > 1:
-                root_offset = plus(out, p, stage.roots_offset + 2 * (k - 1) * stage.rows)
-                root = load(b, dtype, "%w", root_offset), load(b, dtype, "%w", plus(out, root_offset, stage.rows))
+            if k and stage.group_count > 1:
+                root_offset = plus(out, p, stage.roots_offset + 2 * (k - 1) * stage.group_count)
+                imag_offset = plus(out, root_offset, stage.group_count)
+                root = load(b, dtype, "%w", root_offset), load(b, dtype, "%w", imag_offset)
                 number = _multiply(b, number, root)
             if stage.is_last and scale != 1.0:
                 number = number[0] * scale, number[1] * scale
@@ -154,24 +162,25 @@ def _write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int,
         if stage.run == 1:
             write_butterfly(p, 0)
         elif stage.is_last and stage.stride != stage.width and not stage.is_first:
-            rows, width = str(stage.run // stage.width), str(stage.width)
-            with out.loop("0", rows, unrolled=False) as row, out.loop("0", width, unrolled=stage.width < 4) as q:
+            # A row of `run` numbers becomes several rows of the target, which are not adjacent.
+            target_rows, width = str(stage.run // stage.width), str(stage.width)
+            with out.loop("0", target_rows, unrolled=False) as row, out.loop("0", width, unrolled=stage.width < 4) as q:
                 write_butterfly(p, (row, q))
         else:
             with out.loop("0", str(stage.run), unrolled=stage.run < 4) as q:
                 write_butterfly(p, q)
 
-    if stage.rows == 1:
+    if stage.group_count == 1:
         write_columns(0)
     else:
-        with out.loop("0", str(stage.rows), unrolled=False) as p:
+        with out.loop("0", str(stage.group_count), unrolled=False) as p:
             write_columns(p)
     return routine.finish()
 
 
 def _read(b: ElementWriter, stage: Stage, dtype: DType, p: Position, q: Any, k: int) -> Number:
     """Load the number `k` of a butterfly; `p` and `q` are as in `write_butterfly`."""
-    row = plus(b.out, p, k * stage.rows)
+    row = plus(b.out, p, k * stage.group_count)
     if stage.is_first:
         offset = plus(b.out, times(b.out, row, stage.stride), q)
         pair_dtype = b.pair(b.constant(0, dtype), b.constant(0, dtype)).dtype

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.representation import register_of
+from autoconv.backends.llvm.analysis.representation import size_of
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.values import Memory, Object, StoredMemory
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, Size, plus, product, row_major_strides
+from autoconv.backends.llvm.ir.index_arith import Position, plus, product, row_major_strides
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import DType
@@ -39,7 +39,7 @@ def ndarray_memory(region: LoweringContext, object_: Object, type_: ArrayType) -
     pointer = region.address(object_)
     sizes = sizes_or_strides(region.out, object_.ir, type_.shape, abi.DIMENSIONS)
     strides = sizes_or_strides(region.out, object_.ir, type_.strides, abi.STRIDES)
-    return Memory(object_, pointer, sizes, strides, "true")
+    return Memory(object_, pointer, sizes, strides, is_whole="true")
 
 
 def sizes_or_strides(
@@ -61,7 +61,7 @@ def sizes_or_strides(
 
 def _known_position(number: Dimension) -> Position | None:
     """Return a size or stride as a constant or as the register of its symbol; None if it is open."""
-    return Size(register_of(number)) if isinstance(number, Symbol) else number
+    return size_of(number) if isinstance(number, Symbol) else number
 
 
 def byte_bounds(out: FunctionText, x: Memory, itemsize: int) -> tuple[str, str]:
@@ -95,7 +95,8 @@ def new_memory(region: LoweringContext, dtype: DType, sizes: Sequence[Position])
     array = out.new(f"call ptr @new_array(i32 {rank}, ptr {dimensions}, ptr {descriptor})")
     region.body.fail_if(out.is_null(array))
     owner = region.body.own_reference(array)
-    return Memory(owner, region.address(owner), tuple(sizes), row_major_strides(out, sizes, dtype.size), "true")
+    strides = row_major_strides(out, sizes, dtype.size)
+    return Memory(owner, region.address(owner), tuple(sizes), strides, is_whole="true")
 
 
 def new_cells(region: LoweringContext, type_: ArrayType) -> StoredMemory:
@@ -133,7 +134,7 @@ def load_memory(region: LoweringContext, cells: StoredMemory, type_: ArrayType) 
 
 def borrowed_memory(memory: Memory) -> Memory:
     """Return a representation whose owner is borrowed."""
-    return replace(memory, owner=Object(memory.owner.ir))
+    return replace(memory, owner=memory.owner.borrowed())
 
 
 def with_new_reference(region: LoweringContext, memory: Memory) -> Memory:
@@ -146,7 +147,7 @@ def placeholder_memory(region: LoweringContext, type_: ArrayType) -> Memory:
     """Return a placeholder for an absent array, which is never read."""
     owner = Object(region.body.objects.reference(None)(region.out))
     sizes, strides = (tuple(_known_position(n) or 0 for n in numbers) for numbers in (type_.shape, type_.strides))
-    return Memory(owner, "null", sizes, strides, "true")
+    return Memory(owner, "null", sizes, strides, is_whole="true")
 
 
 def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Object:

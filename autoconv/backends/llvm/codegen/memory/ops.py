@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.backends.llvm.analysis import representation
-from autoconv.backends.llvm.analysis.representation import is_scalar, register_of, sizes
-from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE
+from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
+from autoconv.backends.llvm.analysis.symbolic_sizes import size_range
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
 from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
 from autoconv.backends.llvm.codegen.memory.array_view import advance_pointer, memory_of
 from autoconv.backends.llvm.codegen.registry import class_lowering, memory_lowering
-from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
+from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
     Index,
@@ -34,7 +34,6 @@ from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Symbol
-from autoconv.ops.analysis.value_range import SIZES
 from autoconv.ops.index_spec import INPUT, At, NewAxis
 from autoconv.ops.numpy.arrays import basic_entries
 from autoconv.ops.numpy.shapes import UPDATE, compared_dimensions
@@ -46,7 +45,7 @@ _SIZE_LIMIT = 1 << 40
 # ---- views
 
 
-@memory_lowering("tensor_part", is_represented_only=False)
+@memory_lowering("tensor_part", needs_native_values=False)
 @memory_lowering("array_view")
 def _write_view(region: LoweringContext, node: Node) -> None:
     out, (result,) = region.out, node.results
@@ -70,7 +69,7 @@ def _write_view(region: LoweringContext, node: Node) -> None:
             pointer = advance_pointer(region, pointer, product(out, start, stride))
             view_sizes.append(length)
             view_strides.append(product(out, step, stride))
-    region.set(result, Memory(Object(x.owner.ir), pointer, tuple(view_sizes), tuple(view_strides), "false"))
+    region.set(result, Memory(x.owner.borrowed(), pointer, tuple(view_sizes), tuple(view_strides), is_whole="false"))
 
 
 def element_pointer(out: FunctionText, pointer: str, index: Position, stride: Position) -> str:
@@ -92,7 +91,7 @@ def _as_memory(region: LoweringContext, value: Value) -> Memory:
         return memory_of(region, value)
     shape = sizes(value.type)
     strides = row_major_strides(region.out, shape, value.dtype.size)
-    return Memory(region.memory_owner(value), region.data(value), shape, strides, "true")
+    return Memory(region.memory_owner(value), region.data(value), shape, strides, is_whole="true")
 
 
 def write_integer(region: LoweringContext, value: Value) -> str:
@@ -124,12 +123,12 @@ def _write_checked_index(region: LoweringContext, node: Node, index: Element, si
     out, (low, high) = region.out, region.body.range_of(index)
     if low >= 0:
         if not (high < size if isinstance(size, int) else region.body.is_below(index, size)):
-            region.raise_and_exit_if(node, out.icmp("uge", index.ir, size))
+            region.raise_without_join_if(node, out.icmp("uge", index.ir, size))
         return index.ir
 
     def wrap() -> str:
         wrapped_index = out.op("add", index.ir, size)  # compared as an unsigned number: too large if still negative
-        region.raise_and_exit_if(node, out.icmp("uge", wrapped_index, size))
+        region.raise_without_join_if(node, out.icmp("uge", wrapped_index, size))
         return wrapped_index
 
     return out.where(out.icmp("uge", index.ir, size), wrap, Operand.of(index.ir, "i64"), unlikely=True)
@@ -139,13 +138,16 @@ def _write_checked_index(region: LoweringContext, node: Node, index: Element, si
 def _write_size(region: LoweringContext, node: Node) -> None:
     dimension = memory_of(region, node.inputs[0]).sizes[node.attributes["axis"]]
     size = RegisterWriter(region).wrap(int64, str(dimension))
-    region.body.record_range(size, (SMALLEST_OPEN_SIZE if isinstance(dimension, Size) else SIZES[0], SIZES[1]))
+    region.body.record_range(size, size_range(dimension))
     region.set(node.results[0], size)
 
 
 @memory_lowering("numpy_shapes")
 def _write_shapes(region: LoweringContext, node: Node) -> None:
-    """Check that pairs of sizes are equal; if not, the kernel is called, which raises."""
+    """Check the sizes that a rule compares, which have to be equal; if not, the kernel is called, which raises.
+
+    For UPDATE (`x += y`) they are the sizes from the last one on, and a size of y may also be 1.
+    """
     first, second = (_sizes_of(region, value) for value in node.inputs)
     rule, out = node.attributes["rule"], region.out
     is_update = rule == UPDATE
@@ -187,7 +189,7 @@ def _write_load(region: LoweringContext, node: Node) -> None:
         region.set(result, load(RegisterWriter(region), type_.dtype, x.pointer, 0, scopes))
         return
     if _is_unwritten_argument(region, node):
-        region.set(result, Object(x.owner.ir))
+        region.set(result, x.owner.borrowed())
         return
     array = region.new_array(type_)
     region.set(result, array)
@@ -198,7 +200,7 @@ def _write_load(region: LoweringContext, node: Node) -> None:
 def write_lent_load(region: LoweringContext, node: Node) -> None:
     """Represent a lent load by the array in memory, which its readers read in place."""
     x = memory_of(region, node.inputs[0])
-    region.set(node.results[0], replace(x, owner=Object(x.owner.ir)))
+    region.set(node.results[0], replace(x, owner=x.owner.borrowed()))
 
 
 def _is_unwritten_argument(region: LoweringContext, node: Node) -> bool:
@@ -299,7 +301,7 @@ def _write_new(region: LoweringContext, node: Node) -> None:
         memory = _new_dynamic_memory(region, node, type_)
     elif type_.rank:
         array = region.new_array(array_view.as_tensor_type(type_))
-        memory = Memory(array, region.address(array), type_.shape, type_.strides, "true")
+        memory = Memory(array, region.address(array), type_.shape, type_.strides, is_whole="true")
     else:
         memory = array_view.new_memory(region, type_.dtype, ())
     region.set(result, memory)
@@ -326,7 +328,7 @@ def _new_dynamic_memory(region: LoweringContext, node: Node, type_: ArrayType) -
     for size, requested_size in zip(type_.shape, node.attributes["shape"], strict=True):
         number = b.cast(region.number(next(inputs)), int64) if requested_size == INPUT else None
         if number is None or isinstance(size, Symbol):
-            shape.append(Size(register_of(size)) if isinstance(size, Symbol) else size or 0)
+            shape.append(representation.size_of(size) if isinstance(size, Symbol) else size or 0)
             continue
         region.raise_if(node, out.new(f"icmp ugt i64 {number.ir}, {_SIZE_LIMIT}"))
         shape.append(number.ir)

@@ -32,7 +32,7 @@ _LANES = 8  # partial sums that are interleaved, to hide the latency of addition
 _KINDS_WITHOUT_NEUTRAL = ("max", "min", "argmax", "argmin")
 
 
-@memory_lowering("array_total", is_represented_only=False)
+@memory_lowering("array_total", needs_native_values=False)
 def write_total(region: LoweringContext, node: Node) -> None:
     """Write the loops; the kernel runs instead if sizes do not broadcast, or if an extreme has no elements."""
     out, (result,) = region.out, node.results

@@ -35,7 +35,7 @@ from autoconv.ops.analysis.alias import DISJOINT, EQUAL, OVERLAP
 from autoconv.ops.elements.maths import is_in_c_library
 
 
-@memory_lowering("array_assign", is_represented_only=False)
+@memory_lowering("array_assign", needs_native_values=False)
 def write_statement(region: LoweringContext, node: Node) -> None:
     """Write the assignment: in place if it overwrites no input, else through temporary memory.
 

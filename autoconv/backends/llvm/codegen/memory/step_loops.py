@@ -59,7 +59,7 @@ class StepLoops:
         if is_dense(value.type):
             shape, size = sizes(value.type), value.dtype.size
             strides = row_major_strides(region.out, shape, size)
-            return Memory(Object("null"), region.data(value), shape, strides, "false")
+            return Memory(Object("null"), region.data(value), shape, strides, is_whole="false")
         return memory_of(region, value)
 
     def sizes_of(self, step: Step) -> tuple[Position, ...]:
@@ -260,7 +260,8 @@ class StepRoutine:
     def memory(self, x: Memory, attributes: str) -> Memory:
         pointer = self._add_parameter("ptr", attributes, x.pointer)
         numbers = self.numbers((*x.sizes, *x.strides))
-        return Memory(x.owner, pointer, tuple(numbers[: len(x.sizes)]), tuple(numbers[len(x.sizes) :]), "false")
+        rank = len(x.sizes)
+        return Memory(x.owner, pointer, tuple(numbers[:rank]), tuple(numbers[rank:]), is_whole="false")
 
     def pointer(self, x: str) -> str:
         return self._add_parameter("ptr", "", x)

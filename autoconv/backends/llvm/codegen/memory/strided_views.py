@@ -8,7 +8,7 @@ from dataclasses import replace
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.array_view import advance_pointer, memory_of
 from autoconv.backends.llvm.codegen.registry import memory_lowering
-from autoconv.backends.llvm.codegen.values import Memory, Object
+from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.index_arith import maximum, minimum, plus, product
 from autoconv.graph.graph import Node
 
@@ -17,7 +17,7 @@ from autoconv.graph.graph import Node
 def _write_strided(region: LoweringContext, node: Node) -> None:
     x, attributes = memory_of(region, node.inputs[0]), node.attributes
     pointer = advance_pointer(region, x.pointer, attributes["offset"])
-    view = Memory(Object(x.owner.ir), pointer, attributes["shape"], attributes["strides"], "false")
+    view = Memory(x.owner.borrowed(), pointer, attributes["shape"], attributes["strides"], is_whole="false")
     region.set(node.results[0], view)
 
 
@@ -25,7 +25,7 @@ def _write_strided(region: LoweringContext, node: Node) -> None:
 def _write_transpose(region: LoweringContext, node: Node) -> None:
     x, perm = memory_of(region, node.inputs[0]), node.attributes["perm"]
     view = replace(
-        x, owner=Object(x.owner.ir), is_whole="false", sizes=tuple(x.sizes[axis] for axis in perm),
+        x, owner=x.owner.borrowed(), is_whole="false", sizes=tuple(x.sizes[axis] for axis in perm),
         strides=tuple(x.strides[axis] for axis in perm),
     )  # fmt: skip
     region.set(node.results[0], view)
@@ -39,7 +39,7 @@ def _write_windows(region: LoweringContext, node: Node) -> None:
     for axis, length in zip(axes, lengths, strict=True):
         shape[axis] = plus(region.out, shape[axis], 1 - length)
     view = replace(
-        x, owner=Object(x.owner.ir), is_whole="false", sizes=(*shape, *lengths),
+        x, owner=x.owner.borrowed(), is_whole="false", sizes=(*shape, *lengths),
         strides=(*x.strides, *(x.strides[axis] for axis in axes)),
     )  # fmt: skip
     region.set(node.results[0], view)
@@ -56,7 +56,7 @@ def _write_diagonal(region: LoweringContext, node: Node) -> None:
     start_stride = column_stride if diagonal_offset > 0 else row_stride
     pointer = advance_pointer(region, x.pointer, product(out, abs(diagonal_offset), start_stride))
     view = replace(
-        x, owner=Object(x.owner.ir), is_whole="false", pointer=pointer, sizes=(*outer, length),
+        x, owner=x.owner.borrowed(), is_whole="false", pointer=pointer, sizes=(*outer, length),
         strides=(*strides, plus(out, row_stride, column_stride)),
     )  # fmt: skip
     region.set(node.results[0], view)
@@ -68,4 +68,4 @@ def _write_part(region: LoweringContext, node: Node) -> None:
     x, (result,) = memory_of(region, node.inputs[0]), node.results
     offset = result.dtype.size if node.attributes["which"] == "imag" else 0
     pointer = advance_pointer(region, x.pointer, offset)
-    region.set(result, replace(x, owner=Object(x.owner.ir), is_whole="false", pointer=pointer))
+    region.set(result, replace(x, owner=x.owner.borrowed(), is_whole="false", pointer=pointer))
