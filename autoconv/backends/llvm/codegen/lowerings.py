@@ -30,6 +30,7 @@ import autoconv.backends.llvm.codegen.memory.strided_views
 import autoconv.backends.llvm.codegen.objects.construct
 import autoconv.backends.llvm.codegen.objects.iteration
 import autoconv.backends.llvm.codegen.objects.ops
+import autoconv.backends.llvm.codegen.objects.variables
 import autoconv.backends.llvm.codegen.random.generator_draws
 import autoconv.backends.llvm.codegen.random.ops
 import autoconv.backends.llvm.codegen.scalars

@@ -31,6 +31,7 @@ from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.region_flow import runs_region_once
+from autoconv.ops.control.resources import VARIABLE_OPS
 
 RUN, CALL = "autoconv_run", "autoconv_call"
 # Lowering classes whose nodes become functions of their own, and classes whose inline code takes little time.
@@ -91,7 +92,10 @@ def _mostly_calls(graph: Graph, classes: LoweringClasses) -> bool:
 
     Loops of short updates gain, but are not worth the time that LLVM takes for a long function.
     """
-    nodes = [node for node in graph.walk() if not updates_in_routine(node, classes[node])]
+    nodes = [
+        node for node in graph.walk()
+        if node.op.name not in VARIABLE_OPS and not updates_in_routine(node, classes[node])
+    ]  # fmt: skip
     if len(nodes) > _MANY_NODES:
         nodes = [node for node in nodes if classes[node] != "update" and not runs_region_once(node)]
     found_classes = {classes[node] for node in nodes}

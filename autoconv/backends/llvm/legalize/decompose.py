@@ -20,6 +20,8 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import At, Slice
 
 _MIN_FILLED_ELEMENTS = 1000  # elements of a constant from which it is filled
+_MIN_UPDATED_ELEMENTS = 256  # elements of a variable from which its update is native code
+_VARIABLE_UPDATES = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}
 _IDENTITIES = frozenset({"identity", "stop_gradient"})  # ops that return their input
 Rule = Callable[[GraphBuilder, Node, Any], Any]
 
@@ -35,7 +37,8 @@ def is_composite(node: Node) -> bool:
 
 
 def _may_expand(node: Node) -> bool:
-    has_rule = node.op.name in _RULES or node.op.name in _IDENTITIES or _is_long_filled_constant(node)
+    has_rule = node.op.name in _RULES or node.op.name in _IDENTITIES
+    has_rule |= _is_long_filled_constant(node) or _is_long_variable_update(node)
     return has_rule or any(map(_is_empty_list, node.inputs))
 
 
@@ -49,6 +52,8 @@ def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value
         return inputs
     if _is_long_filled_constant(node):
         return [_fill_constant(GraphBuilder(copy, node.span), node)]
+    if _is_long_variable_update(node):
+        return [_update_variable(GraphBuilder(copy, node.span), node, inputs)]
     rule = _RULES.get(node.op.name)
     if rule is None or node.effects not in (Effects.PURE, Effects.RANDOM):
         return None
@@ -88,6 +93,23 @@ def _fill_constant(b: GraphBuilder, node: Node) -> Value:
     value, weak = node.attributes["value"], node.attributes.get("weak", False)
     filled: Value = b.fill(b.constant(value=value[(0,) * value.ndim], weak=weak), shape=value.shape)
     return filled
+
+
+def _is_long_variable_update(node: Node) -> bool:
+    """Return whether a node adds to many elements of a variable, or subtracts from them."""
+    if node.op.name not in _VARIABLE_UPDATES:
+        return False
+    type_ = node.inputs[1].type
+    has_known_numbers = is_array(type_) and not is_complex(type_) and type_ == node.results[0].type
+    return has_known_numbers and math.prod(sizes(type_)) >= _MIN_UPDATED_ELEMENTS
+
+
+def _update_variable(b: GraphBuilder, node: Node, inputs: Sequence[Value]) -> Value:
+    """Compute the new value by an op that joins the loops over the operand, and assign it."""
+    variable, operand = inputs
+    new_value = getattr(b, _VARIABLE_UPDATES[node.op.name])(b.read_variable(variable), operand)
+    result: Value = b.assign_variable(variable, new_value)
+    return result
 
 
 def _softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:

@@ -1,0 +1,61 @@
+"""Lower reads and assignments of variables, whose arrays are the attribute `value` of Python objects."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
+from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering
+from autoconv.backends.llvm.codegen.values import Object
+from autoconv.backends.llvm.ir.scalars import ElementWriter, load
+from autoconv.backends.llvm.target import abi
+from autoconv.graph.graph import Node
+from autoconv.graph.types import ResourceType
+
+
+def _has_known_shape(node: Node) -> bool:
+    return isinstance(node.inputs[0].type, ResourceType) and all(
+        is_array(value.type) or (is_scalar(value.type) and len(node.inputs) == 1)
+        for value in (*node.inputs[1:], *node.results)
+    )
+
+
+@object_lowering("read_variable", fits=_has_known_shape)
+def write_read(op: Operation) -> None:
+    """Read the attribute; the kernel converts values that are no plain arrays."""
+    out, body, (result,) = op.out, op.body, op.node.results
+    variable, name = op.region.object(op.node.inputs[0]).ir, body.objects.reference("value")(out)
+    value = out.call_c("PyObject_GetAttr", "ptr", "ptr, ptr", variable, name)
+    op.leave_if_failed(out.is_null(value))
+    owned = body.own_reference(value)
+    shape, dtype = sizes(result.type), result.dtype
+    array_class, descriptor = (body.objects.reference(item)(out) for item in (np.ndarray, dtype.numpy))
+    dimensions = body.objects.shape(shape) if shape else "null"
+    is_plain = out.call("is_contiguous_array", value, array_class, descriptor, len(shape), dimensions)
+    with out.unless(is_plain):
+        body.release(owned.slot)
+
+    def write_fast_path() -> list[str]:
+        if not is_scalar(result.type):
+            out.store("ptr", "null", owned.slot)
+            return [value]
+        element = load(ElementWriter(out), dtype, out.load("ptr", out.gep("i8", value, abi.DATA)), 0)
+        body.release(owned.slot)
+        return [element.ir]
+
+    op.use_kernel_if(out.icmp("eq", is_plain, "false"), write_fast_path)
+
+
+@object_lowering("assign_variable", fits=_has_known_shape)
+def write_assign(op: Operation) -> None:
+    """Set the attribute: the types of the graph have been checked. A value in another form goes to the kernel."""
+    out, (variable, value) = op.out, op.node.inputs
+    array = op.region.native(value)
+    if not isinstance(array, Object) or array.original_type is not None:
+        op.region.write_kernel(op.node)
+        return
+    name = op.body.objects.reference("value")(out)
+    status = out.call_c("PyObject_SetAttr", "i32", "ptr, ptr, ptr", op.region.object(variable).ir, name, array.ir)
+    op.leave_if_failed(out.icmp("slt", status, 0))
+    out.call("retain", array.ir)
+    op.set(op.node.results[0], array.ir)
