@@ -20,7 +20,6 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import At, Slice
 
 _MIN_FILLED_ELEMENTS = 1000  # elements of a constant from which it is filled
-_MIN_UPDATED_ELEMENTS = 256  # elements of a variable from which its update is native code
 _VARIABLE_UPDATES = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}
 _IDENTITIES = frozenset({"identity", "stop_gradient"})  # ops that return their input
 Rule = Callable[[GraphBuilder, Node, Any], Any]
@@ -38,7 +37,7 @@ def is_composite(node: Node) -> bool:
 
 def _may_expand(node: Node) -> bool:
     has_rule = node.op.name in _RULES or node.op.name in _IDENTITIES
-    has_rule |= _is_long_filled_constant(node) or _is_long_variable_update(node)
+    has_rule |= _is_long_filled_constant(node) or _is_array_update(node)
     return has_rule or any(map(_is_empty_list, node.inputs))
 
 
@@ -52,7 +51,7 @@ def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value
         return inputs
     if _is_long_filled_constant(node):
         return [_fill_constant(GraphBuilder(copy, node.span), node)]
-    if _is_long_variable_update(node):
+    if _is_array_update(node):
         return [_update_variable(GraphBuilder(copy, node.span), node, inputs)]
     rule = _RULES.get(node.op.name)
     if rule is None or node.effects not in (Effects.PURE, Effects.RANDOM):
@@ -95,13 +94,12 @@ def _fill_constant(b: GraphBuilder, node: Node) -> Value:
     return filled
 
 
-def _is_long_variable_update(node: Node) -> bool:
-    """Return whether a node adds to many elements of a variable, or subtracts from them."""
+def _is_array_update(node: Node) -> bool:
+    """Return whether a node adds to the elements of a variable, or subtracts from them."""
     if node.op.name not in _VARIABLE_UPDATES:
         return False
     type_ = node.inputs[1].type
-    has_known_numbers = is_array(type_) and not is_complex(type_) and type_ == node.results[0].type
-    return has_known_numbers and math.prod(sizes(type_)) >= _MIN_UPDATED_ELEMENTS
+    return is_array(type_) and not is_complex(type_) and type_ == node.results[0].type
 
 
 def _update_variable(b: GraphBuilder, node: Node, inputs: Sequence[Value]) -> Value:
