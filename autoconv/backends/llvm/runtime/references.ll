@@ -9,6 +9,7 @@
 ; is_column_major       Test for Fortran order.
 ; transposed_view       Return the transposition of an array in Fortran order, else NULL.
 ; transpose_in_place    Transpose a new array.
+; array_attribute       Read an attribute as an array that is_contiguous_array accepts; `convert` makes one of other values.
 ; is_memory             Test class, element type, shape and strides; ANY_NUMBER stands for any size or stride.
 ; retain, release       Change the count of references; immortal objects, whose count is beyond 32 bits, are skipped.
 ; keep_spare            Store an array with a single owner among the spare arrays, or release it.
@@ -28,6 +29,7 @@ declare ptr @PyDataMem_SetHandler(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare i32 @PyErr_CheckSignals()
+declare ptr @PyObject_GetAttr(ptr, ptr)
 declare i8 @PyArray_EquivTypes(ptr, ptr)
 declare ptr @PyArray_Resize(ptr, ptr, i32, i32)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
@@ -149,6 +151,27 @@ yes:
   ret i1 true
 no:
   ret i1 false
+}
+
+define ptr @array_attribute(
+    ptr %object, ptr %name, ptr %class, ptr %descriptor, i64 %rank, ptr %shape, ptr %convert
+) nounwind {
+entry:
+  %slot = alloca ptr
+  %value = call ptr @PyObject_GetAttr(ptr %object, ptr %name)
+  %is_missing = icmp eq ptr %value, null
+  br i1 %is_missing, label %done, label %check
+check:
+  %is_plain = call i1 @is_contiguous_array(ptr %value, ptr %class, ptr %descriptor, i64 %rank, ptr %shape)
+  br i1 %is_plain, label %done, label %other
+other:
+  store ptr %value, ptr %slot
+  %converted = call ptr @call_python(ptr %convert, ptr %slot, i64 1)
+  call void @release(ptr %slot)
+  br label %done
+done:
+  %result = phi ptr [ null, %entry ], [ %value, %check ], [ %converted, %other ]
+  ret ptr %result
 }
 
 ; `%item` is the size of an element in bytes. The result is also NULL for an array that is read by its strides.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
+from autoconv.backends.llvm.codegen.object_table import result_converter
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load
@@ -22,28 +23,21 @@ def _has_known_shape(node: Node) -> bool:
 
 @object_lowering("read_variable", fits=_has_known_shape)
 def write_read(op: Operation) -> None:
-    """Read the attribute; the kernel converts values that are no plain arrays."""
-    out, body, (result,) = op.out, op.body, op.node.results
-    variable, name = op.region.object(op.node.inputs[0]).ir, body.objects.reference("value")(out)
-    value = out.call_c("PyObject_GetAttr", "ptr", "ptr, ptr", variable, name)
-    op.leave_if_failed(out.is_null(value))
-    owned = body.own_reference(value)
+    """Read the attribute, and convert a value that is no plain array."""
+    out, objects, (result,) = op.out, op.body.objects, op.node.results
     shape, dtype = sizes(result.type), result.dtype
-    array_class, descriptor = (body.objects.reference(item)(out) for item in (np.ndarray, dtype.numpy))
-    dimensions = body.objects.shape(shape) if shape else "null"
-    is_plain = out.call("is_contiguous_array", value, array_class, descriptor, len(shape), dimensions)
-    with out.unless(is_plain):
-        body.release(owned.slot)
-
-    def write_fast_path() -> list[str]:
-        if not is_scalar(result.type):
-            out.store("ptr", "null", owned.slot)
-            return [value]
-        element = load(ElementWriter(out), dtype, out.load("ptr", out.gep("i8", value, abi.DATA)), 0)
-        body.release(owned.slot)
-        return [element.ir]
-
-    op.use_kernel_if(out.icmp("eq", is_plain, "false"), write_fast_path)
+    constants = ("value", np.ndarray, dtype.numpy, result_converter(result))
+    name, array_class, descriptor, convert = (objects.reference(item)(out) for item in constants)
+    variable, dimensions = op.region.object(op.node.inputs[0]).ir, objects.shape(shape) if shape else "null"
+    array = out.call("array_attribute", variable, name, array_class, descriptor, len(shape), dimensions, convert)
+    op.leave_if_failed(out.is_null(array))
+    if is_scalar(result.type):
+        owned_array = op.body.own_reference(array)
+        number = load(ElementWriter(out), dtype, out.load("ptr", out.gep("i8", array, abi.DATA)), 0)
+        op.body.release(owned_array.slot)
+        op.set(result, number.ir)
+    else:
+        op.set(result, array)
 
 
 @object_lowering("assign_variable", fits=_has_known_shape)
