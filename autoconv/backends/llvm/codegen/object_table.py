@@ -159,14 +159,14 @@ def _add_spans(error: Exception, spans: Sequence[Span | None]) -> None:
 
 def _results_converter(results: Sequence[Value]) -> Callable[[Any], Any]:
     """Return a function that converts the results of a kernel to the objects that native code expects."""
-    converters = [result_converter(value) for value in results]
+    converters = [_result_converter(value) for value in results]
     if len(converters) == 1:
         convert = converters[0]
         return lambda results: convert(results[0] if type(results) is tuple else results)
     return lambda results: tuple(convert(result) for convert, result in zip(converters, results or (), strict=True))
 
 
-def result_converter(value: Value) -> Callable[[Any], Any]:
+def _result_converter(value: Value) -> Callable[[Any], Any]:
     """Return a function that converts a kernel's result to the form that native code expects for the value."""
     type_: Any = value.type
     if value.node is not None and value.node.op.name == "numpy_read_only":

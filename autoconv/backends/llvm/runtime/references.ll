@@ -9,7 +9,8 @@
 ; is_column_major       Test for Fortran order.
 ; transposed_view       Return the transposition of an array in Fortran order, else NULL.
 ; transpose_in_place    Transpose a new array.
-; array_attribute       Read an attribute as an array that is_contiguous_array accepts; `convert` makes one of other values.
+; array_attribute       Read an attribute that is an array as is_contiguous_array tests it; else call the kernel for it.
+; set_attribute         Set an attribute and return its value; where that fails, call the kernel, which raises the error.
 ; is_memory             Test class, element type, shape and strides; ANY_NUMBER stands for any size or stride.
 ; retain, release       Change the count of references; immortal objects, whose count is beyond 32 bits, are skipped.
 ; keep_spare            Store an array with a single owner among the spare arrays, or release it.
@@ -30,6 +31,7 @@ declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare i32 @PyErr_CheckSignals()
 declare ptr @PyObject_GetAttr(ptr, ptr)
+declare i32 @PyObject_SetAttr(ptr, ptr, ptr)
 declare i8 @PyArray_EquivTypes(ptr, ptr)
 declare ptr @PyArray_Resize(ptr, ptr, i32, i32)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
@@ -154,23 +156,48 @@ no:
 }
 
 define ptr @array_attribute(
-    ptr %object, ptr %name, ptr %class, ptr %descriptor, i64 %rank, ptr %shape, ptr %convert
+    ptr %object, ptr %name, ptr %class, ptr %descriptor, i64 %rank, ptr %shape, ptr %kernel
 ) nounwind {
 entry:
   %slot = alloca ptr
+  %argument = alloca ptr
+  store ptr %object, ptr %argument
   %value = call ptr @PyObject_GetAttr(ptr %object, ptr %name)
   %is_missing = icmp eq ptr %value, null
-  br i1 %is_missing, label %done, label %check
+  br i1 %is_missing, label %clear_error, label %check
 check:
   %is_plain = call i1 @is_contiguous_array(ptr %value, ptr %class, ptr %descriptor, i64 %rank, ptr %shape)
-  br i1 %is_plain, label %done, label %other
-other:
+  br i1 %is_plain, label %done, label %drop
+drop:
   store ptr %value, ptr %slot
-  %converted = call ptr @call_python(ptr %convert, ptr %slot, i64 1)
   call void @release(ptr %slot)
+  br label %run_kernel
+clear_error:
+  call void @PyErr_Clear()
+  br label %run_kernel
+run_kernel:
+  %converted = call ptr @call_python(ptr %kernel, ptr %argument, i64 1)
   br label %done
 done:
-  %result = phi ptr [ null, %entry ], [ %value, %check ], [ %converted, %other ]
+  %result = phi ptr [ %value, %check ], [ %converted, %run_kernel ]
+  ret ptr %result
+}
+
+define ptr @set_attribute(ptr %object, ptr %name, ptr %value, ptr %kernel) nounwind {
+entry:
+  %status = call i32 @PyObject_SetAttr(ptr %object, ptr %name, ptr %value)
+  %has_failed = icmp slt i32 %status, 0
+  br i1 %has_failed, label %run_kernel, label %done
+done:
+  call void @retain(ptr %value)
+  ret ptr %value
+run_kernel:
+  call void @PyErr_Clear()
+  %arguments = alloca [2 x ptr]
+  %second = getelementptr ptr, ptr %arguments, i64 1
+  store ptr %object, ptr %arguments
+  store ptr %value, ptr %second
+  %result = call ptr @call_python(ptr %kernel, ptr %arguments, i64 2)
   ret ptr %result
 }
 

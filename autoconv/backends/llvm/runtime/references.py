@@ -31,6 +31,7 @@ FUNCTIONS = {
     "transpose_in_place": ("void", "ptr"),
     "is_contiguous_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
     "array_attribute": ("ptr", "ptr, ptr, ptr, ptr, i64, ptr, ptr"),
+    "set_attribute": ("ptr", "ptr, ptr, ptr, ptr"),
     "is_memory": ("i1", "ptr, ptr, ptr, i64, ptr, ptr"),
     "keep_spare": ("void", "ptr, ptr, i64"),
     "spare_array": ("ptr", "ptr, i64"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
-from autoconv.backends.llvm.codegen.object_table import result_converter
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load
@@ -23,14 +22,14 @@ def _has_known_shape(node: Node) -> bool:
 
 @object_lowering("read_variable", fits=_has_known_shape)
 def write_read(op: Operation) -> None:
-    """Read the attribute, and convert a value that is no plain array."""
+    """Read the attribute; the kernel converts a value that is no plain array."""
     out, objects, (result,) = op.out, op.body.objects, op.node.results
     shape, dtype = sizes(result.type), result.dtype
-    constants = ("value", np.ndarray, dtype.numpy, result_converter(result))
-    name, array_class, descriptor, convert = (objects.reference(item)(out) for item in constants)
+    name, array_class, descriptor = (objects.reference(item)(out) for item in ("value", np.ndarray, dtype.numpy))
     variable, dimensions = op.region.object(op.node.inputs[0]).ir, objects.shape(shape) if shape else "null"
-    array = out.call("array_attribute", variable, name, array_class, descriptor, len(shape), dimensions, convert)
-    op.leave_if_failed(out.is_null(array))
+    kernel = objects.kernel(op.node, op.region.call_sites, is_rare=True)(out)
+    array = out.call("array_attribute", variable, name, array_class, descriptor, len(shape), dimensions, kernel)
+    op.body.fail_if(out.is_null(array))
     if is_scalar(result.type):
         owned_array = op.body.own_reference(array)
         number = load(ElementWriter(out), dtype, out.load("ptr", out.gep("i8", array, abi.DATA)), 0)
@@ -49,7 +48,7 @@ def write_assign(op: Operation) -> None:
         op.region.write_kernel(op.node)
         return
     name = op.body.objects.reference("value")(out)
-    status = out.call_c("PyObject_SetAttr", "i32", "ptr, ptr, ptr", op.region.object(variable).ir, name, array.ir)
-    op.leave_if_failed(out.icmp("slt", status, 0))
-    out.call("retain", array.ir)
-    op.set(op.node.results[0], array.ir)
+    kernel = op.body.objects.kernel(op.node, op.region.call_sites, is_rare=True)(out)
+    result = out.call("set_attribute", op.region.object(variable).ir, name, array.ir, kernel)
+    op.body.fail_if(out.is_null(result))
+    op.set(op.node.results[0], result)
