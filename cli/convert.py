@@ -18,8 +18,8 @@ from autoconv.errors import SourceError, TargetError
 from .diagnostics import highest_code, say, say_bytes
 from .exits import ExitCode
 from .outcomes import Outcome, check_compiled_names, convert_job
-from .output import Staging, exit_on_sigterm
-from .plan import Job, Plan, check_outputs, make_plan, staged_path
+from .output import OutputTransaction, exit_on_sigterm
+from .plan import Job, Plan, check_outputs, make_plan, transaction_path
 from .report import add_colours, as_json, diff, show_explanation, show_failures
 from .sources import standard_input
 from .workers import convert_all
@@ -162,7 +162,7 @@ def convert(
     written_paths = _write(plan, accepted_outcomes, copy_jobs, mode) if mode.writes else []
     changed_paths = _changed_outputs(accepted_outcomes, copy_jobs) if mode.check else []
     if changed_paths:
-        code = max(code, ExitCode.DIFFERS)
+        code = max(code, ExitCode.INCOMPLETE)
     if mode.json:
         say(as_json(outcomes, written_paths, changed_paths, code))
     else:
@@ -208,9 +208,9 @@ def _write(plan: Plan, accepted_outcomes: Sequence[Outcome], copy_jobs: Sequence
     paths: list[Path] = []
     used_folders = {job.folder_index for job in (*(outcome.job for outcome in accepted_outcomes), *copy_jobs)}
     try:
-        with exit_on_sigterm(), Staging() as staging:
-            staged_folders = {
-                index: staging.add_folder(target)
+        with exit_on_sigterm(), OutputTransaction() as transaction:
+            folders = {
+                index: transaction.add_folder(target)
                 for index, (_, target) in enumerate(plan.folders)
                 if index in used_folders
             }
@@ -219,16 +219,16 @@ def _write(plan: Plan, accepted_outcomes: Sequence[Outcome], copy_jobs: Sequence
                 if job.output is None:
                     continue
                 if outcome.conversion is not None:
-                    path = staged_path(plan, job, staged_folders)
-                    staging.add_text(path, outcome.conversion.text, mode_of=job.source)
+                    path = transaction_path(plan, job, folders)
+                    transaction.add_text(path, outcome.conversion.text, mode_of=job.source)
                 elif job.source is not None:
-                    staging.add_copy(staged_path(plan, job, staged_folders), job.source)
+                    transaction.add_copy(transaction_path(plan, job, folders), job.source)
                 paths.append(job.output)
             for job in copy_jobs:
                 if job.source is not None and job.output is not None:
-                    staging.add_copy(staged_path(plan, job, staged_folders), job.source)
+                    transaction.add_copy(transaction_path(plan, job, folders), job.source)
                     paths.append(job.output)
-            staging.commit()
+            transaction.commit()
     except OSError as error:
         path_prefix = f"{_final_path(str(error.filename))}: " if error.filename else ""
         if any(str(job.source) == str(error.filename) for job in copy_jobs):

@@ -26,7 +26,7 @@ def say(text: str = "", *, err: bool = False, newline: bool = True) -> None:
     try:
         click.echo(text, err=err, nl=newline)
     except BrokenPipeError:
-        _redirect_to_null(err)
+        _redirect_to_null(is_stderr=err)
     except UnicodeEncodeError as error:
         click.echo(
             text.encode(error.encoding, "backslashreplace").decode(error.encoding), err=err, nl=newline
@@ -39,7 +39,7 @@ def say_bytes(data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        _redirect_to_null(False)
+        _redirect_to_null(is_stderr=False)
 
 
 def show_error(error: AutoconvError) -> None:
@@ -83,7 +83,7 @@ def exit_code_of(error: AutoconvError) -> ExitCode:
     """Return the exit code for an error: unreadable source, wrong usage, or else unsupported construct."""
     if isinstance(error, SourceError):
         return ExitCode.UNREADABLE
-    return ExitCode.USAGE if isinstance(error, TargetError) else ExitCode.DIFFERS
+    return ExitCode.USAGE if isinstance(error, TargetError) else ExitCode.INCOMPLETE
 
 
 def highest_code(codes: Iterable[ExitCode]) -> ExitCode:

@@ -10,7 +10,7 @@ import click
 from autoconv.errors import AutoconvError, TargetError
 
 from .diagnostics import say
-from .output import Staging, exit_on_sigterm, refuse_existing
+from .output import OutputTransaction, exit_on_sigterm, refuse_existing
 from .show_graph import check_arguments, function_of
 from .tracebacks import with_position
 
@@ -66,9 +66,9 @@ def export(
         return
     assert output is not None
     try:
-        with exit_on_sigterm(), Staging() as staging:
-            staging.add_data(output, data)
-            staging.commit()
+        with exit_on_sigterm(), OutputTransaction() as transaction:
+            transaction.add_data(output, data)
+            transaction.commit()
     except OSError as error:
         raise TargetError(f"cannot write {output}: {error.strerror or error}") from error
     say(f"{output}: {len(data)} bytes")

@@ -40,7 +40,7 @@ class Outcome:
             return ExitCode.BUG
         if self.error is not None:
             return exit_code_of(self.error)
-        return ExitCode.DIFFERS if self.diagnostics else ExitCode.FINE  # the code of unsupported constructs as well
+        return ExitCode.INCOMPLETE if self.diagnostics else ExitCode.FINE  # the code of unsupported constructs as well
 
 
 def convert_job(job: Job, data: bytes | None = None) -> Outcome:

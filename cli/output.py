@@ -40,14 +40,14 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
             )
 
 
-class Staging:
-    """Staged outputs: temporary files beside their final paths, until `commit` renames them all.
+class OutputTransaction:
+    """Outputs in temporary files beside their final paths, until `commit` renames them all.
 
-        with Staging() as staging:
-            staging.add_text(path, "...", mode_of=source)
-            staging.commit()
+        with OutputTransaction() as transaction:
+            transaction.add_text(path, "...", mode_of=source)
+            transaction.commit()
 
-    Leaving the block without a commit (by an error, ctrl-C or SIGTERM) removes everything that was staged.
+    Leaving the block without a commit (by an error, ctrl-C or SIGTERM) removes everything that was added.
     """
 
     def __init__(self) -> None:
@@ -66,11 +66,11 @@ class Staging:
         return Path(temporary)
 
     def add_text(self, path: Path, text: str, *, mode_of: Path | None = None) -> None:
-        """Stage a UTF-8 file with the permissions of the file it replaces, or else of `mode_of`."""
+        """Add a UTF-8 file with the permissions of the file it replaces, or else of `mode_of`."""
         self.add_data(path, text.encode("utf-8"), mode_of=mode_of)
 
     def add_data(self, path: Path, data: bytes, *, mode_of: Path | None = None) -> None:
-        """Stage a file of these bytes, with permissions as in `add_text`."""
+        """Add a file of these bytes, with permissions as in `add_text`."""
         if path.exists() and not path.is_file():
             path.write_bytes(data)  # a device or a pipe cannot be replaced by renaming
             return
@@ -80,7 +80,7 @@ class Staging:
         os.chmod(temporary, self._permissions(path, mode_of))
 
     def add_copy(self, path: Path, source: Path) -> None:
-        """Stage a copy of a file, or of a symbolic link, with its permissions and times."""
+        """Add a copy of a file, or of a symbolic link, with its permissions and times."""
         if source.is_symlink() and (source.is_dir() or not source.exists()):
             target = os.readlink(source)
             self._make_parents(path)
@@ -101,7 +101,7 @@ class Staging:
                 os.rename(temporary, folder)
             self._pending_renames, self._pending_folders, self._created_folders = [], [], []
 
-    def __enter__(self) -> Staging:
+    def __enter__(self) -> OutputTransaction:
         return self
 
     def __exit__(
@@ -146,7 +146,7 @@ class Staging:
 
 @contextlib.contextmanager
 def exit_on_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into an exception in the block, so that staged files are removed."""
+    """Turn SIGTERM into an exception in the block, so that temporary files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -90,8 +90,8 @@ def _set_source_path(job: Job) -> Job:
     return replace(job, options=replace(job.options, source_path=path))
 
 
-def staged_path(plan: Plan, job: Job, folders: Mapping[int, Path]) -> Path:
-    """Return where a job's output is staged: `folders` are the staged folders by the indices of their arguments."""
+def transaction_path(plan: Plan, job: Job, folders: Mapping[int, Path]) -> Path:
+    """Return the path of a job's output in an `OutputTransaction`; `folders` are its folders by argument index."""
     assert job.output is not None
     if job.folder_index is None:
         return job.output

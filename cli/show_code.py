@@ -53,7 +53,7 @@ def show_code(target: str, after: str | None, is_side_by_side: bool, under_compi
         say(add_colours("\n\n".join(excerpt.text for excerpt in right) + "\n"), newline=False)
     for diagnostic in diagnostics:
         show_diagnostic(diagnostic)
-    raise click.exceptions.Exit(ExitCode.DIFFERS if diagnostics else ExitCode.FINE)
+    raise click.exceptions.Exit(ExitCode.INCOMPLETE if diagnostics else ExitCode.FINE)
 
 
 def _options(target: Target, tree: ast.Module, after: str | None, under_compile: bool) -> Options:

@@ -15,8 +15,8 @@ from autoconv.upgrade import upgrade as upgraded
 
 from .diagnostics import say, say_bytes, show_error
 from .exits import ExitCode
-from .output import Staging, exit_on_sigterm
-from .plan import Job, Plan, check_outputs, make_plan, staged_path
+from .output import OutputTransaction, exit_on_sigterm
+from .plan import Job, Plan, check_outputs, make_plan, transaction_path
 from .report import add_colours, diff
 from .sources import decode_source, read_source, standard_input, syntax_error
 
@@ -50,9 +50,10 @@ def upgrade(
 ) -> None:
     """Upgrade programs of TensorFlow 1 to autoconv. The code is parsed, never imported or run.
 
-    Names and arguments become those of version 2. A session becomes a function for each kind of run: the placeholders
-    that are fed are its parameters, and variables are objects. Where that is not possible, the sessions of the file
-    stay, run by autoconv.compat.v1, with a comment that has the reason. The report lists every change by line.
+    Names and arguments become those of version 2. A session becomes a function for each combination of fetched and fed
+    tensors: the placeholders that are fed are its parameters, and variables are objects. Where that is not possible,
+    the sessions of the file stay, run by autoconv.compat.v1, with a comment that has the reason. The report lists
+    every change by line.
 
     Without -o the output is NAME_upgraded.py beside the file; for a folder, the sibling folder NAME_upgraded, with
     copies of other files; for -, standard output. Comments and formatting are kept.
@@ -110,26 +111,26 @@ def _upgrade(job: Job) -> _FileResult:
 def _exit_code(result: _FileResult) -> ExitCode:
     if result.upgrade is None:
         return ExitCode.UNREADABLE
-    return ExitCode.DIFFERS if any(note.is_open for note in result.upgrade.notes) else ExitCode.FINE
+    return ExitCode.INCOMPLETE if any(note.is_open for note in result.upgrade.notes) else ExitCode.FINE
 
 
 def _write(plan: Plan, results: list[_FileResult], report_path: str | None, report_text: str) -> None:
     """Write all outputs or none; a file of a folder is copied if it is not Python."""
     try:
-        with exit_on_sigterm(), Staging() as staging:
-            staged_folders = {index: staging.add_folder(target) for index, (_, target) in enumerate(plan.folders)}
+        with exit_on_sigterm(), OutputTransaction() as transaction:
+            folders = {index: transaction.add_folder(target) for index, (_, target) in enumerate(plan.folders)}
             for result in results:
                 if result.upgrade is not None and result.job.output is not None:
-                    path = staged_path(plan, result.job, staged_folders)
-                    staging.add_text(path, result.upgrade.text, mode_of=result.job.source)
+                    path = transaction_path(plan, result.job, folders)
+                    transaction.add_text(path, result.upgrade.text, mode_of=result.job.source)
             unparsed_jobs = [result.job for result in results if result.upgrade is None]
             unparsed_jobs = [job for job in unparsed_jobs if job.folder_index is not None]
             for job in (*unparsed_jobs, *(job for job in plan.jobs if job.action == "copy")):
                 if job.source is not None and job.output is not None:
-                    staging.add_copy(staged_path(plan, job, staged_folders), job.source)
+                    transaction.add_copy(transaction_path(plan, job, folders), job.source)
             if report_path is not None:
-                staging.add_text(Path(report_path), report_text + "\n")
-            staging.commit()
+                transaction.add_text(Path(report_path), report_text + "\n")
+            transaction.commit()
     except OSError as error:
         raise TargetError(f"cannot write the output: {error.filename or ''}: {error.strerror or error}") from error
     for result in results:

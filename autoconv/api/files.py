@@ -64,7 +64,7 @@ def write_file(filename: TensorLike, contents: TensorLike, name: str | None = No
 class ReadFile:
     """Return the bytes of a file, when the graph runs."""
 
-    graphdef: ClassVar = "ReadFile"
+    graphdef_name: ClassVar = "ReadFile"
 
     def __call__(self, path: Any) -> Any:
         return np.array(_read(path), object)
@@ -75,7 +75,7 @@ class ReadFile:
 class WriteFile:
     """Write bytes to a file, when the graph runs."""
 
-    graphdef: ClassVar = "WriteFile"
+    graphdef_name: ClassVar = "WriteFile"
 
     def __call__(self, path: Any, contents: Any) -> None:
         _write(path, contents)

@@ -208,7 +208,7 @@ def timestamp(name: str | None = None) -> Tensor:
 class Timestamp:
     """Return the seconds since 1970, when the graph runs."""
 
-    graphdef: ClassVar = "Timestamp"
+    graphdef_name: ClassVar = "Timestamp"
 
     def __call__(self) -> np.float64:
         return np.float64(time.time())

@@ -126,13 +126,15 @@ class _Buffer:
 
     Its items are pairs (element, None), and finally (_END, None) or (None, error).
 
-    In a forked process a new thread continues; a fork waits until no other thread computes an element.
+    In a forked process a new thread continues. A fork waits for the element that is being computed, but at most five
+    seconds; after that, the child gets an error in its place.
     """
 
     def __init__(self, source: Iterator[Element], size: int) -> None:
         self._source, self._size = source, size
         self._items: deque[tuple[Any, BaseException | None]] = deque()
         self._compute_lock = new_lock(order=DATASET)
+        # Computed, and not or only just appended: a fork may come between the append and the reset to None.
         self._current_item: tuple[Any, BaseException | None] | None = None
         self._is_computing = self._has_ended = self._is_stopped = False
         self._start_threads()
@@ -148,7 +150,7 @@ class _Buffer:
         if self._current_item is not None and not (self._items and self._items[-1] is self._current_item):
             self._items.append(self._current_item)
         self._current_item = None
-        if self._is_computing:  # by a thread that does not exist here and whose frames reference the source
+        if self._is_computing:  # the fork's wait timed out: a thread that this process lacks is in the source's frames
             self._items.append((None, RuntimeError("the process was forked while this element was computed")))
             self._has_ended = True
         self._is_computing = False
@@ -209,5 +211,6 @@ class _Buffer:
         with self._items_changed:
             self._is_stopped = True
             self._items_changed.notify_all()
-        if self._thread is not threading.current_thread():  # garbage collection may call this there
+        # Garbage collection may call `stop` in the buffer's own thread, which cannot join itself.
+        if self._thread is not threading.current_thread():
             self._thread.join()

@@ -111,8 +111,8 @@ def _op_name(node: Node) -> str:
     name = node.op.graphdef
     if node.op.name in ("cond", "while") and not node.effects:
         return f"Stateless{name}"
-    if node.op.name == "py_call":
-        return str(getattr(node.attributes["function"], "graphdef", name))
+    if node.op.name == "py_call":  # the class of the function may name the op of TensorFlow that it computes
+        return str(getattr(node.attributes["function"], "graphdef_name", name))
     if node.op.name == "call" and node.effects:
         return f"Stateful{name}"
     return "Add" if name == "AddV2" and _is_string(node) else name

@@ -62,7 +62,7 @@ def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = No
 class ReadWav:
     """Read a WAV file: as many samples and channels as desired, or, for -1, those of the file."""
 
-    graphdef: ClassVar = "DecodeWav"
+    graphdef_name: ClassVar = "DecodeWav"
     desired_channels: int
     desired_samples: int
 
@@ -91,7 +91,7 @@ class ReadWav:
 class WriteWav:
     """Write samples as a WAV file."""
 
-    graphdef: ClassVar = "EncodeWav"
+    graphdef_name: ClassVar = "EncodeWav"
 
     def __call__(self, audio: Any, rate: Any) -> Any:
         samples = np.asarray(audio)

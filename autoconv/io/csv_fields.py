@@ -60,7 +60,7 @@ class DecodeCsv:
     text of an empty field, and `columns` are the fields to read, or None for all.
     """
 
-    graphdef: ClassVar = "DecodeCSV"
+    graphdef_name: ClassVar = "DecodeCSV"
     dtypes: tuple[DType, ...]
     defaults: tuple[Any, ...]
     delimiter: str

@@ -98,7 +98,7 @@ class _StringConversion:
 class EncodeBase64(_StringConversion):
     """Write web-safe base 64."""
 
-    graphdef: ClassVar = "EncodeBase64"
+    graphdef_name: ClassVar = "EncodeBase64"
     pad: bool
 
     def convert(self, text: bytes) -> bytes:
@@ -111,7 +111,7 @@ class EncodeBase64(_StringConversion):
 class DecodeBase64(_StringConversion):
     """Read web-safe base 64."""
 
-    graphdef: ClassVar = "DecodeBase64"
+    graphdef_name: ClassVar = "DecodeBase64"
 
     def convert(self, text: bytes) -> bytes:
         try:
@@ -129,7 +129,7 @@ _ZLIB_FORMAT_BITS = {"GZIP": 31, "ZLIB": 15}  # zlib's `wbits`: 16 is added for 
 class Decompress(_StringConversion):
     """Read compressed bytes."""
 
-    graphdef: ClassVar = "DecodeCompressed"
+    graphdef_name: ClassVar = "DecodeCompressed"
     compression_type: str
 
     def convert(self, text: bytes) -> bytes:
@@ -144,7 +144,7 @@ class Decompress(_StringConversion):
 class MatchFiles:
     """List files by patterns."""
 
-    graphdef: ClassVar = "MatchingFiles"
+    graphdef_name: ClassVar = "MatchingFiles"
 
     def __call__(self, patterns: object) -> Any:
         texts = [os.fsdecode(text) for text in np.asarray(patterns, object).ravel()]

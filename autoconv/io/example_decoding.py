@@ -55,7 +55,7 @@ class FeatureSpec:
 class DecodeExamples:
     """Read the requested features of Examples; return an array of the values of each feature for all records."""
 
-    graphdef: ClassVar = "ParseExampleV2"
+    graphdef_name: ClassVar = "ParseExampleV2"
     specs: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
@@ -70,7 +70,7 @@ class DecodeExamples:
 class DecodeRows:
     """Read features of any length; return for each its values in all records, and their number by record."""
 
-    graphdef: ClassVar = "ParseExampleV2"
+    graphdef_name: ClassVar = "ParseExampleV2"
     specs: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
@@ -91,7 +91,7 @@ class DecodeRows:
 class DecodeSequences:
     """Read SequenceExamples: context features, features of steps, and the numbers of steps."""
 
-    graphdef: ClassVar = "ParseSequenceExampleV2"
+    graphdef_name: ClassVar = "ParseSequenceExampleV2"
     context_specs: tuple[FeatureSpec, ...]
     step_specs: tuple[FeatureSpec, ...]
 

@@ -169,7 +169,7 @@ class DecodeImage:
     `ratio` divides height and width. `rank` is that of the result, None where it depends on the file.
     """
 
-    graphdef: ClassVar = "DecodeImage"
+    graphdef_name: ClassVar = "DecodeImage"
     channels: int
     dtype: DType
     has_frames: bool
@@ -223,7 +223,7 @@ class DecodeImage:
 class EncodeImage:
     """Write pixels as an image file: `level` is PNG's compression or JPEG's quality."""
 
-    graphdef: ClassVar = "EncodeImage"
+    graphdef_name: ClassVar = "EncodeImage"
     file_format: str
     level: int
     progressive: bool
@@ -258,7 +258,7 @@ class EncodeImage:
 class IsJpeg:
     """Test the first bytes of a file."""
 
-    graphdef: ClassVar = "IsJpeg"
+    graphdef_name: ClassVar = "IsJpeg"
 
     def __call__(self, contents: np.ndarray) -> np.bool_:
         return np.bool_(bytes(np.asarray(contents, object).item())[:3] == b"\xff\xd8\xff")
@@ -269,7 +269,7 @@ class IsJpeg:
 class JpegShape:
     """Read the size of an image from the head of its file."""
 
-    graphdef: ClassVar = "ExtractJpegShape"
+    graphdef_name: ClassVar = "ExtractJpegShape"
     dtype: DType
 
     def __call__(self, contents: np.ndarray) -> np.ndarray:

@@ -93,7 +93,7 @@ def decode_webp(contents: TensorLike, channels: int = 0, dtype: DTypeLike = uint
 class ThroughJpeg:
     """Encode an image as JPEG and decode it, so that it has the losses of a JPEG file."""
 
-    graphdef: ClassVar = "AdjustJpegQuality"
+    graphdef_name: ClassVar = "AdjustJpegQuality"
 
     def __call__(self, pixels: Any, quality: Any) -> Any:
         if not 0 <= int(quality) <= 100:

@@ -38,7 +38,7 @@ def decode_raw(
 class DecodeRaw:
     """Read numbers of the dtype from bytes."""
 
-    graphdef: ClassVar = "DecodeRaw"
+    graphdef_name: ClassVar = "DecodeRaw"
     dtype: DType
     little_endian: bool
 

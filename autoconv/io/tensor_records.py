@@ -59,7 +59,7 @@ def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None =
 class SerializeTensor:
     """Write an array of the dtype as a TensorProto."""
 
-    graphdef: ClassVar = "SerializeTensor"
+    graphdef_name: ClassVar = "SerializeTensor"
     dtype: DType
 
     def __call__(self, array: np.ndarray) -> bytes:
@@ -77,7 +77,7 @@ class SerializeTensor:
 class ParseTensor:
     """Read an array of the dtype from a TensorProto."""
 
-    graphdef: ClassVar = "ParseTensor"
+    graphdef_name: ClassVar = "ParseTensor"
     dtype: DType
 
     def __call__(self, serialized: np.ndarray) -> np.ndarray:

@@ -100,11 +100,15 @@ class LinearOperatorDiag(LinearOperator):
 
     def _linop_cholesky(self) -> LinearOperator:
         root = apply("sqrt", self._diag)
-        return LinearOperatorDiag(root, True, self.is_self_adjoint, is_positive_definite=True)
+        return LinearOperatorDiag(
+            root, is_non_singular=True, is_self_adjoint=self.is_self_adjoint, is_positive_definite=True
+        )
 
 
 class LinearOperatorScaledIdentity(LinearOperator):
-    """The operator of identity matrices of `num_rows` rows, times the numbers `multiplier`, [...].
+    """The operator of identity matrices of `num_rows` rows times `multiplier`.
+
+    `multiplier` has one number for each matrix, so its shape is the batch shape.
 
     >>> autoconv.linalg.LinearOperatorScaledIdentity(2, multiplier=3.0).matvec([1.0, 2.0]).numpy()
     array([3., 6.], dtype=float32)

@@ -43,9 +43,10 @@ def _rint(x: Tensor) -> Any:
 
 
 def _sign(x: Tensor) -> Any:
-    """Return x / |x|: 0 for zero, nan for two infinite parts, and the sign of the part for one infinite part.
+    """Return x / |x|: 0 for zero, nan for two infinite parts, and ±1 or ±1j for one infinite part.
 
-    If the magnitude overflows although both parts are finite, the sign of the imaginary part is the result.
+    If the magnitude overflows although both parts are finite, the result is 1j or -1j, by the sign of the imaginary
+    part, as in NumPy.
     """
     real, imag = apply("real", x), apply("imag", x)
     magnitude = apply("hypot", real, imag)
@@ -68,13 +69,14 @@ def _sign(x: Tensor) -> Any:
 def _comparison_loop(real_op: str, imaginary_op: str) -> Loop:
     """Return the loop of a comparison: by the real parts, or by the imaginary parts if the real parts are equal.
 
-    The result is false if an imaginary part is nan.
+    A nan real part makes both of these comparisons false; a nan imaginary part is tested for.
     """
 
     def loop(x: Tensor, y: Tensor) -> Any:
         (xr, xi), (yr, yi) = ((apply("real", z), apply("imag", z)) for z in (x, y))
-        has_order = apply("logical_not", apply("logical_or", apply("is_nan", xi), apply("is_nan", yi)))
-        by_real_part = apply("logical_and", apply(real_op, xr, yr), has_order)
+        is_imaginary_part_nan = apply("logical_or", apply("is_nan", xi), apply("is_nan", yi))
+        imaginary_parts_are_numbers = apply("logical_not", is_imaginary_part_nan)
+        by_real_part = apply("logical_and", apply(real_op, xr, yr), imaginary_parts_are_numbers)
         by_imaginary_part = apply("logical_and", apply("equal", xr, yr), apply(imaginary_op, xi, yi))
         return apply("logical_or", by_real_part, by_imaginary_part)
 
@@ -84,8 +86,8 @@ def _comparison_loop(real_op: str, imaginary_op: str) -> Loop:
 def _select_by_order(order: Loop, ignores_nans: bool) -> Loop:
     """Return a loop that selects the operand that comes first in `order`.
 
-    A nan: with `ignores_nans` (fmax, fmin), the first operand is selected if the second one is nan. Otherwise (maximum,
-    minimum) it is selected if it is nan itself.
+    With `ignores_nans` (fmax, fmin), the first operand is also selected if the second one has a nan part. Otherwise
+    (maximum, minimum) it is also selected if it has a nan part itself.
     """
 
     def loop(x: Tensor, y: Tensor) -> Any:
@@ -101,8 +103,10 @@ COMPLEX_LOOPS: dict[str, Loop] = {
     "exp2": _exp2, "log2": _log2, "log10": _log10, "rint": _rint, "sign": _sign,
     "less": _comparison_loop("less", "less"), "less_equal": _LESS_EQUAL,
     "greater": _comparison_loop("greater", "greater"), "greater_equal": _GREATER_EQUAL,
-    "maximum": _select_by_order(_GREATER_EQUAL, False), "minimum": _select_by_order(_LESS_EQUAL, False),
-    "fmax": _select_by_order(_GREATER_EQUAL, True), "fmin": _select_by_order(_LESS_EQUAL, True),
+    "maximum": _select_by_order(_GREATER_EQUAL, ignores_nans=False),
+    "minimum": _select_by_order(_LESS_EQUAL, ignores_nans=False),
+    "fmax": _select_by_order(_GREATER_EQUAL, ignores_nans=True),
+    "fmin": _select_by_order(_LESS_EQUAL, ignores_nans=True),
 }  # fmt: skip
 
 __all__ = ["COMPLEX_LOOPS", "apply_by_parts"]

@@ -41,11 +41,12 @@ _MASK_SPEC = (Mask(),)
 def mask_elements(graph: Graph, contract: str = "function") -> Graph:
     """Replace operations on the elements under a mask by operations on whole arrays, in regions too."""
     has_masks = any(_is_masked_load(node) or _is_masked_store(node) for node in graph.walk())
-    return _MaskRewriter(graph, None).run() if has_masks else graph
+    return _MaskRewriter(graph, shared=None).run() if has_masks else graph
 
 
 def _is_masked_load(node: Node) -> bool:
     """Return whether the node takes the elements at which a mask of known, fitting shape holds."""
+    # A `get_item` whose mask may not fit has the effect RAISE.
     if node.op.name != "get_item" or node.attributes["spec"] != _MASK_SPEC or node.effects is not Effects.PURE:
         return False
     shape = node.inputs[0].shape
@@ -151,7 +152,8 @@ class _MaskRewriter(Rewriter[None]):
     def reduced_axes(self, node: Node) -> Any:
         """Return the axes of the whole array that a reduction of masked elements covers: a tuple, or "all".
 
-        None where the number of masked elements is a size of the result.
+        None where the number of masked elements is a size of the result, or where `keepdims` would keep several masked
+        dimensions instead of one.
         """
         mask, shape = self._masks[node.inputs[0]]
         mask_rank, axis = _rank(mask), node.attributes.get("axis")
@@ -227,8 +229,9 @@ def _mean(rewriter: _MaskRewriter, b: GraphBuilder, node: Node) -> Value:
 
 
 _REDUCTIONS: dict[str, Callable[[_MaskRewriter, GraphBuilder, Node], Value]] = {
-    "numpy_sum": _reduction_rule(0), "numpy_prod": _reduction_rule(1), "numpy_any": _reduction_rule(False),
-    "numpy_all": _reduction_rule(True), "numpy_mean": _mean,
+    "numpy_sum": _reduction_rule(neutral_element=0), "numpy_prod": _reduction_rule(neutral_element=1),
+    "numpy_any": _reduction_rule(neutral_element=False), "numpy_all": _reduction_rule(neutral_element=True),
+    "numpy_mean": _mean,
 }  # fmt: skip
 
 

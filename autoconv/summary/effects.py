@@ -19,7 +19,7 @@ def call_on_run(call: Callable[[], object]) -> None:
 class Effect:
     """A host function that makes a call without arguments, and has no results."""
 
-    graphdef = "FlushSummaryWriter"
+    graphdef_name = "FlushSummaryWriter"
 
     def __init__(self, call: Callable[[], object]) -> None:
         self._call = call

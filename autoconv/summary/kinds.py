@@ -126,7 +126,7 @@ class Histogram:
     It returns a row for each range: left end, right end and count, float64 [buckets, 3].
     """
 
-    graphdef: ClassVar = "Histogram"
+    graphdef_name: ClassVar = "Histogram"
     buckets: int
 
     def __call__(self, data: np.ndarray) -> np.ndarray:
@@ -153,7 +153,7 @@ class Histogram:
 class EncodeImages:
     """A host function that encodes the first images as PNG; it returns strings: width, height, and then the files."""
 
-    graphdef: ClassVar = "EncodePng"
+    graphdef_name: ClassVar = "EncodePng"
     image_limit: int
 
     def __call__(self, images: np.ndarray) -> np.ndarray:

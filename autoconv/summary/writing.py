@@ -76,7 +76,7 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
 class WriteSummary:
     """A host function that writes a summary of a value if `is_recorded`, which it returns."""
 
-    graphdef = "WriteSummary"
+    graphdef_name = "WriteSummary"
 
     def __init__(self, writer: Any, make_summary: Callable[[np.ndarray], Any]) -> None:
         self._writer = writer

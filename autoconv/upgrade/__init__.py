@@ -14,9 +14,9 @@ from autoconv.upgrade.report import Note, UpgradedFile
 def upgrade(text: str, filename: str = "<string>") -> UpgradedFile:
     """Rewrite a program of TensorFlow 1 for autoconv; return it with notes on changes and on what is left to do.
 
-    A session becomes a function for each kind of run, with the placeholders that are fed as parameters. Where that
-    is impossible, all sessions of the file stay, run by `autoconv.compat.v1`, and a comment at the line has the reason.
-    Raises SyntaxError for text that is no Python.
+    A session becomes a function for each combination of fetched and fed tensors; the placeholders that are fed are its
+    parameters. Where that is impossible, all sessions of the file stay, run by `autoconv.compat.v1`, and a comment at
+    the line has the reason. Raises SyntaxError for text that is no Python.
 
     >>> from autoconv.upgrade import upgrade
     >>> print(upgrade("import tensorflow as tf\\ny = tf.log(tf.to_float(3))\\n").text)

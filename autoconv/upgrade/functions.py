@@ -1,4 +1,4 @@
-"""Rewrite a scope with sessions as functions, one for each kind of run."""
+"""Rewrite a scope with sessions as functions, one for each combination of fetched and fed tensors."""
 
 from __future__ import annotations
 

@@ -110,12 +110,12 @@ def test_runs_of_labels():
     assert (found.numpy().tolist(), places.numpy().tolist()) == ([[1, 2, 0], [3, 4, 0]], [[0, 0, 1], [0, 1, 0]])
 
 
-def test_monotonous_regression():
+def test_isotonic_regression():
     x = np.array([3.0, 1.0, 2.0, 0.0, 4.0], np.float32)
     for regress in eager_and_staged(ac.nn.isotonic_regression):
-        values, steps = regress(ac.constant(x))
+        values, blocks = regress(ac.constant(x))
         assert_close(values, [3.0, 1.75, 1.75, 1.75, 1.75])
-        assert steps.numpy().tolist() == [0, 1, 1, 1, 1]
+        assert blocks.numpy().tolist() == [0, 1, 1, 1, 1]
     assert_close(gradients(lambda x: ac.nn.isotonic_regression(x)[0], x)[0], [6.0, 3.5, 3.5, 3.5, 3.5])
     found = ac.nn.isotonic_regression(x[:, None], decreasing=False, axis=0)[0]
     assert_close(found.numpy().ravel(), [1.5, 1.5, 1.5, 1.5, 4.0])

@@ -171,7 +171,7 @@ def run_stablehlo(text, arrays, types):
 def _executable(text, parameters, types):
     client = importlib.import_module("autoconv.backends.xla.client")
     executable = importlib.import_module("autoconv.backends.xla.executable")
-    return executable.Executable(text, client.place(), list(parameters), list(types))
+    return executable.Executable(text, client.find_device(), list(parameters), list(types))
 
 
 def integers_of(arrays):

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from autoconv.cli.output import Staging
+from autoconv.cli.output import OutputTransaction
 
 
 def test_a_closed_pipe_is_quiet(program_folder):
@@ -89,21 +89,21 @@ def test_processes_that_convert_end_with_the_one_that_started_them(program_folde
     assert sorted(os.listdir()) == ["fed.py", "newton.py"]
 
 
-def test_staged_output_is_removed_after_an_error(program_folder):
-    with pytest.raises(KeyboardInterrupt), Staging() as staging:
-        staging.add_text(Path("one.py"), "x")
-        staging.add_text(Path("new/two.py"), "x")
-        folder = staging.add_folder(Path("three"))
-        staging.add_text(folder / "sub/four.py", "x")
+def test_uncommitted_output_is_removed_after_an_error(program_folder):
+    with pytest.raises(KeyboardInterrupt), OutputTransaction() as transaction:
+        transaction.add_text(Path("one.py"), "x")
+        transaction.add_text(Path("new/two.py"), "x")
+        folder = transaction.add_folder(Path("three"))
+        transaction.add_text(folder / "sub/four.py", "x")
         raise KeyboardInterrupt
     assert os.listdir() == ["newton.py"]
 
 
 def test_an_output_is_private_until_it_is_complete(program_folder):
-    with Staging() as staging:
-        staging.add_text(Path("one.py"), "new", mode_of=Path("newton.py"))
+    with OutputTransaction() as transaction:
+        transaction.add_text(Path("one.py"), "new", mode_of=Path("newton.py"))
         assert not Path("one.py").exists() and len(os.listdir()) == 2
-        staging.commit()
+        transaction.commit()
     assert Path("one.py").read_text() == "new"
     assert os.stat("one.py").st_mode == os.stat("newton.py").st_mode
 

@@ -20,7 +20,7 @@ def test_wrapped_functions_of_one_wrapper_count_their_own_calls():
     for function, expected in zip(compiled, (3.0, 4.0), strict=True):
         assert function(2.0) == expected
         assert function(2.0) == expected
-    assert [function._retracing.calls for function in compiled] == [2, 2]
+    assert [function._call_counter.calls for function in compiled] == [2, 2]
 
 
 def test_gradients_of_many_functions_are_traced():

@@ -57,7 +57,7 @@ def test_calls_are_counted() -> None:
     function = ac.function(lambda x: x + 1.0)
     for _ in range(25):
         function(ac.constant(1.0))
-    assert function._retracing.calls == 25
+    assert function._call_counter.calls == 25
 
 
 def test_settings_and_tapes_are_obeyed() -> None:

@@ -10,7 +10,7 @@ import pytest
 import autoconv
 from autoconv.graph.graph import Graph, has_recursion
 from autoconv.ops import OPS
-from autoconv.tracing.guards.changed_constants import changed_constants
+from autoconv.tracing.guards.changed_constants import containers_if_changed
 
 LOG = []
 COUNT = 0
@@ -395,6 +395,6 @@ def test_constants_that_a_recursive_function_may_change():
     recursive_call = body.add(OPS["call"], [parameter], {"recursive": True}, regions=[body], types=[type_])
     body.outputs = [recursive_call.results[0]]
     call = root.add(OPS["call"], [constant.results[0]], {"recursive": True}, regions=[body], types=[type_])
-    assert changed_constants(root) == []
+    assert containers_if_changed(root) == []
     root.add(OPS["object_method"], [call.results[0]], {"name": "append"}, types=[type_])
-    assert changed_constants(root) == [[1, 2]]
+    assert containers_if_changed(root) == [[1, 2]]

@@ -133,7 +133,7 @@ _BUILT_IN_COLORS = (
 class DrawnBoxes:
     """Return copies of images with boxes drawn on them; built-in colours are 1 in images of one channel."""
 
-    graphdef: ClassVar = "DrawBoundingBoxesV2"
+    graphdef_name: ClassVar = "DrawBoundingBoxesV2"
     has_built_in_colors: bool
 
     def __call__(self, images: np.ndarray, boxes: np.ndarray, colors: np.ndarray) -> np.ndarray:

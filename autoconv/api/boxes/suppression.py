@@ -168,7 +168,7 @@ class Suppression:
     Returns the indices and scores of the chosen boxes.
     """
 
-    graphdef: ClassVar = "NonMaxSuppressionV5"
+    graphdef_name: ClassVar = "NonMaxSuppressionV5"
     dtype: DType
 
     def __call__(
@@ -187,7 +187,7 @@ class Suppression:
 class OverlapSuppression:
     """Choose boxes by falling scores, with their overlaps in a matrix; returns the indices of the chosen boxes."""
 
-    graphdef: ClassVar = "NonMaxSuppressionWithOverlaps"
+    graphdef_name: ClassVar = "NonMaxSuppressionWithOverlaps"
 
     def __call__(
         self, overlaps: Array, scores: Array, max_boxes: Array, overlap_limit: Array, score_limit: Array
@@ -203,7 +203,7 @@ class OverlapSuppression:
 class PaddedSuppression:
     """Choose boxes for each element of a batch; returns the indices of the chosen boxes, and their numbers."""
 
-    graphdef: ClassVar = "NonMaxSuppressionV5"
+    graphdef_name: ClassVar = "NonMaxSuppressionV5"
     is_padded: bool
     has_ordered_corners: bool
 
@@ -234,7 +234,7 @@ class CombinedSuppression:
     Returns the boxes, scores and classes, and the number of boxes of each image.
     """
 
-    graphdef: ClassVar = "CombinedNonMaxSuppression"
+    graphdef_name: ClassVar = "CombinedNonMaxSuppression"
     max_total: int
     pad_per_class: bool
     clips_boxes: bool

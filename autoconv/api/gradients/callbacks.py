@@ -47,7 +47,7 @@ def numpy_function(
     """
     if func is None:
         return _callback_decorator(numpy_function, "numpy_function", inp, Tout, stateful=stateful, name=name)
-    is_user_code = not hasattr(func, "graphdef")  # host functions name their op
+    is_user_code = not hasattr(func, "graphdef_name")  # host functions name their op
     return _apply_callback(func, ArrayCall(func) if is_user_code else func, inp, Tout, name)  # type: ignore[arg-type]
 
 
@@ -125,7 +125,7 @@ _ERROR_CLASSES: list[tuple[type[Exception] | tuple[type[Exception], ...], type[O
 class EagerCall(ArrayCall):
     """A function of arrays that calls a function of eager tensors, with a vjp."""
 
-    graphdef = "EagerPyFunc"
+    graphdef_name = "EagerPyFunc"
 
     def __call__(self, *arrays: Any) -> Any:
         with recording(None):

@@ -1,4 +1,4 @@
-"""Isotonic regression: the monotonous sequences that are closest to given ones."""
+"""Isotonic regression: the monotone sequences that are closest to given ones."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ from autoconv.runtime.tensors.tensor import Tensor
 def isotonic_regression(
     inputs: TensorLike, decreasing: bool = True, axis: IntLike = -1, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The least-squares sequences that never rise (or never fall), and the index of the step of each element.
+    """Least-squares sequences that never rise (or never fall), and the index of the block of each element.
 
-    >>> values, steps = autoconv.nn.isotonic_regression([3.0, 1.0, 2.0, 0.0])
-    >>> values.numpy(), steps.numpy()
+    A block is a maximal run of elements with one common value.
+
+    >>> values, blocks = autoconv.nn.isotonic_regression([3.0, 1.0, 2.0, 0.0])
+    >>> values.numpy(), blocks.numpy()
     (array([3. , 1.5, 1.5, 0. ], dtype=float32), array([0, 1, 1, 2], dtype=int32))
     """
     x = convert_to_tensor(inputs)
@@ -36,29 +38,29 @@ def isotonic_regression(
     order = [i for i in range(rank) if i != target_axis % rank] + [target_axis % rank]
     inverse_order = [order.index(i) for i in range(rank)]
     transposed_x: Any = transpose(x, order)
-    result = numpy_function(IsotonicSteps(bool(decreasing)), [stop_gradient(transposed_x)], int32)
-    steps = reshape(result, transposed_x.shape if transposed_x.shape.is_fully_defined() else shape(transposed_x))
-    is_same_step = cast(apply("equal", expand_dims(steps, -1), expand_dims(steps, -2)), transposed_x.dtype)
-    sums: Any = apply("squeeze", apply("matmul", is_same_step, expand_dims(transposed_x, -1)), axis=(-1,))
-    return transpose(sums / reduce_sum(is_same_step, -1), inverse_order), transpose(steps, inverse_order)
+    result = numpy_function(IsotonicBlocks(bool(decreasing)), [stop_gradient(transposed_x)], int32)
+    blocks = reshape(result, transposed_x.shape if transposed_x.shape.is_fully_defined() else shape(transposed_x))
+    is_same_block = cast(apply("equal", expand_dims(blocks, -1), expand_dims(blocks, -2)), transposed_x.dtype)
+    sums: Any = apply("squeeze", apply("matmul", is_same_block, expand_dims(transposed_x, -1)), axis=(-1,))
+    return transpose(sums / reduce_sum(is_same_block, -1), inverse_order), transpose(blocks, inverse_order)
 
 
 @attribute_class
 @dataclass(frozen=True)
-class IsotonicSteps:
-    """Return the index of the step of each element, for the nearest monotonous sequences along the last axis.
+class IsotonicBlocks:
+    """Return the index of the block of each element, for the nearest monotone sequences along the last axis.
 
-    Steps are found by merging neighbours in the wrong order into their mean (pool adjacent violators).
+    Neighbouring blocks in the wrong order are merged into one with their mean (pool adjacent violators).
     """
 
-    graphdef: ClassVar = "IsotonicRegression"
+    graphdef_name: ClassVar = "IsotonicRegression"
     decreasing: bool
 
     def __call__(self, array: Any) -> Any:
         values = np.asarray(array, np.float64) * (1.0 if self.decreasing else -1.0)
         rows = values.reshape(-1, values.shape[-1])
         result = np.zeros(rows.shape, np.int32)
-        for row, steps_of_row in zip(rows, result, strict=True):
+        for row, blocks_of_row in zip(rows, result, strict=True):
             means: list[float] = []
             counts: list[int] = []
             for value in row.tolist():
@@ -68,5 +70,5 @@ class IsotonicSteps:
                     mean, count = means.pop(), counts.pop()
                     means[-1] = (means[-1] * counts[-1] + mean * count) / (counts[-1] + count)
                     counts[-1] += count
-            steps_of_row[:] = np.repeat(np.arange(len(counts)), counts)
+            blocks_of_row[:] = np.repeat(np.arange(len(counts)), counts)
         return result.reshape(values.shape)

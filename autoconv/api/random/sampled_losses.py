@@ -243,7 +243,7 @@ class SampleClasses:
     Returns the classes, and the expected counts of the true and of the sampled classes.
     """
 
-    graphdef: ClassVar = "CandidateSampler"
+    graphdef_name: ClassVar = "CandidateSampler"
     count: int
     unique: bool
 

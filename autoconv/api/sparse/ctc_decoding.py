@@ -98,7 +98,7 @@ class GreedyDecoder:
     `merge`: equal labels of neighbouring frames are one. `blank` is the blank's class, None for the last one.
     """
 
-    graphdef: ClassVar = "CTCGreedyDecoder"
+    graphdef_name: ClassVar = "CTCGreedyDecoder"
     merge: bool
     blank: int | None
     dtype: DType
@@ -130,7 +130,7 @@ class BeamSearchDecoder:
     kept, `paths` that of sequences returned.
     """
 
-    graphdef: ClassVar = "CTCBeamSearchDecoder"
+    graphdef_name: ClassVar = "CTCBeamSearchDecoder"
     width: int
     paths: int
     dtype: DType
@@ -177,7 +177,7 @@ class BeamSearchDecoder:
 class EditDistance:
     """Return the Levenshtein distance of each pair of sequences of two sparse tensors."""
 
-    graphdef: ClassVar = "EditDistance"
+    graphdef_name: ClassVar = "EditDistance"
     normalize: bool
 
     def __call__(

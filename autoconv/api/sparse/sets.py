@@ -86,7 +86,7 @@ def _component_arrays(operand: Any) -> tuple[Tensor, ...]:
 class SetOperation:
     """Apply the method `kind` of Python's sets to two operands, each an array, or indices, values and a shape."""
 
-    graphdef: ClassVar = "SetOperation"
+    graphdef_name: ClassVar = "SetOperation"
     kind: str
     first_is_sparse: bool
     second_is_sparse: bool
@@ -115,7 +115,7 @@ class SetOperation:
 class SetSizes:
     """Count the distinct elements of each row."""
 
-    graphdef: ClassVar = "SetSize"
+    graphdef_name: ClassVar = "SetSize"
 
     def __call__(self, indices: Any, values: Any, shape: Any) -> Any:
         groups, group_shape = _sparse_groups(indices, values, shape)

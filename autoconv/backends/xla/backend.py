@@ -17,7 +17,7 @@ from autoconv.backends.portable.types import array_type
 from autoconv.backends.portable.unfit import SIZE_DEPENDS_ON_VALUE, GraphUnfit
 from autoconv.backends.protocol import Backend, CompiledGraph, Dispatch, OpenSizes, SymbolicCode
 from autoconv.backends.stablehlo import ChosenPart, Module, Part, to_stablehlo
-from autoconv.backends.xla.client import Place, is_installed, place
+from autoconv.backends.xla.client import ClientDevice, find_device, is_installed
 from autoconv.backends.xla.device_array import DeviceArray
 from autoconv.backends.xla.entry import make_entry
 from autoconv.backends.xla.executable import Executable
@@ -38,7 +38,7 @@ class XlaGraph:
     sizes = None
 
     def __init__(
-        self, graph: Graph, form: CallForm | None, native: Callable[[], CompiledGraph], device: Place
+        self, graph: Graph, form: CallForm | None, native: Callable[[], CompiledGraph], device: ClientDevice
     ) -> None:
         self.entry: Callable[..., Any] | None = None
         self.notes: list[str] = ["compiled by XLA"]
@@ -209,7 +209,8 @@ class XlaBackend:
 
     def compile(self, graph: Graph, form: CallForm | None = None, pool_number: int = 0) -> CompiledGraph:
         try:
-            return XlaGraph(graph, form, lambda: self._native.compile(graph, None, pool_number), place(self._device))
+            device = find_device(self._device)
+            return XlaGraph(graph, form, lambda: self._native.compile(graph, None, pool_number), device)
         except GraphUnfit as error:
             return _GraphWithNote(self._native.compile(graph, form, pool_number), f"not by XLA: {error}")
 

@@ -21,7 +21,7 @@ KINDS = ("GPU", "TPU")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ClientDevice:
     """A device of a client. `is_host`: the device is the processor, which computes in the memory of this process."""
 
     client: Any
@@ -29,13 +29,14 @@ class Place:
     is_host: bool
 
 
-def place(name: str = "") -> Place:
-    """Return the device of a name such as `GPU:0`; by default the first accelerator, or the processor if there is none.
+def find_device(name: str = "") -> ClientDevice:
+    """Return the device that is named, such as `GPU:0`, with its client.
 
-    Raises Unsupported if jaxlib is missing or has another interface, and in a forked process, since a fork does not
-    copy the threads of the clients.
+    Without a name, it is the first accelerator, or the processor if there is none. Raises Unsupported if jaxlib is
+    missing or has another interface, and in a child that was forked after the clients were created, since a fork does
+    not copy their threads.
     """
-    result = _place_of_device(name, os.getpid())
+    result = _find_device_of_process(name, os.getpid())
     if result is None:
         raise Unsupported("XLA was started before this process was forked")
     return result
@@ -45,15 +46,16 @@ _CLIENT_PROCESS: list[int] = []  # [id of the process that created the clients],
 
 
 @cache
-def _place_of_device(name: str, process: int) -> Place | None:
+def _find_device_of_process(name: str, process: int) -> ClientDevice | None:
+    """Return the device for the process with this id; None if another process has created the clients."""
     if _CLIENT_PROCESS and _CLIENT_PROCESS[0] != process:
         return None
     _CLIENT_PROCESS[:] = [process]
     names = accelerators()
     if not name and not names:
-        return Place(*_processor(), True)
+        return ClientDevice(*_processor(), is_host=True)
     kind, _, number = (name or names[0]).partition(":")
-    return Place(*devices(kind)[int(number)], False)
+    return ClientDevice(*devices(kind)[int(number)], is_host=False)
 
 
 def _processor() -> tuple[Any, Any]:
@@ -79,7 +81,10 @@ def _has_entry_points() -> bool:
 
 
 def devices(kind: str) -> Sequence[tuple[Any, Any]]:
-    """Return the client and device of each accelerator of a kind; the clients are jax's own, so memory is shared."""
+    """Return the client and device of each accelerator of a kind.
+
+    The clients are jax's own, so that a program with jax and this backend allocate from one pool of device memory.
+    """
     try:
         client = import_module("jax.extend.backend").get_backend(kind.lower())
     except (ImportError, RuntimeError):
@@ -92,4 +97,4 @@ def is_installed() -> bool:
     return find_spec("jaxlib") is not None
 
 
-__all__ = ["KINDS", "Place", "accelerators", "devices", "is_installed", "place"]
+__all__ = ["KINDS", "ClientDevice", "accelerators", "devices", "find_device", "is_installed"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.xla.client import Place
+from autoconv.backends.xla.client import ClientDevice
 from autoconv.ops.values.remote_array import RemoteArray
 
 _MAX_DEPTH = 32  # longest chain of calls on results of calls before words are read: each keeps its arguments in memory
@@ -65,18 +65,19 @@ def settle_arguments(arguments: Sequence[Any]) -> None:
 
 
 class DeviceArray(RemoteArray):
-    """An array in the memory of an accelerator, or of this process if `place` is None; `array` is its local copy.
+    """An array in the memory of an accelerator, or of this process if `client_device` is None.
 
-    It is the result at `position` of a call; `word` is the call's error word, None once that is read.
+    `array` is its local copy. It is the result at `position` of a call; `word` is the error word of the call, or None
+    once that is read.
     """
 
     def __init__(
-        self, buffer: Any, type_: Any, place: Place | None, array: np.ndarray | None = None,
+        self, buffer: Any, type_: Any, client_device: ClientDevice | None, array: np.ndarray | None = None,
         word: LateWord | None = None, position: int = 0,
     ) -> None:
         self.buffer = buffer
         self.type = type_
-        self.place = place
+        self.client_device = client_device
         self.shape = type_.shape
         self.word = word
         self._position = position
@@ -86,7 +87,7 @@ class DeviceArray(RemoteArray):
         """Read the error word; if native code ran the call again, take its result."""
         results = None if self.word is None else self.word.read()
         if results is not None:
-            self._array, self.place, self.buffer = np.asarray(results[self._position]), None, None
+            self._array, self.client_device, self.buffer = np.asarray(results[self._position]), None, None
         self.word = None
 
     def fetch(self) -> np.ndarray:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.target.cpu import instructions
-from autoconv.backends.xla.client import Place
+from autoconv.backends.xla.client import ClientDevice
 from autoconv.backends.xla.device_array import DeviceArray, LateWord, settle_arguments, unread_words
 from autoconv.code_cache import XLA
 from autoconv.graph.dtypes import int32
@@ -39,16 +39,17 @@ class Executable:
     """
 
     def __init__(
-        self, text: str | bytes, place: Place, parameters: Sequence[TensorType], results: Sequence[TensorType],
+        self, text: str | bytes, client_device: ClientDevice,
+        parameters: Sequence[TensorType], results: Sequence[TensorType],
         donated: Mapping[int, int] | None = None, has_error_word: bool = True,
     ) -> None:
-        self._place = place
+        self._client_device = client_device
         word_types = [TensorType(int32, ())] if has_error_word else []
-        self._run = _runner(_compile(text, place), place, [*results, *word_types])
+        self._run = _runner(_compile(text, client_device), client_device, [*results, *word_types])
         self._parameters = [_ArrayForm(type_) for type_ in parameters]
         self._types = list(results)
         self._has_error_word = has_error_word
-        self._donated = dict(donated or {}) if place.is_host else {}
+        self._donated = dict(donated or {}) if client_device.is_host else {}
         self._idle_areas: list[_Areas] = []  # staging areas that no running call uses
         self.run_on_host = self._make_host_run([_ArrayForm(type_) for type_ in results])
 
@@ -61,7 +62,7 @@ class Executable:
         these hold the unread error word, and 0 is returned in its place. On the processor the new contents of a donated
         array are written into it if the error word is 0, and its result is None.
         """
-        if self._place.is_host:
+        if self._client_device.is_host:
             return self.run_on_host(arguments)
         return self._run_on_accelerator(arguments, keep_on_device, rerun)
 
@@ -76,7 +77,7 @@ class Executable:
             try:
                 areas = idle_areas.pop()
             except IndexError:
-                areas = _Areas(self._parameters, donated, self._place.device)
+                areas = _Areas(self._parameters, donated, self._client_device.device)
             outputs = run(areas.fill(arguments))
             error_word = 0
             if has_error_word:
@@ -101,8 +102,8 @@ class Executable:
     ) -> tuple[list[Any], int]:
         settle_arguments(arguments)
         buffers = [
-            x.buffer if isinstance(x, DeviceArray) and x.place is self._place
-            else _send_to_device(np.asarray(x, form.dtype), self._place.device)
+            x.buffer if isinstance(x, DeviceArray) and x.client_device is self._client_device
+            else _send_to_device(np.asarray(x, form.dtype), self._client_device.device)
             for x, form in zip(arguments, self._parameters, strict=True)
         ]  # fmt: skip
         results = list(self._run(buffers))
@@ -111,14 +112,14 @@ class Executable:
         if rerun is not None and keep_on_device and results:
             if word_buffer is not None or unread_words(arguments):
                 sent_arguments = [  # the program may change its own
-                    x if isinstance(x, DeviceArray) else DeviceArray(buffer, form.type, self._place)
+                    x if isinstance(x, DeviceArray) else DeviceArray(buffer, form.type, self._client_device)
                     for x, buffer, form in zip(arguments, buffers, self._parameters, strict=True)
                 ]
                 word = LateWord(word_buffer, sent_arguments, rerun)
         elif word_buffer is not None:
             error_word = int(np.asarray(word_buffer))
         arrays = [
-            DeviceArray(buffer, type_, self._place, word=word, position=i)
+            DeviceArray(buffer, type_, self._client_device, word=word, position=i)
             for i, (buffer, type_) in enumerate(zip(results, self._types, strict=True))
         ]
         return (arrays if keep_on_device else [array.fetch() for array in arrays]), error_word
@@ -299,11 +300,13 @@ def _array_over(buffer: Any, address: int, form: _ArrayForm) -> np.ndarray:
 # ---- compilation
 
 
-def _runner(compiled: Any, place: Place, results: Sequence[TensorType]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+def _runner(
+    compiled: Any, client_device: ClientDevice, results: Sequence[TensorType]
+) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """Return a function that runs an executable on buffers: if jax is installed its own, which takes half the time."""
     try:
         core, make_handler = import_module("jax.core"), import_module("jaxlib._jax").array_result_handler
-        sharding = import_module("jax.sharding").SingleDeviceSharding(place.device)
+        sharding = import_module("jax.sharding").SingleDeviceSharding(client_device.device)
         types = [(tuple(type_.shape or ()), np.dtype(type_.dtype.numpy)) for type_ in results]
         handlers = [
             make_handler(core.ShapedArray(*type_), sharding, committed=True, _skip_checks=True) for type_ in types
@@ -314,26 +317,26 @@ def _runner(compiled: Any, place: Place, results: Sequence[TensorType]) -> Calla
         return compiled.execute  # type: ignore[no-any-return]
 
 
-def _compile(text: str | bytes, place: Place) -> Any:
+def _compile(text: str | bytes, client_device: ClientDevice) -> Any:
     """Return the executable of a module, text or bytecode, from the cache on disk or compiled now.
 
     Raises RuntimeError if XLA refuses the module.
     """
     xla = import_module("jaxlib.xla_client")
-    devices, options = xla.DeviceList((place.device,)), xla.CompileOptions()
-    options.device_assignment = xla.DeviceAssignment.create(np.array([[place.device.id]]))
-    digest = hashlib.sha256("\0".join(_versions(place)).encode())
+    devices, options = xla.DeviceList((client_device.device,)), xla.CompileOptions()
+    options.device_assignment = xla.DeviceAssignment.create(np.array([[client_device.device.id]]))
+    digest = hashlib.sha256("\0".join(_versions(client_device)).encode())
     digest.update(b"\0" + (text.encode() if isinstance(text, str) else text))
     key = digest.hexdigest()
     stored_executable = XLA.load(key)
     if stored_executable is not None:
         try:
-            return place.client.deserialize_executable(stored_executable, devices, options)
+            return client_device.client.deserialize_executable(stored_executable, devices, options)
         except (RuntimeError, TypeError):
             pass
-    result = place.client.compile_and_load(text, devices, options)
+    result = client_device.client.compile_and_load(text, devices, options)
     try:
-        data = result.serialize() if hasattr(result, "serialize") else place.client.serialize_executable(result)
+        data = result.serialize() if hasattr(result, "serialize") else client_device.client.serialize_executable(result)
     except (RuntimeError, AttributeError):  # a plug-in without this
         return result
     XLA.store(key, data)
@@ -341,11 +344,12 @@ def _compile(text: str | bytes, place: Place) -> Any:
 
 
 @cache
-def _versions(place: Place) -> tuple[str, ...]:
+def _versions(client_device: ClientDevice) -> tuple[str, ...]:
     """Return the versions and settings that an executable depends on besides its module."""
     flags = os.environ.get("XLA_FLAGS", "")
-    client = place.client.platform, place.client.platform_version, place.device.device_kind, place.device.id
-    return (*map(str, client), import_module("jaxlib").__version__, flags, *sorted(instructions()))
+    client, device = client_device.client, client_device.device
+    identity = client.platform, client.platform_version, device.device_kind, device.id
+    return (*map(str, identity), import_module("jaxlib").__version__, flags, *sorted(instructions()))
 
 
 __all__ = ["Executable"]

@@ -30,7 +30,8 @@ def exception_to_raise(error: Any, rest: Any, raised_errors: Any, handled_parts:
     """
     is_deferred = any(map(_is_deferred, (error, rest, raised_errors, handled_parts)))
     if is_deferred or any(map(_is_deferred, (*raised_errors, *handled_parts))):  # deferred lists cannot be unpacked
-        # A group whose exceptions hold graph values is refused: the graph would rebuild them, as other objects.
+        # A group whose exceptions hold graph values is refused: the graph would create new exception objects, so that
+        # the identity of the members would be lost.
         refuse_graph_values_in_group(error, current_place())
         return apply_object("exception_to_raise", error, rest, raised_errors, handled_parts)
     return exception_to_raise_now(error, rest, raised_errors, handled_parts)

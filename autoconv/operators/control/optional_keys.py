@@ -17,11 +17,15 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 
 _METHODS: dict[str, Callable[..., Any]] = {}
-_NO_KEY: Any = object()  # marker for a missing key
+# The result of `dict.get` for a key that the dict never has; MISSING marks the absence of an optional key at run time.
+_NOT_IN_DICT: Any = object()
 
 
 def call_method(owner: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Call a method of a dict with optional keys; raise StagingError if its result depends on which are present."""
+    """Call a method of a dict with optional keys.
+
+    Raises StagingError for a method that needs the set of present keys while tracing, such as `keys`.
+    """
     method = _METHODS.get(name)
     if method is None:
         _refuse(name)
@@ -38,8 +42,8 @@ def count_keys(owner: TracedDict) -> Any:
 
 def has_key(owner: TracedDict, key: object) -> Any:
     """Return whether a key is present; for an optional key, a tensor."""
-    value = dict.get(owner, key, _NO_KEY)
-    return _is_present(value) if is_optional(value) else value is not _NO_KEY
+    value = dict.get(owner, key, _NOT_IN_DICT)
+    return _is_present(value) if is_optional(value) else value is not _NOT_IN_DICT
 
 
 def _get(owner: TracedDict, key: object, default: object = None) -> Any:
@@ -106,11 +110,12 @@ def _is_present(value: Any) -> Any:
 
 
 def _require_present(key: Any, value: Any) -> Any:
+    """Return the value; at run time, raise KeyError where the optional key is absent."""
     return value.__autoconv_present__(MISSING, KeyError(key)) if is_optional(value) else value
 
 
 def _refuse(name: str) -> NoReturn:
-    """Raise StagingError for the method `name`, whose result depends on which keys are present."""
+    """Raise StagingError for the method `name`, which needs the set of present keys while tracing."""
     raise StagingError(
         f"the keys of this dict depend on a tensor, and {name} needs them while tracing", current_place(),
         "all keys from the start, with None where there is no value yet",

@@ -2,7 +2,8 @@
 
 A rule is written against the `Elements` protocol, for an op whose record is elementwise, or whose
 operands are single numbers: `rule(b, *operands, **attributes) -> element`. Operands are numbers of the op's own
-dtypes (`x.dtype`) that support Python's operators. A rule returns None for unsupported dtypes.
+dtypes (`x.dtype`) that support Python's operators. A rule returns None for unsupported dtypes,
+where the op then counts as one without a rule.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Square roots and logarithms of matrices, and tridiagonal systems.
 
-Algorithms: eigenvectors where they are well conditioned; else the Denman-Beavers iteration for roots, and the inverse
-scaling of logarithms by roots (Higham, Functions of Matrices, 2008, 6.29 and 11.30).
+Algorithms: eigenvectors where they are well conditioned; else the Denman-Beavers iteration for roots, and inverse
+scaling and squaring for logarithms, with roots of the same iteration (Higham, Functions of Matrices, 2008, 6.29 and
+11.30).
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivot
     low, main, high = (
         np.array(np.broadcast_to(x, (*result.shape[:-2], x.shape[-1]))) for x in (lower, diagonal, upper)
     )
-    second_upper = np.zeros_like(high)  # the diagonal above the upper one, which exchanges fill
+    second_upper = np.zeros_like(high)  # the second superdiagonal, which row exchanges fill in
     for i in range(size - 1):
         next_high = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
         if pivoting:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from autoconv.graph.types import TensorType
 
 
 class RemoteArray:
     """An array that this process's memory does not hold.
 
-    Code recognises it by this class, since objects of the program may have methods of any name.
+    Test for it with `isinstance`, not by an attribute: a user's object may have a method `fetch`, too.
     """
 
-    type: Any
+    type: TensorType  # of the array in graphs
 
     def fetch(self) -> np.ndarray:
         """Return the array, which is transferred once only; raise the error of its computation."""

@@ -2,8 +2,8 @@
 
 Python keeps the elements in a hash table. Of two elements whose hashes collide, the one inserted first comes first. The
 size of the table depends on whether elements came one by one or from another set. A copy of a set may therefore iterate
-in another order than the set. Sets that iterate in one order may still have elements in other slots, or slots of
-removed elements, which are not used again; elements that are added later then come in other places.
+in another order than the set. Two sets with the same iteration order may still differ in the slots of their elements,
+or in slots that removals left unusable; later additions then come in different positions of the two orders.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def _search_order(elements: set[Any], table: _HashTable, make_set: Callable[[lis
     """Search for an order of insertion that gives the table.
 
     An element that comes too early took the place of the one expected there, which is inserted before it in the next
-    attempt. Tables that grow are filled anew in their own order, so that this may not end: a shuffled order is next.
+    attempt. A growing table is refilled in slot order, so these corrections may cycle: after every len(order) + 1
+    attempts, the order is shuffled.
     """
     order = list(set.__iter__(elements))
     candidate, generator = order.copy(), random.Random(0)
@@ -93,7 +94,7 @@ class _HashTable:
 
 
 def _table_size(elements: Set[Any]) -> int:
-    """Return the bytes of a table of its own; a few elements need none."""
+    """Return the size in bytes of the separately allocated hash table, 0 while the elements fit into the set object."""
     return set.__sizeof__(elements) - type(elements).__basicsize__  # type: ignore[arg-type]
 
 

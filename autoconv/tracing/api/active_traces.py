@@ -1,6 +1,6 @@
-"""Active traces: the functions that a thread is tracing, and calls that lead back to one of these functions.
+"""Active traces: the functions that a thread is tracing, and calls that reenter one of these traces.
 
-Under `function`, a call inside a trace is recorded as a call of the callee's own trace. A callee leads back if it
+Under `function`, a call inside a trace is recorded as a call of the callee's own trace. A callee reenters a trace if it
 calls, directly or through others, a function whose trace is active. Tracing such a call in an arm or a loop body
 would not end, as only recursion within one trace becomes a graph function (`recursion_detection.py`). The callee's
 nodes are therefore recorded inline.
@@ -18,7 +18,7 @@ from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.runtime.recording.regions import Region, current_region
 
 
-class LeadsBack(AbandonTrace):
+class ReentersTrace(AbandonTrace):
     """Raised to abandon the active traces up to `trace`, so that the call for which it is made is recorded inline."""
 
     def __init__(self, trace: ActiveTrace) -> None:
@@ -29,7 +29,7 @@ class LeadsBack(AbandonTrace):
 class ActiveTrace:
     """A trace of `function` that a thread is making, for a call that is recorded in `caller_region`, if any.
 
-    `callees` are functions whose calls lead back to this one.
+    `callees` are functions whose calls reenter this trace.
     """
 
     def __init__(self, function: Any, caller_region: Region | None) -> None:
@@ -61,10 +61,10 @@ def tracing(function: Any) -> Iterator[None]:
         _TRACES.active = outer_traces
 
 
-def leads_back(function: Any, region: Region) -> bool:
-    """Return whether a call of `function` in `region` leads back to an active trace and has to be recorded inline.
+def reenters_trace(function: Any, region: Region) -> bool:
+    """Return whether a call of `function` in `region` reenters an active trace and has to be recorded inline.
 
-    Raises LeadsBack if an enclosing call has to be recorded inline instead.
+    Raises ReentersTrace if an enclosing call has to be recorded inline instead.
     """
     active = _TRACES.active
     for position, trace in enumerate(active):
@@ -75,15 +75,15 @@ def leads_back(function: Any, region: Region) -> bool:
         conditional_traces = [inner for inner in active[position + 1 :] if inner.is_conditional]
         if conditional_traces:
             trace.callees.append(conditional_traces[-1].function)
-            raise LeadsBack(conditional_traces[-1])
+            raise ReentersTrace(conditional_traces[-1])
     return False
 
 
-def has_to_be_inlined(function: Any, error: InaccessibleTensorError | LeadsBack, region: Region) -> bool:
+def has_to_be_inlined(function: Any, error: InaccessibleTensorError | ReentersTrace, region: Region) -> bool:
     """Return whether a call of `function` in `region`, whose trace ended with `error`, has to be recorded inline.
 
-    It has to be if the function's trace leads back to an enclosing trace, or uses a tensor of an enclosing trace.
+    It has to be if the function's trace reenters an enclosing trace, or uses a tensor of an enclosing trace.
     """
-    if isinstance(error, LeadsBack):
+    if isinstance(error, ReentersTrace):
         return error.trace.function is function and error.trace.caller_region is region
     return region.encloses(error.graph)

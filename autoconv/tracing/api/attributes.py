@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# The attributes of the package in the dictionary of a decorated function; `note_package_names` adds to them.
+# The attributes of the package in the dictionary of a decorated function; `record_package_attributes` adds to them.
 _PACKAGE_NAMES = {"__wrapped__", "__func__", "__self__"}
 
 
@@ -27,9 +27,12 @@ class FunctionAttributes(dict[str, Any]):
         super().update(*sources, **kwargs)
 
 
-def note_package_names(function: Any) -> None:
-    """Add the attributes that the package has set in a new decorated function to `_PACKAGE_NAMES`."""
+def record_package_attributes(function: Any) -> None:
+    """Add the names of the attributes that the package has set in a new decorated function to `_PACKAGE_NAMES`.
+
+    Attributes that were copied from the Python function (by `functools.update_wrapper`) are the program's.
+    """
     _PACKAGE_NAMES.update(vars(function).keys() - getattr(function.python_function, "__dict__", {}).keys())
 
 
-__all__ = ["FunctionAttributes", "note_package_names"]
+__all__ = ["FunctionAttributes", "record_package_attributes"]

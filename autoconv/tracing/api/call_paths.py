@@ -68,8 +68,8 @@ class CallDispatch(Generic[P, R]):
     _attribute_name: str
     takes_instances: bool | None
 
-    def _initialise_dispatch(self, call_counter: ctypes.c_int64, is_timed: bool, checks_float_state: bool) -> None:
-        self._call_counter = call_counter
+    def _initialise_dispatch(self, call_count_cell: ctypes.c_int64, is_timed: bool, checks_float_state: bool) -> None:
+        self._call_count_cell = call_count_cell
         self._direct_traces: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()  # each with its entry
         self._native_entries = ()
         self._first_entries: tuple[Callable[..., Any], ...] = ()  # the entries of the first direct trace
@@ -127,7 +127,7 @@ class CallDispatch(Generic[P, R]):
                 if failure is not None:  # outside of the handler, or exceptions of the rerun would have it as context
                     return self._rerun_plain(concrete, failure, args, kwargs)
                 if result is not NotImplemented:
-                    self._call_counter.value += 1
+                    self._call_count_cell.value += 1
                     return self._check_float_flags(concrete, result, args, kwargs)
         deferred_kinds = self._tiers.presumption.deferred
         if deferred_kinds and self._is_timed and not BUSY.value:  # an earlier search found no trace for such calls
@@ -340,7 +340,7 @@ class CallDispatch(Generic[P, R]):
             self._is_time_valid = False  # the time of the call is not that of its graph
         elif self._is_timed and not self._tiers.is_sampling():
             kind = kind_of(args, kwargs)
-            if self._tiers.timing(kind).record_rerun(self._call_counter.value):
+            if self._tiers.timing(kind).record_rerun(self._call_count_cell.value):
                 self._gate.open(0, GRAPH)
                 self._explanation.record_times(kind_text(kind), RERUNS, is_plain=True)
 
@@ -353,7 +353,7 @@ class CallDispatch(Generic[P, R]):
 
     # ---- direct traces
 
-    def _try_first(self, concrete: ConcreteFunction) -> None:
+    def _make_first_direct(self, concrete: ConcreteFunction) -> None:
         """Make a trace the first direct one, if it has an entry; narrow traces precede wide ones."""
         if concrete.guards.check_numerics or concrete.key.replica or concrete.float_errors.undoable_calls:
             return
@@ -379,7 +379,8 @@ class CallDispatch(Generic[P, R]):
     def _make_native_entries(self, entries: Any) -> tuple[Any, ...]:
         """Return the contents of the slot `_native_entries`."""
         names = self._signature.native_names
-        return make_native_slot(type(self), self._call_counter, self._gate.cell, self.python_function, names, entries)
+        cells = self._call_count_cell, self._gate.cell
+        return make_native_slot(type(self), *cells, self.python_function, names, entries)
 
 
 def _may_sample_plain(concrete: ConcreteFunction, seconds: float) -> bool:

@@ -19,8 +19,8 @@ from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
-from autoconv.tracing.api.active_traces import LeadsBack, has_to_be_inlined, leads_back, tracing
-from autoconv.tracing.api.attributes import FunctionAttributes, note_package_names
+from autoconv.tracing.api.active_traces import ReentersTrace, has_to_be_inlined, reenters_trace, tracing
+from autoconv.tracing.api.attributes import FunctionAttributes, record_package_attributes
 from autoconv.tracing.api.bound_methods import MethodBinding, TransientMethod
 from autoconv.tracing.api.call_paths import CallDispatch, P, R
 from autoconv.tracing.api.function_options import DEFAULTS, FunctionOptions
@@ -41,7 +41,7 @@ from autoconv.tracing.key.definition import Definition
 from autoconv.tracing.key.signature import Signature, is_method
 from autoconv.tracing.specialise.bailout import FREE_VALUE_TRACES, Bailout, TraceBudget
 from autoconv.tracing.specialise.function_contract import FunctionContract
-from autoconv.tracing.specialise.retracing import find_retracing
+from autoconv.tracing.specialise.retracing import find_call_counter
 from autoconv.tracing.specialise.session_contract import SessionContract
 from autoconv.tracing.specialise.trace import Traceable, trace_function
 from autoconv.tracing.specialise.trace_cache import MAX_KEYS, TraceCache
@@ -58,10 +58,11 @@ _VARIABLE_REMEDY = (
     "`if self.v is None: self.v = autoconv.Variable(…)`."
 )
 _NEW_OBJECTS_REASON = (
-    "each call passes new objects, or new values that need a trace each: such calls run as plain Python until that has "
-    "taken as long as a trace. Pass the numbers and arrays that the objects hold, or reuse the objects"
+    "each call passes new objects, or new values that need a trace each: such calls run as plain Python until the "
+    "plain calls with the same values together have taken as long as a trace would. Pass the numbers and arrays that "
+    "the objects hold, or reuse the objects"
 )
-_MANY_TRACES = 16  # number of a function's traces, beyond which calls run plain if `TRACES_PER_KEY` have their key
+_MANY_TRACES = 16  # a function with more traces runs calls plain whose key has its maximum, `TRACES_PER_KEY` traces
 Q = ParamSpec("Q")  # the parameters of a method without `self`
 
 
@@ -107,7 +108,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         self._input_signature = self._signature.specs
         parameters = self._signature.python_signature.parameters
         self.donate = select_donated_names(options.donate, parameters, self._signature.name) if options.donate else ()
-        self._retracing = find_retracing(python_function)
+        self._call_counter = find_call_counter(python_function)
         self._bailout = Bailout()
         self._initialise_binding(name)
         self._trace_cache = TraceCache()
@@ -115,13 +116,13 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         self._explanation = Explanation(self._signature.name)
         self._feedback = TraceFeedback(self._signature, self._explanation)
         is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and self.backend is None
-        if is_timed:  # functions of one definition share a budget: each is like a new value
-            self._retracing.trace_budget = self._retracing.trace_budget or TraceBudget(FREE_VALUE_TRACES)
-            self._bailout = Bailout(self._retracing.trace_budget)
-        self._initialise_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
+        if is_timed:  # all functions made from one `def` share their free traces, as all values of an argument do
+            self._call_counter.trace_budget = self._call_counter.trace_budget or TraceBudget(FREE_VALUE_TRACES)
+            self._bailout = Bailout(self._call_counter.trace_budget)
+        self._initialise_dispatch(self._call_counter.cell, is_timed, contract.runs_plain)
         self._trace_count, self._was_called = 0, False
         self._definition = Definition(python_function)
-        note_package_names(self)
+        record_package_attributes(self)
 
     @present_errors
     def _decorate(self, decorator: Callable[[Any], Any]) -> None:
@@ -139,13 +140,13 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
             return call_with_tape_tensors(self.python_function, args, kwargs)
-        if region is not None and (self._contract.effects_each_call or self._leads_back(region)):
+        if region is not None and (self._contract.effects_each_call or self._reenters_trace(region)):
             return self._inline_call(region, args, kwargs)
         if not self._definition.still_describes(self.python_function):  # the program has replaced parts of it
             Function.__init__(self, self.python_function, self._contract, self._decorator_options)
         self._signature.check_arity()
-        self._retracing.calls += 1
-        if self._bailout.take_skipped_call(args, kwargs):
+        self._call_counter.calls += 1
+        if self._bailout.runs_unexamined(args, kwargs):
             return call_with_tape_tensors(self.python_function, args, kwargs)
         hook_reason = find_hook_reason(self.python_function, args, kwargs) if self._contract.runs_plain else ""
         if hook_reason:
@@ -161,7 +162,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             call = None  # plain Python raises for wrong arguments, or accepts arguments that no key can describe
         try:
             concrete = None if call is None else self._trace_cache.find(call.key) or self._find_or_make_trace(call)
-        except (InaccessibleTensorError, LeadsBack) as error:
+        except (InaccessibleTensorError, ReentersTrace) as error:
             if region is None or not has_to_be_inlined(self, error, region):
                 raise
             return self._inline_call(region, args, kwargs)
@@ -173,7 +174,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             return concrete.record(region, call.leaves)
         if overlap := concrete.overlap_with_outside(call.leaves):
             self._explanation.plain.append(f"one call: {overlap}")
-            return self._run_plain(None, args, kwargs)
+            return self._run_plain(call=None, args=args, kwargs=kwargs)
         self._bailout.record_graph_call()
         return self._run_trace(concrete, call.leaves, args, kwargs)
 
@@ -199,10 +200,10 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             self._explanation.plain.append(reason)
 
     def _run_plain(self, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call that has no trace as plain Python, and record it; `call` is None if it has no key."""
-        if call is not None and call.deferred is not None:
+        """Run and record a call as plain Python; `call` is None if it has no key or its trace is not used."""
+        if call is not None and call.deferred is not None:  # presumed to be faster as plain Python for now
             return self._run_deferred(call.deferred, args, kwargs)
-        if call is None or not self._bailout.is_doubtful(call):
+        if call is None or not self._bailout.is_doubtful(call):  # doubtful: plain runs took less time so far
             self._bailout.record_plain_call(args)
             if call is not None and call.fault is not None:
                 return self._run_after_fault(call.fault, args, kwargs)
@@ -224,11 +225,11 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             self._explanation.plain.append(place + reason)
 
     def _is_worth_a_trace(self, call: Call) -> bool:
-        """Return whether a call without a trace gets one; otherwise it runs plain. Sets `call.deferred`."""
+        """Set `call.deferred`; return whether a call without a trace gets one now. Otherwise it runs plain."""
         call.deferred = self._deferred_kind(call)
         if call.deferred is not None or self._bailout.is_doubtful(call):
             return False
-        reason = self._bailout.trace_budget.overspending_reason(self._retracing.calls) if self._is_timed else ""
+        reason = self._bailout.trace_budget.overspending_reason(self._call_counter.calls) if self._is_timed else ""
         if reason:
             self._explain_once(reason)
         return not reason
@@ -248,9 +249,9 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         """Return whether a trace serves only one instance of a bound method, or arguments keyed by reference."""
         return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
 
-    def _leads_back(self, region: Region) -> bool:
-        """Return whether a call in `region` leads back to a function that is being traced (see `active_traces`)."""
-        return self._decorator_options.autograph and leads_back(self, region)
+    def _reenters_trace(self, region: Region) -> bool:
+        """Return whether a call in `region` reenters a trace that is being made (see `active_traces`)."""
+        return self._decorator_options.autograph and reenters_trace(self, region)
 
     def _run_trace(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         """Run a call by its trace; rerun it as plain Python if necessary."""
@@ -264,9 +265,10 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
                 raise
             failure = error
         else:
-            self._is_time_valid = not self._feedback.observe_call(concrete, leaves)
+            still_observes_calls = self._feedback.observe_call(concrete, leaves)
+            self._is_time_valid = not still_observes_calls  # observed calls are slower than direct ones
             if self._is_time_valid:
-                self._try_first(concrete)
+                self._make_first_direct(concrete)
             return self._check_float_flags(concrete, result, args, kwargs)
         if failure is not None:  # outside of the handler, or exceptions of the rerun would have it as context
             return self._rerun_plain(concrete, failure, args, kwargs)
@@ -275,7 +277,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
     def _rerun_plain(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
         """Rerun a call as plain Python, whose graph met a value that it cannot represent or ended with an error."""
         self._record_rerun(error, args, kwargs)
-        if hasattr(error, "_autoconv_items"):  # a guess of list items was wrong: key lists without guesses
+        if hasattr(error, "_autoconv_items"):  # a guessed kind of list items was wrong: later keys use no guesses
             self._signature.guesses_list_items = False
             self._set_direct_traces()
         if isinstance(error, UNDONE_ERRORS):
@@ -284,11 +286,11 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
 
     def _store_trace(self, concrete: ConcreteFunction) -> None:
         """Add a trace to the cache, which may evict others."""
-        for direct_trace, _ in self._direct_traces:  # calls of these do not search the cache, which marks traces
+        for direct_trace, _ in self._direct_traces:  # the cache's search marks traces as used; direct calls skip it
             self._trace_cache.mark_used(direct_trace)
-        is_full = self._trace_cache.add(concrete)
+        key_is_full = self._trace_cache.add(concrete)
         self._trace_cache.evict(self._remove_direct)
-        if self._contract.runs_plain and is_full and self._trace_count > _MANY_TRACES:
+        if self._contract.runs_plain and key_is_full and self._trace_count > _MANY_TRACES:
             self._plain_reasons[concrete.key] = "the outside values that it reads change on every call", None
 
     def _remove_direct(self, evicted: list[ConcreteFunction]) -> None:
@@ -330,7 +332,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             raise AutoconvError(
                 f"{self._signature.name} runs as plain Python for these arguments and has no graph: {error}"
             ) from None
-        call.is_for_trace = True
+        call.must_trace = True
         concrete = self._trace_cache.find(call.key) or self._find_or_make_trace(call)
         if concrete is None:
             reason, place = self._plain_reasons.get(call.key, ("", None))
@@ -349,7 +351,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
 
     def leaves_for(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> list[Any]:
         """Return the leaves of a call in the order of the trace's. Raises TypeError for another signature."""
-        if not self._contract.python_numbers:
+        if not self._contract.python_numbers:  # tensors are bound to the trace's type; else keys are compared
             name = concrete.name.decode()
             return bind_to_trace(self._signature.name, name, concrete.function_type, args, kwargs)
         call = self._feedback.bind(args, kwargs)
@@ -362,7 +364,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
 
     @property
     def constructor_options(self) -> tuple[Any, ...]:
-        """The further constructor arguments of this function, with which another one can be made."""
+        """The constructor's arguments after `python_function`, to make a Function of the same options."""
         donate = tuple(sorted(self.donate))
         options = self._decorator_options._replace(input_signature=self._input_signature, name=None, donate=donate)
         return self._contract, options

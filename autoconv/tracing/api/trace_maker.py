@@ -22,7 +22,7 @@ from autoconv.tracing.key.cache_key import Key
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.bailout import Bailout, is_by_value
-from autoconv.tracing.specialise.retracing import Retracing, open_sizes_at_once
+from autoconv.tracing.specialise.retracing import CallCounter, open_sizes_at_once
 from autoconv.tracing.specialise.session_contract import SessionContract
 from autoconv.tracing.specialise.tiers import Tiers, kind_of
 from autoconv.tracing.specialise.trace import LOCK
@@ -58,7 +58,7 @@ class TraceMaker:
     _trace_cache: TraceCache
     _feedback: TraceFeedback
     _bailout: Bailout
-    _retracing: Retracing
+    _call_counter: CallCounter
     _tiers: Tiers
     _explanation: Explanation
     _plain_reasons: BoundedDict[Key, tuple[str, Any]]
@@ -95,7 +95,7 @@ class TraceMaker:
 
     def _may_trace(self, call: Call) -> bool:
         """Return whether to make a trace: no attempt has failed for the call's key, and the call is worth a trace."""
-        return call.key not in self._plain_reasons and (call.is_for_trace or self._is_worth_a_trace(call))
+        return call.key not in self._plain_reasons and (call.must_trace or self._is_worth_a_trace(call))
 
     def _attempt_trace(self, call: Call) -> ConcreteFunction | NextStep:
         """Make one attempt to trace; return the trace, or the next step for the call, whose key may have changed."""
@@ -129,7 +129,7 @@ class TraceMaker:
                 raise
             return next_step
         self._explanation.add(Row(reason, concrete))
-        self._retracing.record_trace(self.python_function, under_compile=self._contract.runs_plain)
+        self._call_counter.record_trace(self.python_function, under_compile=self._contract.runs_plain)
         self._record_cost(call, start)
         self._store_trace(concrete)
         return concrete
@@ -149,12 +149,12 @@ class TraceMaker:
         if self._is_timed and call.restart_seconds > _MAX_RESTART_SECONDS:
             refusal_reason = refusal_reason or _SLOW_RESTARTS.format(call.restart_seconds)
         if refusal_reason:
-            self._record_plain(call, refusal_reason, None)
+            self._record_plain(call, refusal_reason, place=None)
             return NextStep.RUN_PLAIN
         try:
             self._feedback.bind_for_restart(call, restart)
         except CannotFlatten as error:
-            self._record_plain(call, str(error), None)
+            self._record_plain(call, str(error), place=None)
             return NextStep.RUN_PLAIN
         return NextStep.FIND_TRACE
 
@@ -191,7 +191,7 @@ class TraceMaker:
         budget.count, budget.total_seconds = budget.count + 1, budget.total_seconds + seconds
         self._tiers.presumption.record_trace(kind_of(call.args, call.kwargs))
         if self._is_for_object(call.key) or (self._is_timed and is_by_value(call)):
-            budget.record_trace(call, seconds, self._retracing)
+            budget.record_trace(call, seconds, self._call_counter)
 
     @contextmanager
     def _keep_other_traces_valid(self) -> Iterator[None]:
@@ -217,7 +217,7 @@ class TraceMaker:
         """Record that a trace ran out of memory; calls with the key run plain if that happened before to any trace."""
         reason = "there was no memory for a trace"
         if reason in self._explanation.plain:
-            self._record_plain(call, reason, None)
+            self._record_plain(call, reason, place=None)
         else:
             self._explanation.plain.append(reason)
 

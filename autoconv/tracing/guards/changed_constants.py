@@ -24,8 +24,8 @@ _CONTAINERS = (list, dict, set, tuple, frozenset)
 _MAX_VISITED_PARTS = 1000  # visited parts of a constant
 
 
-def changed_constants(graph: Graph) -> list[Any]:
-    """Return the containers in the graph's constants if the graph changes a value that may come from one; else []."""
+def containers_if_changed(graph: Graph) -> list[Any]:
+    """Return all containers in the graph's constants if the graph may change one of them or a part of one; else []."""
     constants = [node for node in graph.walk() if node.op.name == "object_constant"]
     containers = [part for node in constants for part in containers_in(node.attributes["value"])]
     return containers if containers and _may_change(graph, set()) else []
@@ -101,4 +101,4 @@ def _is_object(value: Value) -> bool:
     return isinstance(value.type, ObjectType)
 
 
-__all__ = ["changed_constants", "changes_first_input", "containers_in"]
+__all__ = ["changes_first_input", "containers_if_changed", "containers_in"]

@@ -39,9 +39,9 @@ class Call:
     tracing_budget: Any = None  # the `TracingBudget` that all attempts to trace this call share
     restart_seconds: float = 0.0  # processor seconds in attempts that were restarted
     fault: Exception | None = None  # an internal error in its trace (see internal_errors.is_fault)
-    is_for_trace: bool = False  # whether the caller requests the trace, not a result
-    # For a call that runs plain until a trace may pay: the kind of call whose seconds are counted (see
-    # `plain_presumption`).
+    must_trace: bool = False  # whether the caller requests the trace, not a result
+    # The kind of the call if its trace is postponed, while plain runs are presumed to be faster (see
+    # `plain_presumption`); else None.
     deferred: Any = None
     general_key: Key | None = None  # for a call specialised by numbers that decide sizes: the key for all values
 

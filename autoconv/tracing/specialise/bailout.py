@@ -18,7 +18,7 @@ from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import LeafKey, Literal, Reference, TensorKey
 from autoconv.tracing.key.call import Call
-from autoconv.tracing.specialise.retracing import Retracing
+from autoconv.tracing.specialise.retracing import CallCounter
 
 _MIN_CONSECUTIVE_CALLS = 8  # consecutive plain calls before the examination of further ones is skipped
 _MAX_SKIPPED_CALLS = 64  # consecutive calls that run plain without examination
@@ -52,8 +52,8 @@ class Bailout:
         self._skips_left = 0  # further calls to run plain without examination
         self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KEYS)  # exact key of doubtful calls -> seconds
 
-    def take_skipped_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Return whether this call runs as plain Python without examination."""
+    def runs_unexamined(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Return whether this call runs as plain Python without examination; if so, count it."""
         if not self._skips_left or kwargs or tuple(map(type, args)) != self._argument_classes:
             return False
         self._skips_left -= 1
@@ -74,7 +74,10 @@ class Bailout:
         self._consecutive_plain_calls = self._skips_left = 0
 
     def is_doubtful(self, call: Call) -> bool:
-        """Return whether plain calls with the values of this call took less time, so far, than a trace takes."""
+        """Return whether plain calls with the values of this call took less time, so far, than a trace takes.
+
+        Then it is doubtful whether a trace would pay.
+        """
         trace_seconds = self.trace_budget.seconds(call)
         return trace_seconds is not None and self._plain_seconds.get(_exact_key(call), 0.0) < trace_seconds
 
@@ -106,11 +109,11 @@ class TraceBudget:
         self._consecutive_traces: tuple[Any, int, float] = None, 0, 0.0
         self._traces: BoundedDict[Any, tuple[int, float]] = BoundedDict(_MAX_KEYS)  # traces and seconds by pattern
         # The counter of calls at the latest trace, and the number of calls that it had counted then.
-        self._counter_at_trace: Retracing | None = None
+        self._counter_at_trace: CallCounter | None = None
         self._calls_at_trace = 0
         self._mean_seconds: dict[Any, float] = {}  # pattern without free traces left -> seconds per trace
 
-    def record_trace(self, call: Call, seconds: float, counter: Retracing) -> None:
+    def record_trace(self, call: Call, seconds: float, counter: CallCounter) -> None:
         """Record that the call which `counter` counted last made or tried a trace, in `seconds`."""
         pattern = _pattern(call)
         previous = self._counter_at_trace

@@ -34,7 +34,7 @@ from autoconv.tracing.execute.rollback import has_no_lasting_effects, refuse_las
 from autoconv.tracing.guards import trace_restrictions
 from autoconv.tracing.guards.attribute_reads import reachable_classes
 from autoconv.tracing.guards.captured_arrays import find_captured_constants
-from autoconv.tracing.guards.changed_constants import changed_constants
+from autoconv.tracing.guards.changed_constants import containers_if_changed
 from autoconv.tracing.guards.external_writes import RestartTrace, WriteMonitor
 from autoconv.tracing.guards.outside_values import OutsideContainers, OutsideValues, values_reached_by_names
 from autoconv.tracing.guards.trace_restrictions import ATTEMPT, RunPlain, Specialise, TracingBudget
@@ -190,7 +190,7 @@ class CompileContract(SessionContract):
 
     def after_outputs(self) -> None:
         graph = self.trace.root.graph
-        self.write_monitor.handle_changed_containers(changed_constants(graph))
+        self.write_monitor.handle_changed_containers(containers_if_changed(graph))
         self._promote_escaping(find_escaping_containers(graph))
         self.write_monitor.handle_escaping_tuples(find_escaping_values(graph, self.trace.tuples_in_graph))
         self.journal.roll_back()

@@ -41,7 +41,7 @@ _COMPILE_WARNING = (
 _LOGGER = logging.getLogger("autoconv")
 
 
-class Retracing:
+class CallCounter:
     """Counter of the calls and traces of one Python function; it warns when most of the latest calls traced."""
 
     def __init__(self) -> None:
@@ -83,23 +83,23 @@ def _definition_place(function: Any) -> str:
 
 
 # Code object -> (the instance's id for a method, else that of None, then the codes of wrapped functions) -> counter.
-_COUNTERS: weakref.WeakKeyDictionary[Any, BoundedDict[tuple[Any, ...], Retracing]] = weakref.WeakKeyDictionary()
+_COUNTERS: weakref.WeakKeyDictionary[Any, BoundedDict[tuple[Any, ...], CallCounter]] = weakref.WeakKeyDictionary()
 _LOCK = new_lock()
 
 
-def find_retracing(function: Callable[..., Any]) -> Retracing:
+def find_call_counter(function: Callable[..., Any]) -> CallCounter:
     """Return the counter of a function; functions created repeatedly from one definition, as in a loop, share it.
 
     Functions that only replay a saved graph have counts of their own, because all of them share one definition.
     """
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None or getattr(function, "__autoconv_replays_graph__", False):
-        return Retracing()
+        return CallCounter()
     with _LOCK:
         counters = _COUNTERS.setdefault(code, BoundedDict(_MAX_COUNTERS))
         key = id(getattr(function, "__self__", None)), *_codes_of_wrapped(function)
         if key not in counters:
-            counters[key] = Retracing()
+            counters[key] = CallCounter()
         return counters[key]
 
 

@@ -10,7 +10,8 @@ from autoconv.tensorflow.python.framework.type_spec_registry import lookup as lo
 from autoconv.tensorflow.python.framework.type_spec_registry import register as register
 
 register_type_spec_from_value_converter = Missing(
-    "python.framework.type_spec.register_type_spec_from_value_converter", "Define `_type_spec` in the class."
+    "python.framework.type_spec.register_type_spec_from_value_converter",
+    "Give the value's class a property `_type_spec`.",
 )
 
 
