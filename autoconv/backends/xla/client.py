@@ -33,8 +33,8 @@ def find_device(name: str = "") -> ClientDevice:
     """Return the device that is named, such as `GPU:0`, with its client.
 
     Without a name, it is the first accelerator, or the processor if there is none. Raises Unsupported if jaxlib is
-    missing or has another interface, and in a child that was forked after the clients were created, since a fork does
-    not copy their threads.
+    missing or has another interface, and in a child that was forked after the clients were created. A fork does not
+    copy their threads.
     """
     result = _find_device_of_process(name, os.getpid())
     if result is None:
