@@ -67,7 +67,7 @@ def _repeat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     if len(inputs) > 1:
         has_counts = all(is_dense(value.type) for value in inputs) and shape_of(inputs[1]) != (1,)
         operands = sizes.unify_sizes(node, inputs, [axis, 0]) if has_counts else None
-        return operands and _add_data_sized(sizes, node, operands)  # type: ignore[return-value]
+        return _add_data_sized(sizes, node, operands) if operands else None
     if not isinstance(count, int) or not is_dense(inputs[0].type):
         return None
     shape[axis] = times(shape[axis], count)
@@ -115,7 +115,7 @@ def _count_numbers(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value 
     if not all(is_dense(value.type) for value in vectors):
         return None
     operands = sizes.unify_sizes(node, vectors, [0] * len(vectors), inputs)
-    return operands and _add_data_sized(sizes, node, [operands[0], inputs[1], *operands[1:]])  # type: ignore[return-value]
+    return _add_data_sized(sizes, node, [operands[0], inputs[1], *operands[1:]]) if operands else None
 
 
 @rule("add_at_item")
