@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends import compile_graph
 from autoconv.data.elements import components, leaf_type, rebuild, spec_leaves, spec_of_leaves
 from autoconv.data.nodes import Bindings, Run
 from autoconv.errors import StagingError
@@ -23,6 +22,7 @@ from autoconv.runtime.recording.regions import Region, current_region, new_trace
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import flatten, is_structure
 from autoconv.runtime.tensors.dispatch import graph_value
+from autoconv.tracing.execute.placed_graphs import compile_placed
 from autoconv.tracing.specialise.trace import LOCK
 
 
@@ -85,7 +85,7 @@ class ElementFunction:
     def _compile_once(self) -> Callable[[Sequence[Any]], list[Any]]:
         """Compile at first use: many datasets are never iterated over."""
         if self._compiled_graph is None:
-            self._compiled_graph = compile_graph(self._graph)
+            self._compiled_graph = compile_placed(self._graph, self._graph, "function")
         return self._compiled_graph
 
     def runner(self, bindings: Bindings) -> Run:

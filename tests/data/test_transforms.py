@@ -307,3 +307,27 @@ def test_a_list_of_results_is_a_tuple(elements):
     assert [spec.dtype for spec in lists.element_spec] == [tf.int64, tf.string, tf.int64]
     assert lists.element_spec[2].shape == (2,)  # a list within is one tensor
     assert elements(Dataset.range(2).map(lambda x: [x, x + 1])) == [(0, 1), (1, 2)]
+
+
+def test_functions_of_batches_of_any_size():
+    def shifted(x):
+        count = tf.shape(x)[0]
+        noise = tf.random.stateless_uniform([count, 1], [1, 2]) * tf.ones([count, 1])
+        return x + noise - tf.fill([count, 1], 0.5) * tf.zeros([count, 3])
+
+    rows = np.arange(21, dtype=np.float32).reshape(7, 3)
+    batches = list(Dataset.from_tensor_slices(rows).batch(3).map(shifted))
+    for first, batch in zip((0, 3, 6), batches, strict=True):
+        noise = tf.random.stateless_uniform([len(batch), 1], [1, 2]).numpy()
+        np.testing.assert_allclose(batch.numpy(), rows[first : first + 3] + noise, rtol=1e-6)
+
+
+def test_functions_of_batches_of_texts():
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), 0)
+
+    def numbered(texts):
+        words = table.lookup(tf.strings.split(texts).to_tensor(""))
+        return tf.pad(words, [[0, 0], [0, 4 - tf.shape(words)[1]]]) * tf.ones_like(words[:, :1])
+
+    batches = Dataset.from_tensor_slices(["a b", "b", "c a b"]).batch(2).map(numbered)
+    assert [batch.numpy().tolist() for batch in batches] == [[[1, 2, 0, 0], [2, 0, 0, 0]], [[0, 1, 2, 0]]]

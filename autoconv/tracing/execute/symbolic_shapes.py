@@ -190,7 +190,7 @@ class MultiShapeGraph:
             graph = optimise(graph, contract=self._contract)
             graph.nonnegative_sizes = tuple(conditions)
             sizes = symbolic_code.sizes(graph, conditions)
-        except (CannotSpecialise, ValueError):
+        except (CannotSpecialise, UnknownSize, ValueError):
             return None
         except TypeError:  # a rewrite needs known sizes, which is a fault of it: each shape gets code of its own
             if SETTINGS.strict:

@@ -9,6 +9,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import is_open, register_of
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, RunTimeSize, Size, minimum, plus, product
+from autoconv.backends.protocol import UnknownSize
 from autoconv.graph.dimensions import ComputedSize, Minimum, Quotient, Sum, is_computed, plain_symbols, value_of
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.linear_form import Range
@@ -45,7 +46,7 @@ def size_range(size: Position) -> Range:
 def open_sizes(graph: Graph, nonnegative_sizes: Sequence[Symbol] = ()) -> OpenSizes:
     """Return the open sizes of a graph and its regions.
 
-    Raises ValueError if the parameters do not determine a dimension.
+    Raises UnknownSize if the parameters do not determine a dimension.
     """
     symbols: dict[Symbol, None] = {}
     for type_ in _types(graph):
@@ -53,7 +54,7 @@ def open_sizes(graph: Graph, nonnegative_sizes: Sequence[Symbol] = ()) -> OpenSi
     argument_sizes = {size for value in graph.parameters for size in _sizes_of(value.type)}
     for symbol in (*symbols, *nonnegative_sizes):
         if not argument_sizes.issuperset(plain_symbols(symbol)):
-            raise ValueError(f"no argument has the dimension {symbol}")
+            raise UnknownSize(f"no argument has the dimension {symbol}")
     return OpenSizes(tuple(symbols), tuple(nonnegative_sizes))
 
 

@@ -23,6 +23,8 @@ from autoconv.backends.llvm.ir.signature import Function, names_in
 
 # Characters of a function above which optimising takes minutes: the time grows faster than the length.
 _MAX_OPTIMISED_CHARACTERS = 2_500_000
+# Characters of a function without loops above which optimising, some 1 ms for 1,000 characters, does not pay.
+_MAX_OPTIMISED_STRAIGHT_CHARACTERS = 50_000
 _MIN_TEXT_LENGTH, _MAX_TEXTS = 4_000, 4  # characters of optimised text that are worth a thread; number of such texts
 
 
@@ -117,7 +119,8 @@ class ModuleText:
         """Return the texts, which call each other's functions, with the optimisation level of each.
 
         Level 3: as many texts as are worth a thread each. Level 1: functions without loops over elements. Level 0:
-        functions that only call, or are very long. The number of texts depends on the sizes of the functions alone.
+        functions that only call, long ones without loops, very long ones. The number of texts depends on the sizes of
+        the functions alone.
         """
         functions = [*self._functions.values()]
         quick_functions = list(filter(_is_compiled_quickly, functions))
@@ -178,7 +181,12 @@ class ModuleText:
 
 def _is_compiled_quickly(function: Function) -> bool:
     """Return whether a function has the attribute for that, or is too long to be optimised."""
-    return function.signature.is_quick or len(function) > _MAX_OPTIMISED_CHARACTERS
+    if function.signature.is_quick:
+        return True
+    length = len(function)
+    return length > _MAX_OPTIMISED_STRAIGHT_CHARACTERS and (
+        length > _MAX_OPTIMISED_CHARACTERS or not function.has_backward_branch()
+    )
 
 
 def _number_loop_metadata(lines: Iterable[str], hints: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from autoconv.backends.llvm.ir.hidden_trip_counts import hide_trip_counts
 
 _NAME = re.compile(r'@"?([\w.]+)')
+_LABELS = re.compile(r"label %([\w.]+)")
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -103,6 +104,16 @@ class Function:
 
     def __len__(self) -> int:
         return len(self.text(self.lines))
+
+    def has_backward_branch(self) -> bool:
+        """Return whether a branch leads to a block that is written before it, as those of loops do."""
+        written_blocks: set[str] = set()
+        for line in self.lines:
+            if line.endswith(":"):
+                written_blocks.add(line[:-1])
+            elif "label %" in line and not written_blocks.isdisjoint(_LABELS.findall(line)):
+                return True
+        return False
 
     def hide_counts(self) -> None:
         """Load the trip counts of loops from memory, if an index may fall."""
