@@ -70,7 +70,7 @@ def scaled(x):
     "function, arguments",
     [
         (words, ("a b a",)), (total, ([Item("a", 2.0)],)), (squares, (9,)), (depth, (((None, None), None),)),
-        (lambda x: x + 1, (2.5,)), (len, ("abc",)),
+        (lambda x: x + 1, (2.5,)), (len, ("abc",)), (root, (2.0,)), (power, (2, 5)),
     ],
 )
 def test_short_calls_run_plain_at_first(monkeypatch, function, arguments):
@@ -85,8 +85,8 @@ def test_short_calls_run_plain_at_first(monkeypatch, function, arguments):
 @pytest.mark.parametrize(
     "function, arguments",
     [
-        (lambda x: x + 1, (np.arange(3.0),)), (lambda items: items[0].sum(), ([np.arange(3.0)],)), (root, (2.0,)),
-        (squares, (3_000,)), (power, (2, 5)), (scaled, (2.0,)),
+        (lambda x: x + 1, (np.arange(3.0),)), (lambda items: items[0].sum(), ([np.arange(3.0)],)),
+        (squares, (3_000,)), (power, (2, np.int64(5))), (scaled, (2.0,)),
     ],
 )  # fmt: skip
 def test_other_calls_are_traced_at_once(function, arguments):

@@ -52,7 +52,7 @@ def convert_special_methods(
             continue
         replaced_values: dict[str, Any] = {}
         for name, value in list(vars(base).items()):
-            replacement = _convert_class_attribute(name, value, convert)
+            replacement = _convert_class_attribute(name, _plain_special_method(trace, name, value), convert)
             if replacement is not value:
                 replaced_values[name] = value
                 type.__setattr__(base, name, replacement)
@@ -65,6 +65,17 @@ def convert_special_methods(
             type.__setattr__(base, "__iter__", _convert_special_method("__iter__", iterate, convert))
         trace.patched_classes[base] = replaced_values
         trace.replacements.update(((base, name), vars(base)[name]) for name in replaced_values)
+
+
+def _plain_special_method(trace: Trace, name: str, value: Any) -> Any:
+    """Return the Python function of a special method under @autoconv.compile in a trace of the same contract.
+
+    Checks of classes, such as for user-defined descriptors, find functions of Python alone.
+    """
+    if not getattr(type(value), "__autoconv_function__", False) or name[:2] != "__" or name == "__call__":
+        return value
+    contracts = trace.contract, getattr(value, "_contract", None)
+    return value.python_function if all(getattr(contract, "runs_plain", False) for contract in contracts) else value
 
 
 def _can_replace_methods(cls: type) -> bool:

@@ -44,6 +44,7 @@ from autoconv.tracing.specialise.tiers import (
     time_text,
 )
 from autoconv.tracing.specialise.trace_cache import TraceCache
+from autoconv.tracing.specialise.watched_call import ENDED_EARLY
 from autoconv.tracing.views.explain import Explanation
 
 _FLOAT_ACTIONS_REASON = (
@@ -215,8 +216,10 @@ class CallDispatch(Generic[P, R]):
             return self._run_presumed(kind, args, kwargs)
         may_wait = timing.may_be_presumed(0.0) and not timing.choice
         if may_wait and presumption.waits(kind, budget.seconds_a_trace, self.python_function, args, kwargs):
-            return self._run_presumed(kind, args, kwargs)
-        if may_wait and (seconds := presumption.trivial_seconds(kind, is_method(self.python_function))):
+            result = self._run_presumed(kind, args, kwargs)
+            if result is not ENDED_EARLY:
+                return result
+        elif may_wait and (seconds := presumption.trivial_seconds(kind, is_method(self.python_function))):
             timing.choice = PLAIN
             self._explanation.record_times(kind_text(kind), f"{time_text(seconds)} as plain Python", is_plain=True)
         form = timing.choose_form()
@@ -252,7 +255,7 @@ class CallDispatch(Generic[P, R]):
             self._explanation.record_presumption(kind_text(kind))
         start = clock()
         try:
-            return self.python_function(*args, **kwargs)
+            return self._tiers.presumption.call(kind, self.python_function, args, kwargs)
         finally:
             self._tiers.presumption.record_calls(kind, clock() - start, unexamined_calls + 1)
             self._open_gate(self._examination_interval, PLAIN)

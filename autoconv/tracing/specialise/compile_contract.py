@@ -297,12 +297,14 @@ class CompileContract(SessionContract):
 
     def restore_outside_objects(self, trace: Trace) -> None:
         """Undo the program's writes during the trace."""
-        abandoned_journal = trace.root.journal
-        if abandoned_journal is not None and abandoned_journal is not self.journal:
-            abandoned_journal.roll_back()
-        self.journal.roll_back()
-        self.guards.restore_arrays()
-        super().restore_outside_objects(trace)
+        try:
+            abandoned_journal = trace.root.journal
+            if abandoned_journal is not None and abandoned_journal is not self.journal:
+                abandoned_journal.roll_back()
+            self.journal.roll_back()
+            self.guards.restore_arrays()
+        finally:
+            super().restore_outside_objects(trace)
 
 
 def _makes_set(node: Node) -> bool:

@@ -4,7 +4,8 @@ A kind of call consists of the types of the arguments and the magnitudes of thei
 costs a trace, and some calls in which graph and plain Python, the two forms of a call, are timed. So calls of a new
 kind run plain at first in two cases: plain Python was faster for all timed kinds of the same types, or several traces
 ran so shortly that plain calls cannot take long. Kinds of other types do not count, because their traces do not fit
-these calls. In a third case, the first calls of a function wait: an estimate bounds their time (see `work_estimate`).
+these calls. In a third case, the first calls of a function wait: an estimate bounds their time (see `work_estimate`),
+or they are watched while they run (see `watched_call`).
 Once calls of the kind have taken as long as a trace, they are examined: so the total time is at most twice that of the
 better choice. Calls that take less time than entering a graph does are not traced at all. A call of a known kind that
 needs a further trace, for another text or another length of a list, is treated in the same way; it is called deferred.
@@ -15,10 +16,12 @@ larger than those of a known kind, and integers no larger.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from typing import Any
 
 from autoconv.tracing.key.bounded_dict import BoundedDict
+from autoconv.tracing.specialise.watched_call import ENDED_EARLY, call_watched, may_be_watched
 from autoconv.tracing.specialise.work_estimate import estimate_seconds
 
 _MAX_KINDS = 64  # kinds of calls that are presumed to be faster as plain Python
@@ -28,6 +31,7 @@ _SMALL_MAGNITUDE = 1  # magnitude that counts as known although no kind with it 
 _EXAMINATION_SECONDS = 50e-6  # seconds that it takes to find that a call has no trace
 FIRST_TRACE_SECONDS = 0.05  # seconds that the first trace of a function is presumed to take
 SHORT_ESTIMATE = FIRST_TRACE_SECONDS  # estimated seconds of a plain call, below which it is not traced at once
+_WATCHED_CALLS = 8  # first calls that are watched, of a kind for whose time there is no bound
 _CALLS_AN_EXAMINATION = 8  # plain calls of presumed kinds for each call that may follow without examination
 # Seconds that a call of a graph takes at least: with numbers alone, and with objects or containers.
 _ENTRY_SECONDS, _OBJECT_ENTRY_SECONDS = 0.4e-6, 2e-6
@@ -46,6 +50,7 @@ class PlainPresumption:
         self._graph_types: set[Any] = set()  # kinds without magnitudes for which a graph was faster
         self._traced_types: set[Any] = set()  # kinds without magnitudes that have traces, which may serve other sizes
         self._is_short: BoundedDict[Any, bool] = BoundedDict(_MAX_KINDS)  # kind -> whether the estimate is short
+        self._watched_calls: BoundedDict[Any, int] = BoundedDict(_MAX_KINDS)  # kind -> calls that are still watched
         self._calls = 0  # plain calls of presumed kinds
         self._samples: BoundedDict[Any, deque[float]] = BoundedDict(_MAX_KINDS)  # presumed kind -> seconds of calls
         self._has_choice = False  # whether a form was chosen for some kind
@@ -104,8 +109,22 @@ class PlainPresumption:
             return False
         if kind not in self._is_short:
             is_traced = _without_magnitudes(kind) in self._traced_types
-            self._is_short[kind] = not is_traced and estimate_seconds(function, args, kwargs) < SHORT_ESTIMATE
+            seconds = math.inf if is_traced else estimate_seconds(function, args, kwargs)
+            is_watched = seconds == math.inf and not is_traced and may_be_watched(function, args, kwargs)
+            self._watched_calls[kind] = _WATCHED_CALLS if is_watched else 0
+            self._is_short[kind] = is_watched or seconds < SHORT_ESTIMATE
         return self._is_short[kind]
+
+    def call(self, kind: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """Call the plain function; return ENDED_EARLY where the call was watched, and took long."""
+        watched_calls = self._watched_calls.get(kind, 0)
+        if not watched_calls or not may_be_watched(function, args, kwargs):
+            return function(*args, **kwargs)
+        self._watched_calls[kind] = watched_calls - 1
+        result = call_watched(function, args, kwargs)
+        if result is ENDED_EARLY:
+            self._is_short[kind] = False
+        return result
 
     def trivial_seconds(self, kind: Any, has_objects: bool) -> float:
         """Return the mean seconds of the plain calls of a kind that has waited; 0 if a graph's call may be quicker.

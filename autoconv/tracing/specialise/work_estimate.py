@@ -308,8 +308,12 @@ def _members(class_: type, name: str) -> Iterator[Any]:
 
 def _plain_function(value: Any) -> Any:
     """Return the Python function of a compiled function; other values themselves, without reading attributes."""
-    is_compiled = _is_class_of_package(type(value)) and getattr(value, "__autoconv_function__", False)
-    return value.python_function if is_compiled else value
+    return value.python_function if is_compiled_function(value) else value
 
 
-__all__ = ["estimate_seconds"]
+def is_compiled_function(value: Any) -> bool:
+    """Return whether a value is a compiled function of this package."""
+    return _is_class_of_package(type(value)) and getattr(value, "__autoconv_function__", False)
+
+
+__all__ = ["estimate_seconds", "is_compiled_function"]
