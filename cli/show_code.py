@@ -40,12 +40,13 @@ def show_code(target: str, after: str | None, is_side_by_side: bool, under_compi
       autoconv show-code newton.py:Solver.step --after normalise
       autoconv show-code json.decoder:py_scanstring
     """
-    resolved = find_target(target)
-    source = read_source(resolved.path)
-    tree = parse(source, str(resolved.path))
-    conversion = convert_source(source, str(resolved.path), _options(resolved, tree, after, under_compile))
-    left = _excerpts(source, resolved.name)
-    right = _excerpts(conversion.text, resolved.name)
+    resolved_target = find_target(target)
+    source = read_source(resolved_target.path)
+    tree = parse(source, str(resolved_target.path))
+    options = _options(resolved_target, tree, after, under_compile)
+    conversion = convert_source(source, str(resolved_target.path), options)
+    left = _excerpts(source, resolved_target.name)
+    right = _excerpts(conversion.text, resolved_target.name)
     diagnostics = _diagnostics_in(conversion, left)
     if is_side_by_side:
         say(side_by_side(left, right, conversion.origins), newline=False)

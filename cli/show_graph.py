@@ -84,15 +84,16 @@ def check_arguments(target: str, function: Any, arguments: list[Any]) -> None:
 
 def function_of(target: str) -> Any:
     """Import the module of TARGET and return the function."""
-    resolved = find_target(target)
-    if not resolved.name:
+    resolved_target = find_target(target)
+    if not resolved_target.name:
         raise TargetError(f"{target} is a file; name a function in it, as in {target}:func")
-    module = _import_file(resolved.path)
+    module = _import_file(resolved_target.path)
     member: Any = module
-    for attribute in resolved.name.split("."):
+    for attribute in resolved_target.name.split("."):
         member = getattr(member, attribute, None)
     if not callable(member) or isinstance(member, type):
-        raise TargetError(f"{resolved.path}:{resolved.name} is not a function after the import of its module")
+        name = f"{resolved_target.path}:{resolved_target.name}"
+        raise TargetError(f"{name} is not a function after the import of its module")
     return member
 
 

@@ -101,7 +101,7 @@ LAZY_LIBRARIES = {"ml_dtypes", "platformdirs", "rich", "pygments", "llvmlite", "
 # not needed any more fails the test.
 LAZY_IMPORTS = {
     ("autoconv/emit/converted.py", "autoconv.emit.function"): "lazy: brings gast",
-    ("autoconv/emit/converted.py", "autoconv.emit.shown"): "lazy: brings gast and astunparse",
+    ("autoconv/emit/converted.py", "autoconv.emit.unparse"): "lazy: brings astunparse",
     ("autoconv/tracing/views/logs.py", "autoconv.passes"): "lazy: brings gast",
 }
 

@@ -40,7 +40,7 @@ def staged_tries(
     Early exits in them must have become exit codes, and nothing in them may be tied to the frame.
     """
     traversal = _StagedTries(escapes, reasons, return_reason)
-    traversal.visit_block(function.body, False, 0)
+    traversal.visit_block(function.body, is_in_kept_form=False, depth=0)
     return traversal.statements
 
 
@@ -61,23 +61,23 @@ class _StagedTries:
         """
         for node in statements:
             if isinstance(node, _REGION_KINDS):
-                is_kept = id(node) in self.reasons
-                for part in blocks_of(node):
-                    self.visit_block(part, is_in_kept_form or is_kept, depth + 1 if is_kept else 0)
+                keeps_form = id(node) in self.reasons
+                for block in blocks_of(node):
+                    self.visit_block(block, is_in_kept_form or keeps_form, depth + 1 if keeps_form else 0)
                 continue
-            inner_in_kept_form, inner_depth = is_in_kept_form, depth
+            is_inside_kept_form, inner_depth = is_in_kept_form, depth
             if isinstance(node, (gast.Try, gast.With)):
                 inner_depth += rounds_depth(node, self.escapes)
                 exits = self.escapes.statement_exits(node).escapes
                 exits_kept_form = exits and (is_in_kept_form or self.return_reason)
                 if self.collector.pin_of(node) or exits_kept_form or inner_depth > _MAX_DEPTH:
-                    inner_in_kept_form, inner_depth = True, depth + 2  # one for the try, one for a finally around it
+                    is_inside_kept_form, inner_depth = True, depth + 2  # one for the try, one for a finally around it
                 else:
                     self.statements.append(node)
             elif blocks_of(node):
                 inner_depth += 1
-            for part in blocks_of(node):
-                self.visit_block(part, inner_in_kept_form, inner_depth)
+            for block in blocks_of(node):
+                self.visit_block(block, is_inside_kept_form, inner_depth)
 
 
 # Largest nesting of blocks that rounds may reach; Python's own limit is 20 blocks.
@@ -114,8 +114,8 @@ def _split_deep_tries_in(
             inner_depth += added_depth
         elif blocks_of(node):
             inner_depth += 1
-        for part in blocks_of(node):
-            _split_deep_tries_in(part, inner_depth, escapes, wrap)
+        for block in blocks_of(node):
+            _split_deep_tries_in(block, inner_depth, escapes, wrap)
 
 
 def first_frame_call(function: gast.AST) -> str:
@@ -155,7 +155,8 @@ class _ReasonCollector:
         """Find the reasons in a statement.
 
         `loop_reason`: why the surrounding loop keeps its form ("" if it does not, None outside of loops).
-        `later_reason`: why a later statement of the same block keeps its form.
+        `return_reason`: why returns stay returns, "" if they become exit codes. `later_reason`: why a later statement
+        of the same block keeps its form.
         """
         inner_loop_reason = loop_reason
         if isinstance(node, _REGION_KINDS):
@@ -171,8 +172,8 @@ class _ReasonCollector:
                 return
             if reason and loop_reason is not None:
                 inner_loop_reason = loop_reason or reason
-        for part in blocks_of(node):
-            self.visit_block(part, inner_loop_reason, return_reason)
+        for block in blocks_of(node):
+            self.visit_block(block, inner_loop_reason, return_reason)
 
     def _exit_reason(self, node: gast.AST, loop_reason: str | None, return_reason: str) -> str:
         """Return why an early exit in the statement keeps its form, "" if it does not."""

@@ -17,16 +17,16 @@ from autoconv.analysis.escapes import TRIES
 from autoconv.analysis.scopes import bindings, free_names
 from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, outer_parts, walk, walk_scope
 
-NOTHING: frozenset[str] = frozenset()
+NO_NAMES: frozenset[str] = frozenset()
 _LEAVING_STATEMENTS = (gast.Raise, gast.Return)
 
 
 class Activity(NamedTuple):
     """Reads and writes of a piece of code; the module's docstring defines the fields."""
 
-    exposed: frozenset[str] = NOTHING
-    killed: frozenset[str] = NOTHING
-    modified: frozenset[str] = NOTHING
+    exposed: frozenset[str] = NO_NAMES
+    killed: frozenset[str] = NO_NAMES
+    modified: frozenset[str] = NO_NAMES
     falls_through: bool = True
 
     def then(self, later: Activity) -> Activity:
@@ -93,9 +93,8 @@ class Liveness:
             head = expression_activity(node.iter)
             target = expression_activity(node.target)
             body = target.then(self.block_activity(node.body))
-            return head.then(
-                Activity(body.exposed, NOTHING, body.modified).then(_possibly_skipped(self.block_activity(node.orelse)))
-            )
+            orelse = self.block_activity(node.orelse)
+            return head.then(_possibly_skipped(body)).then(_possibly_skipped(orelse))
         if isinstance(node, (gast.With, gast.AsyncWith)):
             items = Activity()
             for item in node.items:
@@ -103,7 +102,7 @@ class Liveness:
                 if item.optional_vars is not None:
                     items = items.then(expression_activity(item.optional_vars))
             body = self.block_activity(node.body)
-            return items.then(Activity(body.exposed, NOTHING, body.modified))
+            return items.then(_possibly_skipped(body))
         if isinstance(node, TRIES):
             return self._try_activity(node)
         if isinstance(node, gast.Match):
@@ -204,7 +203,7 @@ def expression_activity(node: gast.AST) -> Activity:
                 writes |= {n.target.id for n in walk(child) if isinstance(n, gast.NamedExpr)}
         else:
             writes.update(bindings(child))
-    killed = NOTHING if writes and _may_skip_walrus(node) else frozenset(writes)
+    killed = NO_NAMES if writes and _may_skip_walrus(node) else frozenset(writes)
     return Activity(frozenset(reads), killed, frozenset(writes))
 
 
@@ -217,7 +216,7 @@ def _may_skip_walrus(node: gast.AST) -> bool:
 
 def _possibly_skipped(activity: Activity) -> Activity:
     """Return the activity of code that may be skipped: it kills nothing for sure."""
-    return Activity(activity.exposed, NOTHING, activity.modified)
+    return Activity(activity.exposed, NO_NAMES, activity.modified)
 
 
 def _join(arms: list[Activity]) -> Activity:
@@ -234,5 +233,5 @@ def _join(arms: list[Activity]) -> Activity:
 def handler_name(handler: gast.AST) -> frozenset[str]:
     """Return the name that an except clause binds, as a set."""
     if handler.name is None:
-        return NOTHING
+        return NO_NAMES
     return frozenset([handler.name if isinstance(handler.name, str) else handler.name.id])

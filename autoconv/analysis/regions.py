@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import gast
 
 from autoconv.analysis.escapes import LOOPS, TRIES
-from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression_activity, handler_name, has_loop_exit
+from autoconv.analysis.liveness import NO_NAMES, Activity, Liveness, expression_activity, handler_name, has_loop_exit
 from autoconv.analysis.scopes import Scope, clause_names
 from autoconv.syntax import build
 from autoconv.syntax.tree import INLINED_COMPREHENSIONS, inner_parts, walk, walk_scope
@@ -65,7 +65,7 @@ def plan_regions(
     """
     planner = _Planner(scope, kept_forms, exit_names, is_exit_check, thunk_ids, _deletes_names(function), try_ids)
     parameters = frozenset(scope.parameters)
-    planner.visit_block(function.body, NOTHING, NOTHING, DefinedNames(parameters, parameters))
+    planner.visit_block(function.body, NO_NAMES, NO_NAMES, DefinedNames(parameters, parameters))
     plan = planner.plan
     unsure_names = {name for name, _ in planner.unsure_reads}
     plan.undefined_names = {
@@ -82,7 +82,7 @@ def unsure_reads(function: Any, scope: Scope) -> set[int]:
     """Return the reads (ids of Name nodes) in a function as written that may find a name unassigned."""
     planner = _Planner(scope, _AllIds(), set(), lambda _: False, (), _deletes_names(function))
     parameters = frozenset(scope.parameters)
-    planner.visit_block(function.body, NOTHING, NOTHING, DefinedNames(parameters, parameters))
+    planner.visit_block(function.body, NO_NAMES, NO_NAMES, DefinedNames(parameters, parameters))
     return {read_id for _, read_id in planner.unsure_reads}
 
 
@@ -136,8 +136,8 @@ class _Planner:
         self.deletes_names = deletes_names
         self.region_depth = 0  # number of surrounding region functions
         # Names that regions assign and do not return; the surrounding function needs an assignment to keep them local.
-        self.region_locals = NOTHING
-        self.live_at_jump_target = NOTHING  # live at the target of a break or continue that keeps its form
+        self.region_locals = NO_NAMES
+        self.live_at_jump_target = NO_NAMES  # live at the target of a break or continue that keeps its form
         self.names_needing_values: set[str] = set()
         self.assigned_in_try: set[str] = set()  # names that a try leaves assigned on some paths
         self.unsure_reads: list[tuple[str, int]] = []
@@ -225,7 +225,7 @@ class _Planner:
             region = self._loop_region(node, iteration, carried_names, live_on_raise)
             self._record_region(node, region, defined)
             carried_names = frozenset(region.outputs)
-            self.live_at_jump_target = NOTHING
+            self.live_at_jump_target = NO_NAMES
         elif has_loop_exit(node.body):
             self.live_at_jump_target = carried_names
         self.region_depth += is_region
@@ -253,14 +253,14 @@ class _Planner:
         live_before_final = final_activity.live_before(live)
         if node.finalbody:
             live_on_raise |= final_activity.exposed
-        read_in_handlers = NOTHING
+        read_in_handlers = NO_NAMES
         for handler in node.handlers:
             read_in_handlers |= self.liveness.block_activity(handler.body).exposed - handler_name(handler)
         if id(node) in self.try_ids:
             blocks = [node.body, *(handler.body for handler in node.handlers), node.finalbody]
-            modified = NOTHING.union(*(self.liveness.block_activity(block).modified for block in blocks))
+            modified = NO_NAMES.union(*(self.liveness.block_activity(block).modified for block in blocks))
             live_outside = live | read_in_handlers | final_activity.exposed | live_on_raise
-            unbound_names = NOTHING.union(*map(handler_name, node.handlers)) & live_outside
+            unbound_names = NO_NAMES.union(*map(handler_name, node.handlers)) & live_outside
             self.plan.regions[id(node)] = self._rounds_region(modified | unbound_names, live_outside)
             self.assigned_in_try |= self.scope.locals.intersection(self.plan.regions[id(node)].cells)
         live_on_raise_in_body = live_on_raise
@@ -318,7 +318,7 @@ class _Planner:
     def _deleted_names(self, node: Any) -> frozenset[str]:
         """Return the names that a statement, or one nested in it, may delete."""
         if not self.deletes_names:
-            return NOTHING
+            return NO_NAMES
         return frozenset(name for part in walk(node) for name in _deleted_name(part))
 
 
@@ -338,4 +338,4 @@ def _deleted_name(node: Any) -> frozenset[str]:
     """Return the name that a node deletes: by `del x`, or at the end of `except E as x`."""
     if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del):
         return frozenset([node.id])
-    return handler_name(node) if isinstance(node, gast.ExceptHandler) else NOTHING
+    return handler_name(node) if isinstance(node, gast.ExceptHandler) else NO_NAMES

@@ -31,15 +31,15 @@ def write_only_names(function: ast.AST) -> frozenset[str]:
 def _mutating_uses(function: ast.AST) -> Iterator[ast.Name]:
     """Yield the uses of names whose value a statement mutates without reading it."""
     for node in ast.walk(function):
-        holder: ast.AST | None = None
+        mutated: ast.AST | None = None
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             method = node.value.func
             if isinstance(method, ast.Attribute) and method.attr in _WRITING_METHODS:
-                holder = method.value
+                mutated = method.value
         elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
-            holder = node.value
-        if isinstance(holder, ast.Name):
-            yield holder
+            mutated = node.value
+        if isinstance(mutated, ast.Name):
+            yield mutated
 
 
 __all__ = ["write_only_names"]

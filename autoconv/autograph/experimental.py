@@ -26,10 +26,12 @@ class Feature(enum.Enum):
 
     @classmethod
     def all(cls) -> tuple[Feature, ...]:
+        """Return all features."""
         return tuple(cls)
 
     @classmethod
     def all_but(cls, exclude: Any) -> tuple[Feature, ...]:
+        """Return the features without `exclude`, one feature or a collection of them."""
         excluded = exclude if isinstance(exclude, (list, tuple, set, frozenset)) else (exclude,)
         return tuple(feature for feature in cls if feature not in excluded)
 

@@ -19,7 +19,7 @@ from autoconv.process_state import without_warnings
 
 LineReader = Callable[[int], str]
 _WORD = re.compile(r"""[^\W\d]\w*|\d[\w.]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\*\*|//|[<>=!]=|\S""")
-_PAIRS = {"(": ")", "[": "]", "{": "}"}
+_CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}"}
 # Punctuation that may separate matched words, since operators replace it.
 _SEPARATORS = frozenset("()[],")
 
@@ -63,26 +63,27 @@ def instruction_columns(code: CodeType, instruction_offset: int, line: int) -> t
     return match_columns(line_reader(first_line), start_column, end_column, linecache.getline(code.co_filename, line))
 
 
-def match_columns(emitted_text: str, start: int, end: int, source: str) -> tuple[int, int] | None:
+def match_columns(emitted_line: str, start: int, end: int, source_line: str) -> tuple[int, int] | None:
     """Return the columns (start, end) of a source line that correspond to those of its emitted line.
 
     Columns are 0-based. The result is None where the corresponding words are not contiguous in the source line.
     """
-    if not (emitted_text.isascii() and source.isascii()):
+    if not (emitted_line.isascii() and source_line.isascii()):
         return None
-    source_words = list(_WORD.finditer(source.rstrip()))
-    positions = {position for word, position in _matching_words(emitted_text, source.rstrip()) if start <= word < end}
-    if not positions:
+    source_words = list(_WORD.finditer(source_line.rstrip()))
+    matches = _matching_words(emitted_line, source_line.rstrip())
+    matched_indices = {index for word_start, index in matches if start <= word_start < end}
+    if not matched_indices:
         return None
-    first, last = min(positions), max(positions)
-    unmatched_positions = set(range(first, last)) - positions
-    if any(source_words[position].group() not in _SEPARATORS for position in unmatched_positions):
+    first_index, last_index = min(matched_indices), max(matched_indices)
+    unmatched_indices = set(range(first_index, last_index)) - matched_indices
+    if any(source_words[index].group() not in _SEPARATORS for index in unmatched_indices):
         return None
-    words = source_words[first : last + 1]
-    while _unmatched_bracket(words) >= 0 and len(words) < len(source_words) - first:
+    words = source_words[first_index : last_index + 1]
+    while _unmatched_bracket(words) >= 0 and len(words) < len(source_words) - first_index:
         # `ag__.get_item(x, i)` matches the words `x[i` of the source; the bracket that closes them is added.
-        next_word = source_words[first + len(words)]
-        if _PAIRS.get(words[_unmatched_bracket(words)].group()) != next_word.group():
+        next_word = source_words[first_index + len(words)]
+        if _CLOSING_BRACKETS.get(words[_unmatched_bracket(words)].group()) != next_word.group():
             break
         words.append(next_word)
     words = _strip_unmatched_brackets(words)
@@ -90,9 +91,9 @@ def match_columns(emitted_text: str, start: int, end: int, source: str) -> tuple
 
 
 @functools.lru_cache(256)
-def _matching_words(emitted_text: str, source: str) -> list[tuple[int, int]]:
+def _matching_words(emitted_line: str, source_line: str) -> list[tuple[int, int]]:
     """Return (start of a word of the emitted line, index of the matching word of the source line), in order."""
-    emitted_words, source_words = list(_WORD.finditer(emitted_text)), list(_WORD.finditer(source))
+    emitted_words, source_words = list(_WORD.finditer(emitted_line)), list(_WORD.finditer(source_line))
     texts = [*map(_bare_text, emitted_words)], [*map(_bare_text, source_words)]
     matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
     return [
@@ -121,9 +122,9 @@ def _unmatched_bracket(words: list[re.Match[str]]) -> int:
     open_positions: list[int] = []
     for position, word in enumerate(words):
         text = word.group()
-        if text in _PAIRS:
+        if text in _CLOSING_BRACKETS:
             open_positions.append(position)
-        elif text in _PAIRS.values():
+        elif text in _CLOSING_BRACKETS.values():
             if not open_positions:
                 return position
             open_positions.pop()

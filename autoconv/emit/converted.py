@@ -7,6 +7,7 @@ marshalled Python code; `autoconv.code_cache` states when its folder is trusted.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.util
 import linecache
@@ -45,7 +46,7 @@ _CLASS_NAMES: dict[int, str] = {}  # by id: the qualified names of classes in th
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # by file name: its lines and their digest
 _LOCK = new_lock(order=CONVERSION)
 BEFORE_CONVERSION: list[Callable[[], object]] = []  # called before a conversion, which may take long
-_UNCONVERTED: weakref.WeakSet[types.CodeType] = weakref.WeakSet()  # codes that `note_unconverted` has handled
+_UNCONVERTED: weakref.WeakSet[types.CodeType] = weakref.WeakSet()  # arguments of `note_unconverted` so far
 
 
 def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:
@@ -86,9 +87,10 @@ def convert_generator(function: types.FunctionType, operators: Any) -> types.Fun
 
 def converted_text(function: types.FunctionType) -> str:
     """Return the converted source of one function; raises ConversionError like `convert_function`."""
-    from autoconv.emit import shown  # lazily: imports gast and astunparse
+    from autoconv.emit.function import rewrite_definition  # lazily: imports gast
+    from autoconv.emit.unparse import unparse  # lazily: imports astunparse
 
-    return shown.converted_text(function)
+    return unparse(ast.Module([rewrite_definition(function).definition], []))
 
 
 def mutated_names(function: types.FunctionType) -> frozenset[str]:

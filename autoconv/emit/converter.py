@@ -21,9 +21,9 @@ def converter_key() -> str:
     gast is located without importing it.
     """
     fingerprints = [sys.version, *(_folder_fingerprint(Path(PACKAGE) / folder) for folder in _FOLDERS)]
-    spec = importlib.util.find_spec("gast")
-    if spec is not None and spec.origin:
-        fingerprints.append(_folder_fingerprint(Path(spec.origin).parent))
+    gast_spec = importlib.util.find_spec("gast")
+    if gast_spec is not None and gast_spec.origin:
+        fingerprints.append(_folder_fingerprint(Path(gast_spec.origin).parent))
     return hashlib.sha256("\0".join(fingerprints).encode()).hexdigest()
 
 

@@ -84,10 +84,10 @@ def expression_text(node: Any, level: int = 0) -> str:
     return _PRINTERS[type(node)](node, level)
 
 
-def bare_text(node: Any, *kinds: type) -> str:
-    """Return the text of `node`, without its outer parentheses when it is one of `kinds`."""
+def bare_text(node: Any, *node_types: type) -> str:
+    """Return the text of `node`, without its outer parentheses when it is one of `node_types`."""
     text = expression_text(node)
-    return text[1:-1] if isinstance(node, kinds) and text[-2:] not in ("()", ",)") else text
+    return text[1:-1] if isinstance(node, node_types) and text[-2:] not in ("()", ",)") else text
 
 
 def _parenthesise(text: str, precedence: int, level: int) -> str:
@@ -161,10 +161,10 @@ def _comprehension(opening: str, closing: str) -> Callable[[Any, int], str]:
     def comprehension(node: Any, level: int) -> str:
         is_dict = isinstance(node, ast.DictComp)
         text = f"{expression_text(node.key)}: {expression_text(node.value)}" if is_dict else expression_text(node.elt)
-        for part in node.generators:
-            keyword = "async for" if part.is_async else "for"
-            text += f" {keyword} {bare_text(part.target, ast.Tuple)} in {expression_text(part.iter, _OR)}"
-            text += "".join([f" if {expression_text(test, _OR)}" for test in part.ifs])
+        for clause in node.generators:
+            keyword = "async for" if clause.is_async else "for"
+            text += f" {keyword} {bare_text(clause.target, ast.Tuple)} in {expression_text(clause.iter, _OR)}"
+            text += "".join([f" if {expression_text(test, _OR)}" for test in clause.ifs])
         return opening + text + closing
 
     return comprehension
@@ -293,6 +293,7 @@ class _Printers(dict[type, Callable[[Any, int], str]]):
         return _unparse_by_library
 
 
+# Precedences, the lowest first.
 _TEST, _OR, _AND, _NOT, _COMPARE, _BIT_OR, _BIT_XOR, _BIT_AND = range(8)
 _SHIFT, _SUM, _TERM, _FACTOR, _POWER, _AWAIT, _ATOM = range(8, 15)
 OPERATOR_SYMBOLS: dict[type, tuple[str, int]] = {

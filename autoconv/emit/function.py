@@ -8,6 +8,7 @@ import bisect
 import functools
 import inspect
 import linecache
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -79,7 +80,8 @@ def _find_code(code: types.CodeType, name: str) -> types.CodeType:
     """Return the code of the function inside the factory (and the class in it)."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            if constant.co_name == "factory" or (constant.co_name != name and code.co_name == "factory"):
+            is_class = constant.co_name != name and code.co_name == "factory"
+            if constant.co_name == "factory" or is_class:
                 return _find_code(constant, name)
             if constant.co_name == name:
                 return constant
@@ -214,10 +216,10 @@ def _parse_statements_at(source: str, filename: str, line: int) -> ast.Module:
     The extents of all statements come from one parse of the file, which is cached for its other functions.
     """
     extents = _statement_extents(source, filename)
-    position = bisect.bisect_right(extents, line, key=lambda extent: extent[0]) - 1
-    if position < 0 or line > extents[position][1]:
+    index = bisect.bisect_right(extents, (line, sys.maxsize)) - 1
+    first_line, last_line = extents[index] if index >= 0 else (0, 0)
+    if line > last_line:
         return ast.Module([], [])
-    first_line, last_line = extents[position]
     lines = source.split("\n")[first_line - 1 : last_line]
     try:
         if "\r" not in source:  # a carriage return ends a line too

@@ -23,9 +23,9 @@ from autoconv.syntax.tree import Transformer, contains, walk, walk_scope
 
 _YIELDS = (gast.Yield, gast.YieldFrom)
 _ASYNCHRONOUS = (gast.AsyncWith, gast.AsyncFor)
-# Restrictions that a yield in a try or with passes to the consumer, which is the body of a graph's loop: "tried" means
-# that the body may not raise there, "kept" that it may neither raise nor end the loop.
-_MAY_NOT_RAISE, _MUST_CONTINUE = "tried", "kept"
+# Restrictions that a yield in a try or with passes to the consumer, which is the body of a graph's loop. The body may
+# not raise there, or may neither raise nor end the loop.
+_MAY_NOT_RAISE, _MUST_CONTINUE = "may_not_raise", "must_continue"
 # Exceptions by which a clause may catch GeneratorExit.
 _CLOSING_EXCEPTIONS = ("BaseException", "BaseExceptionGroup", "GeneratorExit")
 # Names whose use in a generator function rules the rewrite out.

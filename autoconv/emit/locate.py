@@ -97,14 +97,14 @@ def _find_common_parts(tree: ast.AST, user_lines: list[int], source: str) -> lis
         if isinstance(node, _WITH_BODIES):
             line = user_lines[min(_line_of(node), len(user_lines)) - 1]
             for original in originals.get((type(node), line), ()):
-                pairs = [_pair(*parts) for parts in zip(_parts(node), _parts(original), strict=False)]
+                pairs = [_matching_nodes(*parts) for parts in zip(_parts(node), _parts(original), strict=False)]
                 common_parts += [pair for pairs_of_part in pairs for pair in pairs_of_part]
                 if all(pairs) and len(pairs) == len(list(_parts(original))):
                     common_parts.append((node, original))
     return common_parts
 
 
-def _pair(node: Any, original: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
+def _matching_nodes(node: Any, original: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
     """Return pairs of nodes of two expressions that are equal, except for calls of operators around parts of `node`.
 
     The result is empty if the expressions differ in another way.
@@ -113,13 +113,13 @@ def _pair(node: Any, original: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
         return list(zip(ast.walk(node), ast.walk(original), strict=True))
     pairs = [(node, original)]
     if _is_operator_call(node):
-        pairs_of_operand = _pair(node.args[0], original)
+        pairs_of_operand = _matching_nodes(node.args[0], original)
         return pairs_of_operand and [*pairs, *((part, original) for part in ast.walk(node.func)), *pairs_of_operand]
     parts, original_parts = list(_parts(node)), list(_parts(original))
     if type(node) is not type(original) or len(parts) != len(original_parts) or _names(node) != _names(original):
         return []
     for part_pair in zip(parts, original_parts, strict=True):
-        pairs_of_part = _pair(*part_pair)
+        pairs_of_part = _matching_nodes(*part_pair)
         if not pairs_of_part:
             return []
         pairs += pairs_of_part

@@ -278,8 +278,8 @@ def _check_option_names(tree: ast.Module, filename: str, options: Options) -> No
         if name not in names and name not in classes:
             import difflib  # needed for an error only
 
-            close = difflib.get_close_matches(name, sorted(names), 3)
-            hint = f"; did you mean {', '.join(close)}?" if close else ""
+            similar_names = difflib.get_close_matches(name, sorted(names), 3)
+            hint = f"; did you mean {', '.join(similar_names)}?" if similar_names else ""
             raise TargetError(f"{filename} has no function {name!r}{hint}")
 
 

@@ -39,7 +39,7 @@ _TAG = re.compile(r"[^:<>,\n]+")
 
 
 def parse_value(scanner: Scanner) -> Any:
-    """Parse the next value; raises GraphSyntaxError."""
+    """Parse and return the next attribute value; raises GraphSyntaxError."""
     text = scanner.parse_string()
     if text is not None:
         return text
@@ -71,7 +71,7 @@ def parse_value(scanner: Scanner) -> Any:
 
 
 def parse_type(scanner: Scanner) -> Type:
-    """Parse the next type; raises GraphSyntaxError."""
+    """Parse and return the next type; raises GraphSyntaxError."""
     scanner.skip_space()
     start = scanner.position
     word = scanner.match(_WORD)
@@ -106,7 +106,7 @@ def _parse_shape(scanner: Scanner) -> Shape:
 
 
 def _parse_items(scanner: Scanner, closing: str, parse_item: Callable[[Scanner], Any]) -> tuple[list[Any], bool]:
-    """Parse items up to `closing` and consume that; return the items, and whether a comma follows the last one."""
+    """Parse items up to and including `closing`; return the items, and whether a comma follows the last one."""
     items: list[Any] = []
     has_comma = False
     while not scanner.is_at(closing):
@@ -163,13 +163,13 @@ def _parse_arm(scanner: Scanner) -> tuple[str, Type]:
 
 
 def _parse_object_type(scanner: Scanner) -> ObjectType:
-    kind = scanner.match(_CLASS_NAME)
-    if kind is None:
+    class_name = scanner.match(_CLASS_NAME)
+    if class_name is None:
         scanner.fail(f"expected the name of a class, found {scanner.next_text()}")
-    return ObjectType(kind)
+    return ObjectType(class_name)
 
 
-# By the word before `<`; what is between the angle brackets is parsed.
+# Parsers of the text between the angle brackets, by the word before `<`.
 _TYPE_PARSERS: dict[str | None, Callable[[Scanner], Type]] = {
     "tuple": lambda scanner: TupleType(_parse_type_arguments(scanner)),
     "list": lambda scanner: ListType(parse_type(scanner)),
@@ -360,7 +360,7 @@ _BRACKET_PARSERS: dict[str, Callable[[Scanner], Any]] = {
     "[": lambda scanner: _parse_items(scanner, "]", parse_value)[0],
     "{": _parse_dict,
 }
-# By the word before the parentheses; what is between them is parsed.
+# Parsers of the text between the parentheses, by the word before `(`.
 _CALL_PARSERS: dict[str, Callable[[Scanner], Any]] = {
     "complex": _parse_complex,
     "bits": _parse_float_bits,

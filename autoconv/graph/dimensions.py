@@ -46,6 +46,7 @@ class Minimum(Symbol):
 
 
 def plus(first: Dimension, second: Dimension) -> Dimension:
+    """Return the sum of two dimensions; None if one is unknown."""
     if first is None or second is None:
         return None
     return _normal_form(add_terms(dict(monomials(first)), monomials(second)))
@@ -56,7 +57,7 @@ def times(first: Dimension, second: Dimension) -> Dimension:
     if first is None or second is None:
         return None
     products: list[tuple[Monomial, int]] = [
-        (tuple(sorted((*first_symbols, *second_symbols), key=_symbol_key)), first_coefficient * second_coefficient)
+        (tuple(sorted((*first_symbols, *second_symbols), key=_symbol_sort_key)), first_coefficient * second_coefficient)
         for first_symbols, first_coefficient in monomials(first)
         for second_symbols, second_coefficient in monomials(second)
     ]
@@ -64,6 +65,7 @@ def times(first: Dimension, second: Dimension) -> Dimension:
 
 
 def product(dimensions: Sequence[Dimension]) -> Dimension:
+    """Return the product of all dimensions, 1 for none; None if one is unknown."""
     result: Dimension = 1
     for dimension in dimensions:
         result = times(result, dimension)
@@ -143,8 +145,8 @@ def exact_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
 def slice_length(size: Dimension, bounds: Sequence[Any], preconditions: list[Dimension]) -> Dimension:
     """Return the length of a slice, assuming that its bounds lie within the dimension; None if unknown.
 
-    Bounds are dimensions, None, or tuples of dimensions (vectors, for which no length is known). The assumption is
-    added to `preconditions`, as dimensions that must not be negative.
+    `bounds` are the start, the stop and the step: each a dimension, None, or a tuple of dimensions (a vector, for which
+    no length is known). The assumption is added to `preconditions`, as dimensions that must not be negative.
     """
     start, stop, step = bounds
     step = 1 if step is None else step
@@ -189,17 +191,17 @@ def _bound_position(size: Dimension, bound: Dimension, preconditions: list[Dimen
     return bound
 
 
-def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:
+def evaluate_dimension(dimension: int | Symbol, values: Mapping[str, int]) -> int:
     """Evaluate a dimension for values of its plain symbols."""
     if isinstance(dimension, Quotient):
-        return value_of(dimension.dividend, values) // value_of(dimension.divisor, values)
+        return evaluate_dimension(dimension.dividend, values) // evaluate_dimension(dimension.divisor, values)
     if isinstance(dimension, Minimum):
-        return min(value_of(dimension.first, values), value_of(dimension.second, values))
+        return min(evaluate_dimension(dimension.first, values), evaluate_dimension(dimension.second, values))
     if isinstance(dimension, Sum):
         total = 0
         for monomial, coefficient in dimension.terms:
             for symbol in monomial:
-                coefficient *= value_of(symbol, values)
+                coefficient *= evaluate_dimension(symbol, values)
             total += coefficient
         return total
     return dimension if isinstance(dimension, int) else values[dimension.name]
@@ -271,7 +273,7 @@ def monomials(dimension: int | Symbol) -> tuple[tuple[Monomial, int], ...]:
 
 def _normal_form(coefficients: Mapping[Monomial, int]) -> int | Symbol:
     """Return the sum of the monomials, as an int or a plain symbol where it is one."""
-    terms = tuple(sorted(coefficients.items(), key=_term_key))
+    terms = tuple(sorted(coefficients.items(), key=_term_sort_key))
     if not terms:
         return 0
     if len(terms) == 1:
@@ -283,8 +285,9 @@ def _normal_form(coefficients: Mapping[Monomial, int]) -> int | Symbol:
     return Sum(_sum_text(terms), terms)
 
 
-def _term_key(term: tuple[Monomial, int]) -> tuple[int, list[str]]:
-    return -len(term[0]), [symbol.name for symbol in term[0]]
+def _term_sort_key(term: tuple[Monomial, int]) -> tuple[int, list[str]]:
+    monomial, _ = term
+    return -len(monomial), [symbol.name for symbol in monomial]
 
 
 def _sum_text(terms: Sequence[tuple[Monomial, int]]) -> str:
@@ -298,5 +301,5 @@ def _sum_text(terms: Sequence[tuple[Monomial, int]]) -> str:
     return result
 
 
-def _symbol_key(symbol: Symbol) -> str:
+def _symbol_sort_key(symbol: Symbol) -> str:
     return symbol.name

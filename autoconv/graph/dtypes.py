@@ -28,7 +28,7 @@ class _CachedProperty(Generic[_Result]):
 
 
 class DType:
-    """An element type: `name`, its NumPy dtype, and predicates for the kind of number.
+    """An element type: its name, its number in TensorFlow's messages (`enum`), its NumPy dtype, and predicates.
 
     There is one instance per type, so `is` and `==` agree; a DType also equals everything that `as_dtype` maps to it.
 

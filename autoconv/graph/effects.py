@@ -44,7 +44,9 @@ def must_keep_order(first: Effects, second: Effects) -> bool:
     ordered_effects = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM | Effects.RAISE
     if first & ordered_effects and second & ordered_effects:
         return True
-    return bool((first & Effects.WRITE and second & Effects.READ) or (first & Effects.READ and second & Effects.WRITE))
+    write_then_read = first & Effects.WRITE and second & Effects.READ
+    read_then_write = first & Effects.READ and second & Effects.WRITE
+    return bool(write_then_read or read_then_write)
 
 
 def may_fail_to_broadcast(types: Iterable[Type]) -> bool:
@@ -56,6 +58,7 @@ def may_fail_to_broadcast(types: Iterable[Type]) -> bool:
         return True
     for dimensions in zip_longest(*map(reversed, shapes), fillvalue=1):
         sizes = [size for size in dimensions if size != 1]
-        if len(sizes) > 1 and (None in sizes or sizes.count(sizes[0]) < len(sizes)):
+        may_differ = None in sizes or len(set(sizes)) > 1
+        if len(sizes) > 1 and may_differ:
             return True
     return False

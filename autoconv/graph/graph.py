@@ -19,8 +19,8 @@ from autoconv.hooks import Hook
 if TYPE_CHECKING:
     from autoconv.ops.record import Op
 
-GRAPH_DEF = Hook("autoconv.graph.graphdef_protobuf")  # converts a graph to a GraphDef; the provider imports `Graph`
-SIZE_ERRORS = Hook("autoconv.ops.analysis.requested_sizes")  # whether an op may raise for its sizes; it imports `Node`
+GRAPH_DEF = Hook("autoconv.graph.graphdef_protobuf")  # converts a graph to a GraphDef; its module imports `Graph`
+SIZE_ERRORS = Hook("autoconv.ops.analysis.requested_sizes")  # whether an op may raise for its sizes
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 
@@ -197,11 +197,11 @@ class Graph:
 
     def _next_name(self, name: str) -> tuple[str, int]:
         """Return a name that is new in the graph, and the number at its end, 0 without one."""
-        key = self._name_key(name)
-        if key not in self._names:
+        name_key = self._name_key(name)
+        if name_key not in self._names:
             return name, 0
-        number = self._names[key] + 1
-        while f"{key}_{number}" in self._names:
+        number = self._names[name_key] + 1
+        while f"{name_key}_{number}" in self._names:
             number += 1
         return f"{name}_{number}", number
 
@@ -247,7 +247,7 @@ class Graph:
         return self.nodes[self.position(mark) :]
 
     def position(self, mark: Node | None) -> int:
-        """Return the number of nodes before the mark."""
+        """Return the number of nodes before the mark, the one at the mark included."""
         return 0 if mark is None else self.nodes.index(mark) + 1
 
     def truncate(self, length: int) -> None:
@@ -308,8 +308,8 @@ def compute_effects(graph: Graph) -> None:
 
 def op_effects(op: Op, attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
     """Return the effects of an op without those of regions and without the error of a failed broadcast."""
-    declared = op.effects
-    return declared if isinstance(declared, Effects) else declared([value.type for value in inputs], attributes)
+    effects = op.effects  # constant, or a function of the types and attributes
+    return effects if isinstance(effects, Effects) else effects([value.type for value in inputs], attributes)
 
 
 def node_effects(node: Node, regions: Iterable[Graph]) -> Effects:
@@ -378,7 +378,7 @@ def copy_node(graph: Graph, node: Node, inputs: Sequence[Value], regions: Sequen
 def append_copy(
     graph: Graph, node: Node, values: dict[Value, Value], regions: Sequence[Graph] | None = None
 ) -> Node:
-    """Append a copy of the node to `graph`; `values` maps its inputs to values there, and gets its results."""
+    """Append a copy of the node to `graph`; `values` maps old values to those of `graph`, and gets the new results."""
     copy = copy_node(graph, node, [values[value] for value in node.inputs], regions)
     values.update(zip(node.results, copy.results, strict=True))
     return copy

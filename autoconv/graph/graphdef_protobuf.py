@@ -23,7 +23,7 @@ def protobuf_classes() -> Any:
 
 
 def to_protobuf(graph_def: GraphDef, classes: Any) -> Any:
-    """Convert the graph to a message."""
+    """Convert a GraphDef to a message; `classes` is the module that `protobuf_classes` returns."""
     message = classes.GraphDef()
     message.versions.producer = 1
     for node in graph_def.node:

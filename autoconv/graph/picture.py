@@ -10,6 +10,7 @@ from autoconv.graph.graph import Graph, Node, Value
 _MAX_NODES = 200  # per picture
 _BOXES_PER_ROW = 8
 _BOX_WIDTH, _BOX_HEIGHT, _GAP_X, _GAP_Y = 150, 34, 16, 26  # pixels: box width and height, horizontal and vertical gap
+_MAX_LINE_LENGTH = 21  # characters of a line of text in a box
 _STYLE = "font:11px monospace"
 _COLOURS = {"input": "#e8f0fe", "op": "#ffffff", "region": "#fff4d6", "output": "#e6f4ea"}
 
@@ -27,8 +28,8 @@ def graph_html(graph: Graph) -> str:
 
 def _folded_bodies(node: Node) -> str:
     pictures = "".join(f"<div>{escape(body.name)}</div>{graph_html(body)}" for body in node.regions)
-    count = sum(len(body.nodes) for body in node.regions)
-    title = f"{escape(node.name)}: {len(node.regions)} bodies, {count} nodes"
+    node_count = sum(len(body.nodes) for body in node.regions)
+    title = f"{escape(node.name)}: {len(node.regions)} bodies, {node_count} nodes"
     return f'<details style="margin-left:1em"><summary>{title}</summary>{pictures}</details>'
 
 
@@ -58,15 +59,15 @@ def _box_positions(graph: Graph, nodes: list[Node]) -> dict[object, tuple[int, i
         depths[node] = 1 + max((depths.get(_producer(value), 0) for value in node.inputs), default=0)
     output_depth = max(depths.values(), default=0) + 1
     depths.update(dict.fromkeys(range(len(graph.outputs)), output_depth))
-    keys_by_depth: dict[int, list[object]] = {}
-    for key, depth in depths.items():
-        keys_by_depth.setdefault(depth, []).append(key)
+    boxes_by_depth: dict[int, list[object]] = {}
+    for box, depth in depths.items():
+        boxes_by_depth.setdefault(depth, []).append(box)
     positions: dict[object, tuple[int, int]] = {}
     y = _GAP_Y // 2
-    for depth in sorted(keys_by_depth):
-        for start in range(0, len(keys_by_depth[depth]), _BOXES_PER_ROW):
-            for column, key in enumerate(keys_by_depth[depth][start : start + _BOXES_PER_ROW]):
-                positions[key] = (_GAP_X + column * (_BOX_WIDTH + _GAP_X), y)
+    for depth in sorted(boxes_by_depth):
+        for start in range(0, len(boxes_by_depth[depth]), _BOXES_PER_ROW):
+            for column, box in enumerate(boxes_by_depth[depth][start : start + _BOXES_PER_ROW]):
+                positions[box] = (_GAP_X + column * (_BOX_WIDTH + _GAP_X), y)
             y += _BOX_HEIGHT + _GAP_Y
     return positions
 
@@ -100,7 +101,7 @@ def _box(position: tuple[int, int], title: str, text: str, kind: str, note: str 
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= 21 else text[:20] + "…"
+    return text if len(text) <= _MAX_LINE_LENGTH else text[: _MAX_LINE_LENGTH - 1] + "…"
 
 
 __all__ = ["graph_html"]

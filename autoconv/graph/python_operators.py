@@ -83,8 +83,8 @@ UNARY = (
     Operator("abs", "abs()", "abs", "python_abs", "absolute", "Absolute"),
     Operator("invert", "~", "invert", "python_invert", "invert", "Invert"),
 )
-ARITHMETIC = BINARY[:7]
-BITWISE = BINARY[8:]
+ARITHMETIC = BINARY[:7]  # + - * / // % **
+BITWISE = BINARY[8:]  # << >> & | ^
 OPERATORS = (*BINARY, *COMPARISONS, *UNARY)
 BY_NAME = {record.name: record for record in OPERATORS}
 BY_TENSOR_OP = {record.tensor_op: record for record in OPERATORS}

@@ -32,9 +32,9 @@ class Scanner:
         if position is None:
             self.skip_space()
             position = self.position
-        start = self.text.rfind("\n", 0, position) + 1
+        line_start = self.text.rfind("\n", 0, position) + 1
         line = self.text.count("\n", 0, position) + 1
-        raise GraphSyntaxError(message, line, position - start + 1) from None
+        raise GraphSyntaxError(message, line, position - line_start + 1) from None
 
     def skip_space(self) -> None:
         match = _SPACE_AND_COMMENTS.match(self.text, self.position)
@@ -51,20 +51,22 @@ class Scanner:
         self.position = match.end()
         return match.group()
 
-    def is_at(self, symbol: str) -> bool:
+    def is_at(self, token: str) -> bool:
+        """Return whether `token` comes next, without consuming it."""
         self.skip_space()
-        return self.text.startswith(symbol, self.position)
+        return self.text.startswith(token, self.position)
 
-    def take(self, symbol: str) -> bool:
-        """Consume `symbol` if it is next; return whether it was."""
-        if not self.is_at(symbol):
+    def take(self, token: str) -> bool:
+        """Consume `token` if it is next; return whether it was."""
+        if not self.is_at(token):
             return False
-        self.position += len(symbol)
+        self.position += len(token)
         return True
 
-    def expect(self, symbol: str) -> None:
-        if not self.take(symbol):
-            self.fail(f"expected {symbol!r}, found {self.next_text()}")
+    def expect(self, token: str) -> None:
+        """Consume `token`; raise GraphSyntaxError if it is not next."""
+        if not self.take(token):
+            self.fail(f"expected {token!r}, found {self.next_text()}")
 
     def next_text(self) -> str:
         """Return the text at the position, quoted for messages."""
@@ -88,12 +90,12 @@ class Scanner:
         return value
 
     def parse_name(self, description: str) -> str:
-        """Parse a bare or quoted name."""
+        """Parse a bare or quoted name; errors call it by `description`."""
         self.skip_space()
         return self.parse_adjacent_name(description)
 
     def parse_adjacent_name(self, description: str) -> str:
-        """Parse a name without space before it."""
+        """Parse a name that begins at the position, without space before it; errors call it by `description`."""
         start = self.position
         result = self.parse_string(skip_space=False)
         if result is None:

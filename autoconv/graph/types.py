@@ -246,24 +246,25 @@ def join_dtypes(first: TensorType, second: TensorType) -> tuple[DType, bool]:
     if first.dtype is second.dtype:
         return first.dtype, first.weak and second.weak
     if first.weak and second.weak:
-        # Of two dtypes of one rank the wider one is chosen, so that the join is commutative.
-        return max(first.dtype, second.dtype, key=lambda dtype: (weak_rank(dtype), dtype.size, dtype.name)), True
-    for weak, typed in ((first, second), (second, first)):
-        if weak.weak and not typed.weak and can_adopt_dtype(weak.dtype, typed.dtype):
-            return typed.dtype, False
+        # Of two dtypes of one kind the wider one is chosen, so that the join is commutative.
+        dtypes = sorted((first.dtype, second.dtype), key=lambda x: (number_kind_order(x), x.size, x.name))
+        return dtypes[-1], True
+    for weak_type, typed_type in ((first, second), (second, first)):
+        if weak_type.weak and not typed_type.weak and can_adopt_dtype(weak_type.dtype, typed_type.dtype):
+            return typed_type.dtype, False
     raise NoCommonType(f"{first} and {second} have no common dtype")
 
 
-def weak_rank(dtype: DType) -> int:
-    """Return the rank in Python's order of number types: bool, int, float, complex."""
+def number_kind_order(dtype: DType) -> int:
+    """Return the position of the dtype's kind in Python's order of numbers: bool 0, int 1, float 2, complex 3."""
     return 0 if dtype.is_bool else 1 if dtype.is_integer else 2 if dtype.is_floating else 3
 
 
-def can_adopt_dtype(weak: DType, typed: DType) -> bool:
-    """Return whether a Python number of the weak kind can adopt the typed dtype without changing kind."""
-    if weak.is_string or typed.is_string:
+def can_adopt_dtype(number_dtype: DType, tensor_dtype: DType) -> bool:
+    """Return whether a Python number in a graph can adopt a tensor's dtype without a change of its kind of number."""
+    if number_dtype.is_string or tensor_dtype.is_string:
         return False
-    return weak_rank(weak) <= weak_rank(typed)
+    return number_kind_order(number_dtype) <= number_kind_order(tensor_dtype)
 
 
 def join_shapes(first: Shape, second: Shape) -> Shape:

@@ -196,7 +196,7 @@ def _check_pairs(
 
 
 def _count(number: int, noun: str) -> str:
-    """Return a number and a noun, in the plural if needed."""
+    """Return a text such as "2 parameters", the noun in the plural if needed."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -230,5 +230,5 @@ def _check_effects(location: str, node: Node) -> None:
 
 
 def _texts(types: Iterable[Type]) -> str:
-    """Return a list of types for errors."""
+    """Return the types as text for errors, separated by commas."""
     return ", ".join(map(str, types))

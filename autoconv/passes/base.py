@@ -186,16 +186,16 @@ class FunctionPass(Transformer):
 
     def visit_UntracedStatements(self, node: Any) -> Any:
         """Rewrite only the functions in it, without notes, which are made for the traced copy."""
-        in_function, records_notes = self.in_function, self.context.records_notes
+        outer_in_function, outer_records_notes = self.in_function, self.context.records_notes
         self.in_function = self.context.records_notes = False
         node.statements = self.visit_list(node.statements)
-        self.in_function, self.context.records_notes = in_function, records_notes
+        self.in_function, self.context.records_notes = outer_in_function, outer_records_notes
         return node
 
     def visit_RewrittenStatements(self, node: Any) -> Any:
-        in_function, self.in_function = self.in_function, True
+        outer_in_function, self.in_function = self.in_function, True
         node.statements = self.visit_list(node.statements)
-        self.in_function = in_function
+        self.in_function = outer_in_function
         return node
 
     def visit_AnnAssign(self, node: Any) -> Any:

@@ -163,6 +163,7 @@ class _Regions:
         return [enter, self._loop_over_rounds(recorder, rounds, node)]
 
     def _loop_over_rounds(self, recorder: str, rounds: Any, statement: Any) -> Any:
+        """Return `for recorder in rounds: statement`, with a handler of the exceptions that end a round."""
         clause = build.operate("unwinding_classes", build.name(recorder))
         guarded_try = gast.Try([statement], [gast.ExceptHandler(clause, None, [gast.Pass()])], [], [])
         return gast.For(build.store(recorder), rounds, [guarded_try], [], None)
@@ -180,7 +181,7 @@ class _Regions:
         return [self.context.mark_generated(build.thunk(build.loads(names))), build.strings(region.cells)]
 
     def _keep_statement_form(self, node: Any) -> list[Any]:
-        reason = self.context.statement_forms.get(id(node), (node, ""))[1]
+        _, reason = self.context.statement_forms.get(id(node), (node, ""))
         explanation = f"it holds {reason}" if reason else ""
         self._note(node, "statement", False, explanation)
         if isinstance(node, gast.For):

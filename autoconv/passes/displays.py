@@ -143,7 +143,9 @@ def _without_star(target: Any) -> Any:
 
 def _target_text(target: Any) -> str:
     """Return the target as text, `first, *rest`, with numbered names for parts that are no names."""
-    names = [t.id if isinstance(t, gast.Name) else f"item_{n}" for n, t in enumerate(map(_without_star, target.elts))]
-    return ", ".join("*" * isinstance(t, gast.Starred) + name for t, name in zip(target.elts, names, strict=True)) + (
-        "," if len(names) == 1 else ""
-    )
+    texts = []
+    for index, item in enumerate(target.elts):
+        variable = _without_star(item)
+        name = variable.id if isinstance(variable, gast.Name) else f"item_{index}"
+        texts.append(f"*{name}" if isinstance(item, gast.Starred) else name)
+    return ", ".join(texts) + ("," if len(texts) == 1 else "")

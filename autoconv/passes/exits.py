@@ -92,9 +92,7 @@ class FunctionExits:
         if is_lowered(function) or not self._has_exits(function.body):
             return function
         returns = returns_of(function.body)
-        returns_values = any(
-            statement.value is not None and not is_none(statement.value) for statement in returns
-        )
+        returns_values = any(statement.value is not None and not is_none(statement.value) for statement in returns)
         falls_through = self.exit_analysis.falls_through(function.body)
         self.return_name = self.namer.fresh("retval_") if returns_values else ""
         self.context.exit_names.add(self.return_name)
@@ -103,7 +101,7 @@ class FunctionExits:
             body = [*body, build.place(gast.Return(build.constant(None)), body[-1])]
         code = self._new_code()
         local_names = scope_of(function).locals
-        lowered, pending = self.lower_block(body, BlockPlace(True, code))
+        lowered, pending = self.lower_block(body, BlockPlace(may_return=True, code=code))
         if pending and self.return_name:
             lowered.append(build.place(gast.Return(self._returned_value()), body[-1]))
         if code.is_read:
@@ -223,23 +221,23 @@ class FunctionExits:
         self, node: Any, tail: list[Any], place: BlockPlace
     ) -> tuple[list[Any], frozenset[str], int, bool]:
         """Lower an if; where only one arm falls through, a short tail of the block moves to the end of that arm."""
-        arms_fall_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
+        body_falls_through, else_falls_through = map(self.exit_analysis.falls_through, (node.body, node.orelse))
         elif_length = 0 if node.orelse else self._elif_tail_length(tail, place.depth)
         moved_count = elif_length or (len(tail) if self._can_move_tail(tail, place.depth) else 0)
-        if arms_fall_through[0] == arms_fall_through[1]:
+        if body_falls_through == else_falls_through:
             moved_count = 0
         inner_place = place.nested()
         if moved_count:
             inner_place = inner_place._replace(depth=place.depth + (0 if elif_length else 1))
-            if arms_fall_through[0]:
+            if body_falls_through:
                 node.body = [*node.body, *tail[:moved_count]]
             else:
                 node.orelse = [*node.orelse, *tail[:moved_count]]
-            arms_fall_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
+            body_falls_through, else_falls_through = map(self.exit_analysis.falls_through, (node.body, node.orelse))
         node.body, body_exits = self.lower_block(node.body, inner_place)
         node.orelse, else_exits = self.lower_block(node.orelse, inner_place)
         node.body = node.body or [build.place(gast.Pass(), node)]
-        never_falls_through = not any(arms_fall_through)
+        never_falls_through = not (body_falls_through or else_falls_through)
         pending = body_exits | else_exits
         if never_falls_through and place.may_return and pending <= {RETURN}:
             value = self._returned_value() if self.return_name else None
@@ -254,9 +252,10 @@ class FunctionExits:
         for position, statement in enumerate(tail):
             if not isinstance(statement, gast.If):
                 return position
-            arms_fall_through = [self.exit_analysis.falls_through(arm) for arm in (statement.body, statement.orelse)]
+            arms = statement.body, statement.orelse
+            body_falls_through, else_falls_through = map(self.exit_analysis.falls_through, arms)
             ends_chain = position == len(tail) - 1 or id(statement) in self.elif_chain_ids
-            one_arm_exits = arms_fall_through[0] != arms_fall_through[1]
+            one_arm_exits = body_falls_through != else_falls_through
             if ends_chain or (one_arm_exits and self._can_move_tail(tail[position + 1 :], depth)):
                 self.elif_chain_ids.update(id(step) for step in tail[: position + 1])  # each step is examined once
                 return len(tail)
@@ -284,7 +283,7 @@ class FunctionExits:
             return [node], pending
         exits = self.exit_analysis.block_exits(node.body).escapes
         code = self._new_code()
-        node.body, _ = self.lower_block(node.body, BlockPlace(False, code))
+        node.body, _ = self.lower_block(node.body, BlockPlace(may_return=False, code=code))
         node.body = node.body or [build.place(gast.Pass(), node)]
         before: list[Any] = []
         after: list[Any] = []

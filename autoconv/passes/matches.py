@@ -129,17 +129,18 @@ class _PatternConditions:
     def _sequence(self, pattern: Any, subject: Any) -> None:
         patterns = pattern.patterns
         star_position = next((i for i, item in enumerate(patterns) if isinstance(item, gast.MatchStar)), None)
-        count = build.constant(len(patterns) if star_position is None else len(patterns) - 1)
+        item_count = build.constant(len(patterns) if star_position is None else len(patterns) - 1)
         star_arguments = [] if star_position is None else [build.constant(True)]
-        self.tests.append(build.operate("is_sequence", subject, count, *star_arguments))
-        subject_again = functools.partial(copy_tree, subject)
+        self.tests.append(build.operate("is_sequence", subject, item_count, *star_arguments))
+        copy_subject = functools.partial(copy_tree, subject)
         for position, item in enumerate(patterns):
             if position == star_position:
                 if item.name is not None:
                     end_offset = position - len(patterns) + 1
                     end = build.constant(end_offset) if end_offset else None
-                    part = gast.Subscript(subject_again(), gast.Slice(build.constant(position), end, None), gast.Load())
-                    starred_items = build.call(build.name("list"), part)
+                    slice_ = gast.Slice(build.constant(position), end, None)
+                    starred_part = gast.Subscript(copy_subject(), slice_, gast.Load())
+                    starred_items = build.call(build.name("list"), starred_part)
                     self.captures.append((_identifier(item.name), starred_items))
                 continue
             is_after_star = star_position is not None and position > star_position

@@ -27,7 +27,7 @@ from autoconv.passes.linearise import Lineariser, has_walrus
 from autoconv.syntax import build
 from autoconv.syntax.tree import contains, copy_tree, walk, walk_scope
 
-INPLACE = {
+IN_PLACE_OPERATORS = {
     gast.Add: "iadd", gast.Sub: "isub", gast.Mult: "imul", gast.MatMult: "imatmul", gast.Div: "itruediv",
     gast.FloorDiv: "ifloordiv", gast.Mod: "imod", gast.Pow: "ipow", gast.LShift: "ilshift",
     gast.RShift: "irshift", gast.BitAnd: "iand", gast.BitOr: "ior", gast.BitXor: "ixor",
@@ -94,12 +94,11 @@ class Normalise(FunctionPass):
 
     def _split_in_comprehension(self, node: Any, left: Any, operators: list[Any], comparators: list[Any]) -> Any:
         """Split `left < middle < right` with a lambda's parameter as temporary: a walrus would bind in the function."""
-        names = self.context.namer.shared_name("left_"), self.context.namer.shared_name("middle_")
-        middle = build.name(names[1])
-        head = build.place(gast.Compare(build.name(names[0]), operators[:1], [middle]), node)
-        tail = self._split_chain(node, build.name(names[1]), operators[1:], comparators[1:])
+        left_name, middle_name = self.context.namer.shared_name("left_"), self.context.namer.shared_name("middle_")
+        head = build.place(gast.Compare(build.name(left_name), operators[:1], [build.name(middle_name)]), node)
+        tail = self._split_chain(node, build.name(middle_name), operators[1:], comparators[1:])
         conjunction = build.place(gast.BoolOp(gast.And(), [head, tail]), node)
-        conjunction_lambda = gast.Lambda(build.arguments(list(names)), conjunction)
+        conjunction_lambda = gast.Lambda(build.arguments([left_name, middle_name]), conjunction)
         function = self.context.mark_generated(build.place(conjunction_lambda, node))
         return build.place(build.operate("let", function, left, comparators[0]), node)
 
@@ -145,7 +144,7 @@ class Normalise(FunctionPass):
             return build.place(self._augment_item_of(node, target), node)
         setup: list[Any] = []
         write_back: list[Any] = []
-        rebound_names = self._may_rebind(node.value)
+        rebound_names = self._names_rebound_by(node.value)
         if isinstance(target, gast.Attribute):
             make_owner = self._evaluate_once(target.value, setup, "target_", rebound_names)
             target_read: Any = gast.Attribute(make_owner(), target.attr, gast.Load())
@@ -162,21 +161,21 @@ class Normalise(FunctionPass):
             make_index = self._evaluate_index_once(target.slice, setup, rebound_names)
             target_read = gast.Subscript(make_container(), make_index(), gast.Load())
             target_write = gast.Subscript(make_container(), make_index(), gast.Store())
-        value = build.operate(INPLACE[type(node.op)], target_read, node.value)
+        value = build.operate(IN_PLACE_OPERATORS[type(node.op)], target_read, node.value)
         statements = [*setup, build.assign(target_write, value), *write_back]
         return [build.place(statement, node) for statement in statements]
 
     def _augment_item_of(self, node: Any, target: Any) -> Any:
         """Rewrite `o.x[i] += v` to one operator: a tensor in `o.x` is replaced, any other value mutated."""
         attribute = build.constant(mangle(target.value.attr, self.class_name))
-        function = build.operator(INPLACE[type(node.op)])
+        function = build.operator(IN_PLACE_OPERATORS[type(node.op)])
         value = self.context.mark_generated(build.thunk(node.value))
         holder = target.value.value
         return gast.Expr(
             build.operate("augment_item_of", holder, attribute, index_expression(target.slice), function, value)
         )
 
-    def _may_rebind(self, value: Any) -> Container[str]:
+    def _names_rebound_by(self, value: Any) -> Container[str]:
         """Return the names that evaluating `value` may rebind. Conservative."""
         if isinstance(value, (gast.Constant, gast.Name)):
             return _NO_NAMES

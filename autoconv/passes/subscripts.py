@@ -19,7 +19,7 @@ from autoconv.syntax import build
 from autoconv.syntax.tree import walk
 
 # NumPy's objects whose subscripts make new arrays.
-_GRIDS = frozenset({"mgrid", "ogrid", "r_", "c_"})
+_GRID_NAMES = frozenset({"mgrid", "ogrid", "r_", "c_"})
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -36,7 +36,7 @@ class Subscripts(FunctionPass):
 
 def _is_grid(node: Any) -> bool:
     """Return whether an expression has the name of one of NumPy's objects for grids, as `np.mgrid`."""
-    return (node.attr if isinstance(node, gast.Attribute) else getattr(node, "id", "")) in _GRIDS
+    return (node.attr if isinstance(node, gast.Attribute) else getattr(node, "id", "")) in _GRID_NAMES
 
 
 def is_static(index: Any) -> bool:

@@ -35,6 +35,7 @@ class Namer:
         return sorted(self._shared_names.values())
 
     def fresh(self, stem: str) -> str:
+        """Return a name that begins with `stem` and has not been returned before, and reserve it."""
         number = self._numbers.get(stem, 0)
         candidate = _with_number(stem, number)
         while candidate in self._user_names or candidate in self._fresh_names:
@@ -63,6 +64,7 @@ def _with_number(stem: str, number: int) -> str:
 
 
 def used_names(tree: gast.AST) -> set[str]:
+    """Return the names that a module reads, binds or declares."""
     names: set[str] = set()
     for node in walk(tree):
         if isinstance(node, gast.Name):

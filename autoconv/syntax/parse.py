@@ -21,6 +21,7 @@ def parse(source: str, filename: str) -> gast.Module:
 
 
 def parse_ast(source: str, filename: str) -> ast.Module:
+    """Return Python's own tree of a module's text; raise SourceError with the position of a syntax error."""
     try:
         return ast.parse(source, filename)
     except SyntaxError as error:
@@ -154,6 +155,13 @@ class _ConversionRules(dict[type, _ConversionRule]):
         return result
 
 
+def _convert_field(converter: Any, value: Any) -> Any:
+    """Return the value of a field, with its nodes converted by `converter`."""
+    if value.__class__ is list:
+        return [_convert_field(converter, item) for item in value]
+    return converter.visit(value) if isinstance(value, ast.AST) else value
+
+
 class _ToGast(Ast3ToGAst):  # type: ignore[misc]
     """gast's conversion, with cached lookup of its rules."""
 
@@ -173,11 +181,7 @@ class _ToGast(Ast3ToGAst):  # type: ignore[misc]
             setattr(result, attribute, getattr(node, attribute, None))
         return result
 
-    def _visit(self, value: Any) -> Any:
-        """Return the value of a field: its nodes are converted."""
-        if value.__class__ is list:
-            return [self._visit(item) for item in value]
-        return self.visit(value) if isinstance(value, ast.AST) else value
+    _visit = _convert_field
 
 
 class _ToAst(GAstToAst3):  # type: ignore[misc]
@@ -212,11 +216,7 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
     def visit_Name(self, node: Any) -> Any:
         return ast.Name(node.id, self.visit(node.ctx))
 
-    def _visit(self, value: Any) -> Any:
-        """Return the value of a field: its nodes are converted."""
-        if value.__class__ is list:
-            return [self._visit(item) for item in value]
-        return self.visit(value) if isinstance(value, ast.AST) else value
+    _visit = _convert_field
 
     def _make_arg(self, node: Any) -> Any:  # called by the rules of the base class
         """Return a parameter, None for None."""

@@ -47,7 +47,8 @@ class Control(Rules):
         size = self.size_term(x, axis, int64)
         positions = self.iota((None,), 0, int64, [self.size(x, axis)])
         row_shape, row_sizes = (
-            [axis_size if a == axis else 1 for a, axis_size in enumerate(sizes)] for sizes in (x.shape, self.sizes(x))
+            [axis_size if other_axis == axis else 1 for other_axis, axis_size in enumerate(sizes)]
+            for sizes in (x.shape, self.sizes(x))
         )
 
         def shift(x: Term, distance: Any) -> Term:

@@ -103,7 +103,7 @@ class Lowering(Memory):
         self.w.node_location = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
         self.w.causes, self.w.error_class, self.w.is_in_try = (), None, self.try_depth > 0
         if self.try_depth and not node.regions:
-            self.w.error_class = message_and_class(node)[1]
+            _, self.w.error_class = message_and_class(node)
             self.w.causes = tuple(
                 (error_class, functools.partial(test, self.w, operands)) for error_class, _, test in error_causes(node)
             )

@@ -30,6 +30,7 @@ class Memory:
         self.try_depth = 0  # the number of tries around the body that is being written
 
     def new_cell(self, term: Term, argument_position: int | None = None) -> Cell:
+        """Add a cell with these contents; return it."""
         cell = Cell(term, argument_position)
         self.cells.append(cell)
         return cell
@@ -42,6 +43,7 @@ class Memory:
         cell.term = term
 
     def read(self, node: Node, cell: Cell) -> Term:
+        """Return the contents of a variable."""
         return cell.term
 
     def assign(self, node: Node, cell: Cell, value: Term) -> Term:

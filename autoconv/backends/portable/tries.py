@@ -66,7 +66,8 @@ def raise_again(w: Control, node: Node, error: Any, *_: Any) -> list[Item] | Non
 
 def make_exception(w: Control, node: Node, *_: Any) -> CaughtError:
     """Make an exception of a class, to be raised."""
-    return CaughtError(w.constant(w.location_number(message_and_class(node)[1]), int32))
+    _message, error_class = message_and_class(node)
+    return CaughtError(w.constant(w.location_number(error_class), int32))
 
 
 def refuse_dict(w: Control, node: Node, *_: Any) -> None:
@@ -78,6 +79,4 @@ RULES_OF_EXCEPTIONS: dict[str, Callable[..., Any]] = {
     "object_build": refuse_dict,
 }  # fmt: skip
 
-__all__ = [
-    "RULES_OF_EXCEPTIONS", "UNUSED_OPS", "CaughtError", "is_catchable",
-]  # fmt: skip
+__all__ = ["RULES_OF_EXCEPTIONS", "UNUSED_OPS", "CaughtError", "is_catchable"]

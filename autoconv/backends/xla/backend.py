@@ -8,7 +8,7 @@ error with the program's line.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,13 @@ from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import ArrayType, ResourceType, Symbol
 
 MAX_VARIANTS = 16  # compilations for different values of the integers that sizes depend on
-_Variant = tuple[Module, Executable]  # the code for given values of these integers
+
+
+class _Variant(NamedTuple):
+    """The code for given values of the integers that sizes depend on."""
+
+    module: Module
+    executable: Executable
 
 
 class XlaGraph:
@@ -68,7 +74,7 @@ class XlaGraph:
 
     @property
     def holds_no_arguments(self) -> bool:
-        parts = [part for variant in self._variants.values() if variant for part in variant[0].parts]
+        parts = [part for variant in self._variants.values() if variant for part in variant.module.parts]
         return not any(isinstance(part, ChosenPart) or part.is_of_argument for part in parts)
 
     @property
@@ -106,7 +112,7 @@ class XlaGraph:
         variant = self._find_variant(sizes)
         if variant is None or generation() != self._fork_generation:  # the threads of XLA are not in a forked process
             return None
-        module, run = variant
+        module, run = variant.module, variant.executable
         argument_values = arguments
         if self._variables:
             argument_values = list(arguments)
@@ -147,7 +153,7 @@ class XlaGraph:
             executable = Executable(
                 module.text, self._device, parameters, module.types, aliased, module.has_error_word
             )
-            return module, executable
+            return _Variant(module, executable)
         except RuntimeError as error:  # XLA's own refusal
             raise GraphUnfit("module", f"XLA refuses it: {str(error).splitlines()[0]}") from None
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from autoconv.backends.protocol import Unsupported
 
-KINDS = ("GPU", "TPU")
+KINDS = ("GPU", "TPU")  # of accelerators
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,7 @@ def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
 
 def _convert_source(function: types.FunctionType) -> Callable[..., Any]:
     converted_function, region = convert_function(function, operators_module()), current_region()
-    if region is not None:  # it reads nothing from outside, and the trace makes its inner functions
+    if region is not None:  # the source reads nothing from outside; the trace makes its inner functions
         region.trace.note_inner_codes(converted_function.__code__)
     return wrap_generator_function(converted_function, _convert_to_generator)
 
@@ -255,8 +255,7 @@ def _log_calls(function: types.FunctionType, converted_function: Callable[..., A
 
     @functools.wraps(converted_function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        text = f"Converted call: {function}\n    args: {args}\n    kwargs: {kwargs}\n\n{converted_text(function)}"
-        log_verbose(text)
+        log_verbose(f"Converted call: {function}\n    args: {args}\n    kwargs: {kwargs}\n\n{converted_text(function)}")
         return converted_function(*args, **kwargs)
 
     return run
@@ -278,7 +277,8 @@ def _make_class_constructor(cls: type, contract: Contract) -> Any:
             "a with statement, or a method with a name of its own",
         )  # fmt: skip
     is_user_exception = is_error and has_usual_metaclass and has_user_init and not is_user_defined(cls.__new__)
-    if is_user_exception or (uses_object_new and (has_user_init or (init is object.__init__ and is_user_code(cls)))):
+    has_convertible_init = has_user_init or (init is object.__init__ and is_user_code(cls))
+    if is_user_exception or (uses_object_new and has_convertible_init):
         allocate = cls.__new__ if is_user_exception else lambda cls, *args, **kwargs: object.__new__(cls)
         return _construct_by(cls, allocate, init if has_user_init else None, None if is_generated else contract)
     return _make_unconverted_constructor(cls, contract)
@@ -320,7 +320,7 @@ def _register_created_object(created_object: Any) -> None:
     region = current_region()
     if region is not None and region.trace.created_objects is not None:
         region.trace.created_objects[id(created_object)] = created_object, region
-        convert_members(region, type(created_object), False)
+        convert_members(region, type(created_object), is_outer=False)
 
 
 def _convert_members_of(region: Any, value: object) -> None:

@@ -21,7 +21,7 @@ def convert_decorated(function: Any, region: Any) -> Any:
     `compile`.
     """
     underlying: object = function.__func__ if isinstance(function, types.MethodType) else function
-    if region.contract.objects_in_graph or not _is_convertible(underlying) or is_unchanged(underlying, True):
+    if region.contract.objects_in_graph or not _needs_conversion(underlying):
         return convert_callee(function, region)
     try:
         converted_function = convert_function(underlying, operators_module())
@@ -31,12 +31,13 @@ def convert_decorated(function: Any, region: Any) -> Any:
     return types.MethodType(target, function.__self__) if isinstance(function, types.MethodType) else target
 
 
-def _is_convertible(function: object) -> TypeGuard[types.FunctionType]:
-    """Return whether the function is one of a framework's package, and neither excluded nor converted."""
+def _needs_conversion(function: object) -> TypeGuard[types.FunctionType]:
+    """Return whether a function of a framework's package has something to convert, and is not excluded or converted."""
     if not isinstance(function, types.FunctionType) or is_converted(function) or is_tracked(function):
         return False
     is_excluded = getattr(function, "__autoconv_do_not_convert__", False)
-    return not is_excluded and (function.__module__ or "").partition(".")[0] in FRAMEWORKS
+    is_of_framework = (function.__module__ or "").partition(".")[0] in FRAMEWORKS
+    return is_of_framework and not is_excluded and not is_unchanged(function, allows_package_calls=True)
 
 
 __all__ = ["convert_decorated"]

@@ -52,6 +52,7 @@ class EnumerateLoop:
         return builtins.enumerate(self.generator, position)
 
     def is_over(self) -> bool:
+        """Return whether the enumeration ends before the generator expression is first advanced: never."""
         return False
 
 
@@ -131,8 +132,8 @@ def _has_ended(parts: Sequence[Any], position: int) -> Any:
     """Return whether one of the parts has no item at that position."""
     if not parts:
         return False
-    first, *rest = parts
-    return or_(position >= _length(first), *[lambda part=part: position >= _length(part) for part in rest])
+    first_part, *other_parts = parts
+    return or_(position >= _length(first_part), *[lambda part=part: position >= _length(part) for part in other_parts])
 
 
 def _length(part: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from autoconv.operators.calls.in_place_operators import imod as change
+from autoconv.operators.calls.in_place_operators import imod as augment_modulo
 from autoconv.operators.calls.object_calls import graph_call
 from autoconv.operators.calls.operator_functions import STATEMENT_OVERRIDES
 from autoconv.operators.control.iterables import StagedRange
@@ -40,7 +40,7 @@ def format_value(value: object, spec: Any, conversion: str = "") -> Any:
     if not _is_formatted_at_run_time(value, spec):
         return format(_CONVERSIONS[conversion](value) if conversion else value, spec)
     if type(value) is Variant or type(spec) is Variant:
-        return distribute(lambda v, s: format_value(v, s, conversion), value, spec)
+        return distribute(lambda known, known_spec: format_value(known, known_spec, conversion), value, spec)
     converted_value = graph_call(_CONVERSIONS[conversion], (value,), {}) if conversion else value
     return apply_object("format", converted_value, spec)
 
@@ -57,7 +57,7 @@ def percent(template: Any, values: object) -> Any:
 
 def ipercent(template: Any, values: object) -> Any:
     """Compute `template %= values`; the template may be a string."""
-    return percent(template, values) if isinstance(template, (str, bytes)) else change(template, values)
+    return percent(template, values) if isinstance(template, (str, bytes)) else augment_modulo(template, values)
 
 
 def _percent_method(text_class: Any) -> Any:
@@ -76,9 +76,12 @@ def _is_formatted_at_run_time(*values: Any) -> bool:
     region = current_region()
     if region is None or not region.contract.objects_in_graph:
         return False
-    return any(
-        type(v) in (DictView, Variant, SymbolicArray, StagedRange) or isinstance(v, SymbolicTensor)
-        or is_in_graph(v) or is_rebuilt(v) or holds_created_objects(v)
-        or (isinstance(v, (tuple, list, dict)) and holds_symbols(v))
-        for v in values
-    )
+    return any(map(_has_text_at_run_time_only, values))
+
+
+def _has_text_at_run_time_only(value: object) -> bool:
+    if type(value) in (DictView, Variant, SymbolicArray, StagedRange) or isinstance(value, SymbolicTensor):
+        return True
+    if is_in_graph(value) or is_rebuilt(value) or holds_created_objects(value):
+        return True
+    return isinstance(value, (tuple, list, dict)) and holds_symbols(value)

@@ -26,7 +26,7 @@ _FROZENSET_OPERATORS = {operator.ior: bitor, operator.iand: bitand, operator.ixo
 
 def _augmented_assignment(binary_operator: Operator) -> Callable[[Any, Any], Any]:
     """Wrap an in-place operator so that its mutation of a container or array is journalled during a trace."""
-    change, operate = binary_operator.in_place_function, binary_operator.function
+    operate_in_place, operate = binary_operator.in_place_function, binary_operator.function
 
     def augment(x: object, value: object) -> Any:
         if type(x) is Variant:
@@ -36,23 +36,23 @@ def _augmented_assignment(binary_operator: Operator) -> Callable[[Any, Any], Any
         elif isinstance(x, np.ndarray):
             record_array_change(x)
         if type(x) is SymbolicArray and type(value) is Variant:
-            distribute(lambda v: change(x, v), value)
+            distribute(lambda v: operate_in_place(x, v), value)
             return x
-        if type(x) is list and change is operator.iadd and type(value) is TracedList:
+        if type(x) is list and operate_in_place is operator.iadd and type(value) is TracedList:
             x.extend(value)  # `+=` would create a new list out of both
             return x
         is_number = type(x) is SymbolicTensor and x.weak
-        if (is_number or _is_simple_value(x, change)) and is_object(value):
-            return apply_object(change.__name__, x, value)
+        if (is_number or _is_simple_value(x, operate_in_place)) and is_object(value):
+            return apply_object(operate_in_place.__name__, x, value)
         try:
-            if isinstance(x, frozenset) and change in _FROZENSET_OPERATORS:
-                return _FROZENSET_OPERATORS[change](x, value)
-            return change(x, value)
+            if isinstance(x, frozenset) and operate_in_place in _FROZENSET_OPERATORS:
+                return _FROZENSET_OPERATORS[operate_in_place](x, value)
+            return operate_in_place(x, value)
         except TypeError as error:
             operands = getattr(error, "_autoconv_operands", None)
             if operands is not None:  # Python's message for `+` differs from that for `+=`
                 try:
-                    change(*operands)
+                    operate_in_place(*operands)
                 except TypeError as python_error:
                     error.args = python_error.args
             raise
@@ -65,9 +65,9 @@ iadd, isub, imul, itruediv, ifloordiv, imod, ipow, imatmul, ilshift, irshift, ia
 )
 
 
-def _is_simple_value(x: object, change: Any) -> bool:
+def _is_simple_value(x: object, operate_in_place: Any) -> bool:
     """Return whether `x` is None or of a simple type, and no method of the program computes `x += value`."""
-    methods = f"__{change.__name__}__", f"__{change.__name__[1:]}__"
+    methods = f"__{operate_in_place.__name__}__", f"__{operate_in_place.__name__[1:]}__"
     return (x is None or isinstance(x, _SIMPLE_CLASSES)) and not any(user_defined_method(x, name) for name in methods)
 
 

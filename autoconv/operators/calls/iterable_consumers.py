@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import int64
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import number_type
 from autoconv.operators.calls.comprehensions import collect_list, collect_set, generator
 from autoconv.operators.calls.enumerate_zip import lazy_enumerate, lazy_zip
 from autoconv.operators.calls.object_operators import ITEMWISE_FUNCTIONS
@@ -39,7 +39,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_INTEGER = TensorType(int64, (), True)
+_INTEGER = number_type(int64)
 
 
 def is_deferred(iterable: object) -> bool:
@@ -66,7 +66,8 @@ def _consumer(function: Callable[..., Any]) -> Callable[[Any], Any]:
 
     def register(graph_form: Callable[..., Any]) -> Any:
         def consume(*args: Any, **kwargs: Any) -> Any:
-            if not args or not _is_deferred_for(function, args[0]) or (len(args) > 1 and function is not builtins.sum):
+            takes_one_iterable = len(args) == 1 or (args and function is builtins.sum)
+            if not takes_one_iterable or not _is_deferred_for(function, args[0]):
                 if current_region() is None:
                     return previous_override(*args, **kwargs)
                 return traced_result(previous_override(*args, **kwargs))
@@ -94,7 +95,8 @@ def _apply_to_range(function: Callable[..., Any], numbers: StagedRange, kwargs: 
 def _sum(iterable: object, start: object = 0) -> Any:
     if isinstance(start, (str, bytes, bytearray)):
         return builtins.sum((), start)  # raises Python's own error
-    return for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))[0]
+    (total,) = for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))
+    return total
 
 
 ITEMWISE_FUNCTIONS["sum"] = _sum
@@ -116,7 +118,8 @@ def _quantifier(deciding_truth: bool) -> Callable[[Any], Any]:
         on_true, on_false = (decide, keep_state) if deciding_truth else (keep_state, decide)
 
         names = ("any" if deciding_truth else "all", "its end")
-        return for_source(iterable, body, (not deciding_truth, NORMAL), names, exit="its end")[0]
+        result, _ = for_source(iterable, body, (not deciding_truth, NORMAL), names, exit="its end")
+        return result
 
     return quantify
 
@@ -129,8 +132,8 @@ def _nonzero_test(item: object) -> Any:
     return tensor != 0
 
 
-ITEMWISE_FUNCTIONS["any"] = _consumer(builtins.any)(_quantifier(True))
-ITEMWISE_FUNCTIONS["all"] = _consumer(builtins.all)(_quantifier(False))
+ITEMWISE_FUNCTIONS["any"] = _consumer(builtins.any)(_quantifier(deciding_truth=True))
+ITEMWISE_FUNCTIONS["all"] = _consumer(builtins.all)(_quantifier(deciding_truth=False))
 
 
 def _apply_to_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any] | None = None) -> Any:
@@ -149,8 +152,8 @@ def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     try:
         return bind_iterator(traced_result(function(*args, **kwargs)))
     except Exception as error:
-        is_known = not holds_symbols((*args, *kwargs.values()))
-        if is_known and not isinstance(error, AutoconvError) and not passed_through_program(error):
+        has_known_arguments = not holds_symbols((*args, *kwargs.values()))
+        if has_known_arguments and not isinstance(error, AutoconvError) and not passed_through_program(error):
             error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise
 
@@ -203,22 +206,22 @@ _TENSOR_DECIDES = object()  # result of `_next_in_python` if a tensor decides co
 def _next_in_python(iterator: GeneratorExpression, default: tuple[Any, ...]) -> Any:
     """Advance a generator function in Python; give up if a tensor decides control flow before its next value."""
     is_first_step = iterator.is_unstarted
-    trial = Attempt()
-    refusal_before = trial.region.trace.refusal
+    attempt = Attempt()
+    refusal_before = attempt.region.trace.refusal
     try:
         result = builtins.next(iterator, *default)
     except StagingError:
         if not is_first_step:
-            trial.keep()
+            attempt.keep()
             raise
-        trial.undo()
-        trial.region.trace.refusal = refusal_before
+        attempt.undo()
+        attempt.region.trace.refusal = refusal_before
         iterator.reset()
         return _TENSOR_DECIDES
     except BaseException:
-        trial.keep()
+        attempt.keep()
         raise
-    trial.keep()
+    attempt.keep()
     return result
 
 

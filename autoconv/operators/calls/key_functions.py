@@ -65,6 +65,7 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
         return best[1]
 
     def choose(best: Any, other: Any) -> Any:
+        """Return the better of two pairs of a key and its item."""
         is_better = compare(other[0], best[0])
         if not is_staged(is_better):
             return other if is_better else best

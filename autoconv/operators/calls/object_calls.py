@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import float64, int64
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import number_type
 from autoconv.operators.calls.comprehensions import collect_list
 from autoconv.operators.calls.iterable_consumers import GRAPH_ONLY_BUILTINS, extend, is_deferred, plain_call
 from autoconv.operators.calls.key_functions import KEY_FUNCTION_OVERRIDES
@@ -33,8 +33,8 @@ from autoconv.runtime.objects.symbolic_objects import apply_object, record_objec
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_INTEGER = TensorType(int64, (), True)
-_FLOAT = TensorType(float64, (), True)
+_INTEGER = number_type(int64)
+_FLOAT = number_type(float64)
 
 
 def wrap_for_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[..., Any]:

@@ -87,6 +87,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         _refuse_writing(trace, op, operands, attributes)
     if op == "object_call":
         return NotImplemented if not trace.created_classes else _call_by_class(operands[0], operands[1:], attributes)
+    # `function`: the operator or builtin that the op applies; `name`: that one, or the method that the op calls.
     function = attributes.get("function", "") if op == "object_apply" else ""
     name = attributes.get("name", "") if op == "object_method" else function
     if trace.created_objects:
@@ -100,7 +101,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if op == "object_length":
         return _dispatch_by_methods(operands[0], ("__len__",), _length, lambda: record_without_hook(op, operands))
     if op in ("object_iterate", "object_unpack"):
-        items = _as_items(operands[0], False)
+        items = _as_items(operands[0], calls_item_methods=False)
         return NotImplemented if items is operands[0] else record_without_hook(op, [items], **attributes)
     non_iterable_operands = [operand for operand in operands if not _is_user_iterable(operand)]
     item_class = _item_class_with_effects(trace, name, non_iterable_operands)

@@ -180,7 +180,7 @@ class _ManagedRound:
             recorder.entered_value = call(type(self.manager).__enter__)(self.manager)
         return recorder.entered_value
 
-    def __exit__(self, error_class: Any, error: Any, trace: Any) -> Any:
+    def __exit__(self, error_class: Any, error: Any, traceback: Any) -> Any:
         recorder, exit_manager = self.recorder, call(type(self.manager).__exit__)
         if error is None:
             recorder.finish_body()
@@ -193,7 +193,7 @@ class _ManagedRound:
         if recorder.state == "failed":
             return True
         if recorder.is_finished:
-            result = exit_manager(self.manager, error_class, error, trace)
+            result = exit_manager(self.manager, error_class, error, traceback)
         else:
             raised = exception(error)
             result = exit_manager(self.manager, apply_object("type", raised), raised, None)

@@ -103,13 +103,13 @@ def _add_test(index: Any, test: Thunk, position: int) -> Any:
     """
     region = current_region()
     assert region is not None
-    trial = Attempt()
+    attempt = Attempt()
     try:
         test_record = record_body(region, "cond_test", lambda _: [_evaluate_condition(test())], 1)
     except BaseException:
-        trial.keep()
+        attempt.keep()
         raise
-    trial.undo()
+    attempt.undo()
     value = test_record.results[0]
     graph, writes_or_raises = test_record.region.graph, bool(test_record.locations) or test_record.diverges
     if not is_staged(value) and not graph.nodes and not writes_or_raises:
@@ -141,7 +141,7 @@ def and_(first: object, *operands: Thunk) -> Any:
     for position, thunk in enumerate(operands):
         condition = condition_value(value)
         if is_staged(condition):
-            return _stage_choice(condition, _rest_of(and_, operands[position:]), _constant_function(value), "and")
+            return _stage_choice(condition, _apply_to_rest(and_, operands[position:]), _constant_function(value), "and")
         if not condition:
             return value
         value = thunk()
@@ -154,7 +154,7 @@ def or_(first: object, *operands: Thunk) -> Any:
     for position, thunk in enumerate(operands):
         condition = condition_value(value)
         if is_staged(condition):
-            return _stage_choice(condition, _constant_function(value), _rest_of(or_, operands[position:]), "or")
+            return _stage_choice(condition, _constant_function(value), _apply_to_rest(or_, operands[position:]), "or")
         if condition:
             return value
         value = thunk()
@@ -166,8 +166,8 @@ def _stage_choice(condition: Any, body: Thunk, orelse: Thunk, name: str) -> Any:
     return result
 
 
-def _rest_of(operator: Callable[..., Any], operands: tuple[Thunk, ...]) -> Thunk:
-    return lambda: operator(operands[0](), *operands[1:])
+def _apply_to_rest(and_or_or: Callable[..., Any], operands: tuple[Thunk, ...]) -> Thunk:
+    return lambda: and_or_or(operands[0](), *operands[1:])
 
 
 def _constant_function(value: object) -> Thunk:
@@ -175,6 +175,7 @@ def _constant_function(value: object) -> Thunk:
 
 
 def not_(value: object) -> Any:
+    """`not value`, as a tensor if the value is known only at run time."""
     value = condition_value(value)
     if not is_staged(value):
         return not value
@@ -368,6 +369,7 @@ def with_cells(arm: Callable[..., Any], cells: Cells | None) -> Callable[..., An
 
 
 def record_cells(cells: Cells) -> None:
+    """Record the cells in the journal of the current region, if it has one."""
     region = current_region()
     if region is not None and (journal := region.journal) is not None:
         getter, _, names = cells

@@ -26,8 +26,8 @@ def stage_for(staged: StagedIterable, body: LoopBody, state: tuple[Any, ...]) ->
     def step(position: int, *values: Any) -> tuple[Any, ...]:
         return (position + 1, *with_journal.step(staged.item(position), values))
 
-    final_state = stage_loop(has_next, step, (0, *state), ("position of the loop", *body.names))
-    return final_state[1:]
+    _, *final_state = stage_loop(has_next, step, (0, *state), ("position of the loop", *body.names))
+    return tuple(final_state)
 
 
 def stage_for_object(iterable: object, body: LoopBody, state: tuple[Any, ...], start: int = 0) -> tuple[Any, ...]:

@@ -71,21 +71,21 @@ class Consumer:
 
         return Location((id(self), position), name, lambda: self.state[position], write, self, creating_region)
 
-    def __call__(self, item: Any, statement: str = "") -> Any:
+    def __call__(self, item: Any, restriction: str = "") -> Any:
         """Run the body for one item and return whether the loop ends.
 
-        `statement` names the statement around the yield: "tried" for a try statement, which would catch an exception of
-        the loop's body; "kept" for one that also observes how the generator is left.
+        `restriction` is one of `emit.generators`: in a try statement, which would catch an exception of the loop's
+        body, the body "may_not_raise"; in a statement that also observes how the generator is left, it "must_continue".
         """
         region = current_region()
         start = region.graph.mark() if region is not None else None
         try:
             new_state = self.body.step(item, tuple(self.state))
         except Exception as error:
-            if statement and not is_tracing_error(error):
+            if restriction and not is_tracing_error(error):
                 raise _refusal() from None
             raise
-        if statement and region is not None and any(map(is_catchable, region.graph.nodes_since(start))):
+        if restriction and region is not None and any(map(is_catchable, region.graph.nodes_since(start))):
             raise _refusal()
         journal = region.journal if region is not None else None
         if journal is not None:
@@ -93,7 +93,8 @@ class Consumer:
                 journal.record(location)
         self.state[:] = new_state
         exit_code = self.body.exit_code(new_state)
-        if statement and (is_staged(exit_code) or exit_code >= BREAK) and (statement == "kept" or self.is_held()):
+        may_leave = is_staged(exit_code) or exit_code >= BREAK
+        if restriction and may_leave and (restriction == "must_continue" or self.is_held()):
             raise _refusal()
         return exit_code >= BREAK if is_staged(exit_code) else bool(exit_code >= BREAK)
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.types import ObjectType, TensorType, number_type
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.container_promotion import have_same_items
 from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Parts, Static, Variant
-from autoconv.operators.regions.layout_join import join_layouts, number_type
+from autoconv.operators.regions.layout_join import join_layouts, type_of_number
 from autoconv.operators.regions.marshalling import emit, rebuild
 from autoconv.operators.regions.value_layout import creating_region_of, layout_of
 from autoconv.operators.support.protected_names import Undefined
@@ -121,7 +121,7 @@ def _number_types(layout: Layout) -> dict[type, TensorType]:
     Subclasses come first: `bool`, as bools are ints, and `np.generic`, as some scalars of NumPy are floats. The dict
     is empty for other layouts, and where objects of two types have one class.
     """
-    types = [number_type(arm) for arm in layout.arms] if isinstance(layout, Arms) else []
+    types = [type_of_number(arm) for arm in layout.arms] if isinstance(layout, Arms) else []
     classes = {
         type_: _CLASSES_BY_DTYPE.get(type_.dtype) if type_.weak else np.generic
         for type_ in types
@@ -171,7 +171,7 @@ def load_parts(value_dict: Any, position: int, layouts: Sequence[Layout], name: 
         return layouts[0].value
     no_parts = build_object("tuple", [-1])  # the index of no layout: nothing was stored
     result = record_object("object_method", [value_dict, position, no_parts], name="get")
-    layout_index = unbox(apply_object("getitem", result, 0), TensorType(int64, (), True))
+    layout_index = unbox(apply_object("getitem", result, 0), number_type(int64))
 
     def rebuild_stored(layout: Layout) -> tuple[Any]:
         types = list(layout.types())

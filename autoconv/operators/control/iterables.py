@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import number_type
 from autoconv.operators.control.variants import only_value, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.signature_check import mark_program_error, raise_from_python
@@ -30,7 +30,7 @@ from autoconv.runtime.tensors.static_values import constant_of
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
-_INTEGER = TensorType(int64, (), True)
+_INTEGER = number_type(int64)
 _SAMPLE_RANGE = range(0)  # has the attributes of every range
 
 

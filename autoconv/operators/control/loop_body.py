@@ -30,9 +30,11 @@ class LoopBody:
         self.exit_position = self.names.index(self.exit) if self.exit else -1
 
     def step(self, item: object, state: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Run the body for one item; return the state after it."""
         return self.run(item, *state) or ()
 
     def exit_code(self, state: tuple[Any, ...]) -> Any:
+        """Return the exit code in the state; NORMAL if no iteration leaves the loop."""
         return NORMAL if self.exit_position < 0 else state[self.exit_position]
 
     def has_left(self, state: tuple[Any, ...]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import number_type
 from autoconv.operators.control.conditionals import has_user_defined_truth, truth
 from autoconv.operators.control.staging import align_keys
 from autoconv.operators.regions.container_promotion import (
@@ -210,7 +210,7 @@ class LoopRecording:
         """Record the `while` node for the final layouts; write the locations, and return the final variables."""
         initial_values = self.shared_lists.emit(self.initial_state, self.layouts, self.parent)
         with recording(self.recorded_test.region):
-            condition_layout = Leaf(TensorType(bool_, (), True))
+            condition_layout = Leaf(number_type(bool_))
             condition = emit(self.recorded_test.results[0], condition_layout, self.recorded_test.region)
             self.recorded_test.region.graph.outputs = condition
         with recording(self.recorded_body.region):

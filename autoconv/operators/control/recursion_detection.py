@@ -95,24 +95,24 @@ def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, re
 
 def _record_inline(call: Call, running_calls: list[Any]) -> Any:
     """Record the call inline and return its result."""
-    trial = Attempt() if call.may_restart else None
+    attempt = Attempt() if call.may_restart else None
     running_calls.append(call)
     try:
         result = call.target(*call.args, **call.kwargs)
     except Restart as restart:
-        if trial is not None:
-            trial.undo()
+        if attempt is not None:
+            attempt.undo()
         if restart.call is not call:
             raise
         call.region.trace.refusal = None
         wider_layouts = restart.layouts
     except BaseException:
-        if trial is not None:
-            trial.keep()
+        if attempt is not None:
+            attempt.keep()
         raise
     else:
-        if trial is not None:
-            trial.keep()
+        if attempt is not None:
+            attempt.keep()
         return result
     finally:
         running_calls.remove(call)

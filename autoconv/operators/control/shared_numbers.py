@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType, bool_, int64
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import TensorType, number_type
 from autoconv.operators.regions.layout import Leaf, Variant, scalar_dtype, weak_type
 from autoconv.operators.regions.marshalling import renumber_arms, select_number
 from autoconv.runtime.arrays.assigned_values import convert_element
@@ -72,7 +72,7 @@ def compare_numbers(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     python_bool = dispatch.apply("python_cast", result, dtype=bool_, weak=True)
     if tag is None:
         return python_bool
-    layouts = [Leaf(TensorType(bool_, (), True)), Leaf(TensorType(bool_, ()))]
+    layouts = [Leaf(number_type(bool_)), Leaf(TensorType(bool_, ()))]
     return Variant(tag, layouts, [python_bool, result], result)
 
 
@@ -105,7 +105,7 @@ def _choose_number(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     if len(classes) == 1 and None not in classes:
         return number if classes == {_NUMPY} else python_number
     tag = dispatch.apply("select", is_chosen, _class_tag(x), _class_tag(y))
-    layouts = [Leaf(TensorType(dtype, (), True)), Leaf(TensorType(dtype, ()))]
+    layouts = [Leaf(number_type(dtype)), Leaf(TensorType(dtype, ()))]
     return Variant(tag, layouts, [python_number, number], number)
 
 

@@ -139,7 +139,10 @@ def _record_limited(
     def step(count: Any, *values: Any) -> tuple[Any, ...]:
         return (count + 1, *as_tuple(body(*values)))
 
-    return stage_loop(limited_test, step, (0, *state), ("number of iterations", *names), locations, is_limited=True)[1:]
+    _, *final_state = stage_loop(
+        limited_test, step, (0, *state), ("number of iterations", *names), locations, is_limited=True
+    )
+    return tuple(final_state)
 
 
 def _record_with_test_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
@@ -157,7 +160,9 @@ def _record_with_test_in_body(test: Any, body: Body, state: Sequence[Any], names
         return (*new_state, truth(test(*new_state), "while loop"))
 
     initial_truth = truth(test(*state), "while loop")
-    return stage_loop(lambda *values: values[-1], step, (*state, initial_truth), (*names, "the test of the loop"))[:-1]
+    names_of_state = *names, "the test of the loop"
+    *final_state, _ = stage_loop(lambda *values: values[-1], step, (*state, initial_truth), names_of_state)
+    return tuple(final_state)
 
 
 __all__ = ["stage_loop"]

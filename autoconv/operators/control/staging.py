@@ -219,18 +219,19 @@ def _join_column(
     if is_alias and not any(map(holds_created_here, column)):
         return Leaf(ObjectType(), as_object)
     if _is_outer_variant(column, region):
-        return Static(next(v for v in column if v is not NEVER))
-    joined: Layout = NEVER
-    layouts = [NEVER if v is NEVER else layout_of(v, arm.region) for v, arm in zip(column, recorded_arms, strict=True)]
+        return Static(next(value for value in column if value is not NEVER))
+    joined_layout: Layout = NEVER
+    values_and_arms = zip(column, recorded_arms, strict=True)
+    layouts = [NEVER if value is NEVER else layout_of(value, arm.region) for value, arm in values_and_arms]
     if changed_by_arm is not None:
         arms = zip(layouts, recorded_arms, column, changed_by_arm, strict=True)
         layouts = [layout_at_end(arm, value, ids) if ids else layout for layout, arm, value, ids in arms]
     if is_alias_of_outer(column, region.parent):  # either alias may be changed: each container is an arm
-        joined = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
+        joined_layout = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
         layouts = [NEVER if is_container(layout) else layout for layout in layouts]
     for layout, arm in zip(layouts, recorded_arms, strict=True):
-        joined = join_layouts(joined, layout, title, arm.region.contract)
-    return joined
+        joined_layout = join_layouts(joined_layout, layout, title, arm.region.contract)
+    return joined_layout
 
 
 def _join_contents(location: Location, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:

@@ -235,11 +235,11 @@ def _join_column(column: Sequence[Any], arms: Sequence[RecordedBody], name: str)
     region = arms[0].region
     if region.contract.keeps_identity and is_alias_of_outer(column, region.parent):
         return Leaf(ObjectType(), as_object)
-    joined: Layout = NEVER
+    joined_layout: Layout = NEVER
     for value, arm in zip(column, arms, strict=True):
         layout = NEVER if value is NEVER else layout_of(value, arm.region)
-        joined = join_layouts(joined, layout, name, arm.region.contract)
-    return joined
+        joined_layout = join_layouts(joined_layout, layout, name, arm.region.contract)
+    return joined_layout
 
 
 def _as_undefined(value: Any, name: str) -> Any:

@@ -41,26 +41,26 @@ def unroll_within_budget(numbers: range, body: LoopBody, state: tuple[Any, ...])
     # For each loop: the number and kinds of nodes of the unrolled range, None if the range is unrolled.
     decisions, loop_key = region.trace.replaced_ranges, (body.run.__code__, current_place())
     if loop_key not in decisions:
-        trial = Attempt()
+        attempt = Attempt()
         try:
             _record_cells(body)
             next_state = body.step(numbers[0], state)
-            node_count, kinds = _measure(region, trial)
+            node_count, kinds = _measure(region, attempt)
         except BaseException:
-            trial.keep()
+            attempt.keep()
             raise
         is_within_budget = node_count * len(numbers) <= _limit(region)
         has_constants = any(map(_is_new_constant, state, next_state))  # each iteration computes with its own constants
         is_unrolled = is_within_budget or has_constants
         if is_unrolled or body.has_left(next_state) or is_staged(body.exit_code(next_state)):
-            trial.keep()
+            attempt.keep()
             return next_state if body.has_left(next_state) else unroll(numbers[1:], body, next_state)
         decisions[loop_key] = node_count * len(numbers), kinds
         if any(map(_changes_class, state, next_state)):  # the loop would begin with a copy of this iteration
-            trial.keep()
+            attempt.keep()
             numbers, state = numbers[1:], next_state
         else:
-            trial.undo()
+            attempt.undo()
     decision = decisions[loop_key]
     final_state = None if decision is None else _try_to_stage(numbers, body, state, *decision)
     if final_state is None:
@@ -89,22 +89,22 @@ def _try_to_stage(
     numbers: range, body: LoopBody, state: tuple[Any, ...], unrolled_count: int, kinds: set[str]
 ) -> tuple[Any, ...] | None:
     """Record a loop of the graph; undo it and return None where its nodes are not fewer, or of other kinds."""
-    region, trial, staged = current_region(), Attempt(), as_staged(numbers)
+    region, attempt, staged = current_region(), Attempt(), as_staged(numbers)
     assert region is not None and staged is not None
     was_inside, region.trace.is_in_replaced_range = region.trace.is_in_replaced_range, True
     try:
         _record_cells(body)
         final_state = stage_for(staged, body, state)
-        node_count, kinds_of_loop = _measure(region, trial)
+        node_count, kinds_of_loop = _measure(region, attempt)
     except Exception:  # an error of the program is raised again by the unrolled loop
-        trial.undo()
+        attempt.undo()
         return None
     finally:
         region.trace.is_in_replaced_range = was_inside
     if node_count * 2 > unrolled_count or not kinds_of_loop <= kinds:
-        trial.undo()
+        attempt.undo()
         return None
-    trial.keep()
+    attempt.keep()
     return final_state
 
 
@@ -113,9 +113,9 @@ def _record_cells(body: LoopBody) -> None:
         record_cells(body.cells)
 
 
-def _measure(region: Region, trial: Attempt) -> tuple[int, set[str]]:
+def _measure(region: Region, attempt: Attempt) -> tuple[int, set[str]]:
     """Return the number of nodes of an attempt, with those of their regions, and the kinds of their results."""
-    nodes = list(_walk(region.graph.nodes_since(trial.mark)))
+    nodes = list(_walk(region.graph.nodes_since(attempt.mark)))
     return len(nodes), {_kind(value.type) for node in nodes for value in node.results}
 
 

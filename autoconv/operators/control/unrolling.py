@@ -75,20 +75,20 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
                 f"a {class_name} changes in a loop over it whose end depends on a tensor",
                 current_place(), "a loop over a copy, list(…)"
             ) from None
-    trial = Attempt()
+    attempt = Attempt()
     try:
         if body.cells is not None:
             record_cells(body.cells)
         result = _unroll_items(iterable, body, state)
     except _ChangedError:
-        trial.undo()
+        attempt.undo()
         materialise(owner)
         source = apply_object(_REVERSED, owner) if view_name == _REVERSED else iterable
         return stage_for_object(source, body, state)
     except BaseException:
-        trial.keep()
+        attempt.keep()
         raise
-    trial.keep()
+    attempt.keep()
     return result
 
 
@@ -182,8 +182,8 @@ def _iterate_entries(owner: Any, view_name: str) -> Iterator[Any]:
             raise _ChangedError
 
 
-def _are_same_key(a: object, b: object) -> bool:
-    return a is b or (type(a) is type(b) and a == b)
+def _are_same_key(first: object, second: object) -> bool:
+    return first is second or (type(first) is type(second) and first == second)
 
 
 def _record_rest(
@@ -245,16 +245,16 @@ def _record_as_one_loop(
     staged_items = as_staged(list(owner)[done_count:])
     if staged_items is None:
         return None
-    trial, contents_before = Attempt(), contents(owner)
+    attempt, contents_before = Attempt(), contents(owner)
     try:
         state = stage_for(staged_items, body, state)
     except BaseException:
-        trial.keep()
+        attempt.keep()
         raise
     if not _have_same_contents(contents(owner), contents_before):
-        trial.undo()
+        attempt.undo()
         return None
-    trial.keep()
+    attempt.keep()
     return state
 
 
@@ -263,24 +263,24 @@ def _exhaust(iterator: Any) -> list[Any]:
 
     Raises StagingError if that has side effects, or if the iterator is unbounded.
     """
-    trial = Attempt()
+    attempt = Attempt()
     try:
         items = list(itertools.islice(iterator, _UNBOUNDED_COUNT))
     except _ChangedError:
-        trial.keep()
+        attempt.keep()
         raise
     except BaseException:
-        trial.undo()
+        attempt.undo()
         raise
-    has_effects = any(node.effects & ~Effects.READ for node in trial.region.graph.nodes_since(trial.mark))
-    assert trial.region.journal is not None
-    if has_effects or trial.region.journal.locations or binds_outer_names(iterator):
-        trial.undo()
+    has_effects = any(node.effects & ~Effects.READ for node in attempt.region.graph.nodes_since(attempt.mark))
+    assert attempt.region.journal is not None
+    if has_effects or attempt.region.journal.locations or binds_outer_names(iterator):
+        attempt.undo()
         raise StagingError(
             "the end of this loop depends on a tensor, and its iterable has side effects",
             current_place(), "a for statement over the inner iterable, with those effects in its body",
         )  # fmt: skip
-    trial.keep()
+    attempt.keep()
     if len(items) == _UNBOUNDED_COUNT:
         raise StagingError(
             "where this loop over an unbounded Python iterator ends depends on a tensor",
@@ -336,9 +336,11 @@ def _have_same_contents(current: Any, before: object) -> bool:
     return len(current) == len(before) and all(map(_is_same_entry, current, before))
 
 
-def _is_same_entry(a: object, b: object) -> bool:
+def _is_same_entry(first: object, second: object) -> bool:
     """Return whether two entries are one item, or equal pairs of a dict, which `contents` creates anew."""
-    return a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) and all(map(operator.is_, a, b)))
+    if type(first) is tuple and type(second) is tuple and len(first) == len(second):
+        return all(map(operator.is_, first, second))
+    return first is second
 
 
 __all__ = ["unroll"]

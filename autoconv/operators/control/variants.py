@@ -11,7 +11,7 @@ from typing import Any
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
-from autoconv.graph.types import TensorType, weak_rank
+from autoconv.graph.types import TensorType, number_kind_order
 from autoconv.operators.control.shared_numbers import apply_to_number, compare_numbers, number_in_dtype, shared_number
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant
@@ -202,7 +202,7 @@ def merge_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:
     groups: list[list[int]] = []
     layouts = [layout_of(value, region) for value in values]
     for index, layout in enumerate(layouts):
-        group = next((g for g in groups if _are_mergeable(layouts[g[0]], layout)), None)
+        group = next((candidates for candidates in groups if _are_mergeable(layouts[candidates[0]], layout)), None)
         if group is None:
             groups.append([index])
         else:
@@ -217,12 +217,12 @@ def merge_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:
     return Variant(tag, [layout_of(value, region) for value in results], results)
 
 
-def _are_mergeable(a: Layout, b: Layout) -> bool:
-    if not isinstance(a, Leaf) or not isinstance(b, Leaf):
-        return a == b
-    if not isinstance(a.type, TensorType) or not isinstance(b.type, TensorType):
-        return a == b
-    return (a.type.dtype, a.type.weak, a.wrap) == (b.type.dtype, b.type.weak, b.wrap)
+def _are_mergeable(first: Layout, second: Layout) -> bool:
+    if not isinstance(first, Leaf) or not isinstance(second, Leaf):
+        return first == second
+    if not isinstance(first.type, TensorType) or not isinstance(second.type, TensorType):
+        return first == second
+    return (first.type.dtype, first.type.weak, first.wrap) == (second.type.dtype, second.type.weak, second.wrap)
 
 
 def _merge_group(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
@@ -238,7 +238,7 @@ def _rename_numbers(error: Exception, operands: Sequence[Any]) -> None:
     """Replace our class name in the message by Python's, if one number of the graph is the operand."""
     numbers = [x for x in operands if isinstance(x, SymbolicTensor)]
     if len(numbers) == 1 and numbers[0].weak and len(error.args) == 1 and isinstance(error.args[0], str):
-        class_name = ("bool", "int", "float", "complex")[weak_rank(numbers[0].type.dtype)]
+        class_name = ("bool", "int", "float", "complex")[number_kind_order(numbers[0].type.dtype)]
         error.args = (error.args[0].replace("'SymbolicTensor'", f"'{class_name}'"),)
 
 

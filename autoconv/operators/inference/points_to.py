@@ -90,9 +90,11 @@ class Flow:
                 RULES[node.op.name](self, node)
 
     def contents_of(self, value: Value) -> Contents:
+        """Return the record of the possible contents of a value."""
         return root(self._contents.setdefault(value, Contents()))
 
     def is_known(self, value: Value) -> bool:
+        """Return whether something is known of the items of a value."""
         items = self.contents_of(value).items
         return items is not None and not root(items).is_empty
 
@@ -132,6 +134,7 @@ class Flow:
             self._has_changed = True
 
     def add_unknown(self, contents: Contents, may_be_list_in_object: bool = False) -> None:
+        """Add that the object may be anything (see `Contents` for `may_be_list_in_object`)."""
         may_be_more = may_be_list_in_object and not contents.may_be_list_in_object
         self._has_changed |= not contents.may_be_unknown or may_be_more
         contents.may_be_unknown = True
@@ -151,6 +154,7 @@ class Flow:
         return root(contents.items)
 
     def store_item(self, target: Contents, item: Contents) -> None:
+        """Add that the item is stored into the object, a list."""
         self.join(self.add_list(target), item)
 
     def add_tuple(self, target: Contents, parts: Sequence[Contents]) -> None:
@@ -161,6 +165,7 @@ class Flow:
             self.join(self._add_sequence(target, len(parts)), part)
 
     def part_of(self, contents: Contents, position: int) -> Contents:
+        """Return the contents of the item at that position of a tuple."""
         return root(contents.parts.setdefault(position, Contents()))
 
     def add_list_of(self, target: Contents, source: Contents) -> None:
@@ -174,6 +179,7 @@ class Flow:
             self._unify(self.add_list(target), root(source.items))
 
     def add_item_of(self, target: Contents, source: Contents) -> None:
+        """Add that the object may be an item of `source`."""
         if source.items is not None:
             self.join(target, root(source.items))
         elif source.may_be_unknown or source.arrays:
@@ -202,6 +208,7 @@ class Flow:
             self._unify(root(target.items), root(source.items))
 
     def _unify(self, first: Contents, second: Contents) -> None:
+        """Let the record `first` stand for both from now on."""
         if first is not second:
             self._has_changed = True
             second.parent = first

@@ -42,13 +42,14 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 def array_function(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return the replacement of a NumPy function in a trace with memory arrays; None for others."""
-    handler = _look_up(_CREATORS, function)
-    if handler is None and _look_up(VIEWS, function) is None and implementation(function) is None:
+    creator = _look_up(_CREATORS, function)
+    if creator is None and _look_up(VIEWS, function) is None and implementation(function) is None:
         return None
     return functools.partial(_call_on_memory, function)
 
 
 def _look_up(table: dict[Any, Any], function: Callable[..., Any]) -> Any:
+    """Return the table's entry for the function; None if there is none, or if the function is unhashable."""
     try:
         return table.get(function)
     except TypeError:  # unhashable
@@ -116,6 +117,7 @@ def _require_plain_options(options: dict[str, Any]) -> None:
 
 
 def _make_filled_creator(fill: Any) -> Callable[..., Any]:
+    """Return the replacement of np.zeros and the like; with `fill` None, the elements are arbitrary."""
     def make(shape: Any, dtype: Any = float, order: str = "C", **options: Any) -> Any:
         if order not in ("C", None):
             _refuse_order()
@@ -175,6 +177,7 @@ def _without_leading_ones(tensor: Any, rank: int) -> Any:
 
 
 def _make_creator_like(fill: Any) -> Callable[..., Any]:
+    """Return the replacement of np.zeros_like and the like; with `fill` None, the elements are arbitrary."""
     def make(a: object, dtype: Any = None, shape: ShapeLike | None = None, subok: bool = True, **options: Any) -> Any:
         _require_plain_options(options)
         template_dtype = a.dtype if type(a) is SymbolicArray else _as_tensor(a).type.dtype.numpy

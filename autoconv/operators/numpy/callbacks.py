@@ -24,9 +24,10 @@ def convert_callback_function(function: Any, convert: Callable[[Any], Any]) -> C
     """Return the converted form of a NumPy function that calls back, or of a method on sequences; None for others."""
     if type(function) is np.vectorize:
         return functools.partial(convert(call_vectorized), function)
-    source = random_source(function)
-    if source is not None:
-        return functools.partial(convert(source[0]), source[1])
+    random_method = random_source(function)
+    if random_method is not None:
+        source, generator = random_method
+        return functools.partial(convert(source), generator)
     return convert(SOURCES[function]) if isinstance(function, Hashable) and function in SOURCES else None
 
 
@@ -87,15 +88,15 @@ def apply_along_axis(
         raise np.exceptions.AxisError(axis, 2)
     if axis % 2 == 0:
         rows = rows.T
-    count = rows.shape[0]
-    if count == 0:
+    row_count = rows.shape[0]
+    if row_count == 0:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     first_result = np.asarray(func1d(rows[0], *args, **kwargs))
     if first_result.ndim > 1:
         refuse("the function of numpy.apply_along_axis returns an array of several dimensions")
-    result = np.empty((count, *first_result.shape), first_result.dtype)
+    result = np.empty((row_count, *first_result.shape), first_result.dtype)
     result[0] = first_result
-    for i in range(1, count):
+    for i in range(1, row_count):
         result[i] = func1d(rows[i], *args, **kwargs)
     return result.T if axis % 2 == 0 else result
 
@@ -111,14 +112,17 @@ def piecewise(
     for condition in conditions:
         if condition.shape != x.shape:
             refuse("numpy.piecewise is given conditions of another shape")
-    count = len(conditions)
-    if count == len(funclist) - 1:
+    condition_count = len(conditions)
+    if condition_count == len(funclist) - 1:
         is_remaining = ~conditions[0]
         for condition in conditions[1:]:
             is_remaining = is_remaining & ~condition
         conditions.append(is_remaining)
-    elif count != len(funclist):
-        raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
+    elif condition_count != len(funclist):
+        raise ValueError(
+            f"with {condition_count} condition(s), either {condition_count} or {condition_count + 1} functions are "
+            "expected"
+        )
     result = np.zeros_like(x)
     for condition, function in zip(conditions, funclist, strict=True):
         if callable(function):
@@ -130,6 +134,7 @@ def piecewise(
     return result
 
 
+# Python code that computes what each function of NumPy computes.
 SOURCES: dict[Any, Callable[..., Any]] = {np.apply_along_axis: apply_along_axis, np.piecewise: piecewise}
 
 __all__ = ["convert_callback_function"]

@@ -91,8 +91,8 @@ class _ErrorState(np.errstate):
 def _error_state(**modes: Any) -> Any:
     """`np.errstate(**modes)`; raises StagingError for modes other than warning and ignoring, which a graph lacks."""
     if not {"raise", "call", "print", "log"}.isdisjoint(map(str, modes.values())):
-        message = "np.errstate or np.seterr asks for more than warnings"
-        raise StagingError(message, current_place(), 'np.errstate(…="warn"), or a test of the results')
+        reason = "np.errstate or np.seterr asks for more than warnings"
+        raise StagingError(reason, current_place(), 'np.errstate(…="warn"), or a test of the results')
     return _ErrorState(**modes)
 
 

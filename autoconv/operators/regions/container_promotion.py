@@ -297,7 +297,7 @@ def have_same_items(current: Any, before: object) -> bool:
     return all(map(_is_same_entry, current, before))
 
 
-def _is_same_entry(a: object, b: object) -> bool:
+def _is_same_entry(first: object, second: object) -> bool:
     """Return whether two entries are one object, or (key, value) pairs of the same objects."""
-    are_pairs = type(a) is tuple and type(b) is tuple and len(a) == len(b) == 2
-    return a is b or (are_pairs and a[0] is b[0] and a[1] is b[1])  # type: ignore[index]
+    are_pairs = type(first) is tuple and type(second) is tuple and len(first) == len(second) == 2
+    return first is second or (are_pairs and first[0] is second[0] and first[1] is second[1])  # type: ignore[index]

@@ -14,7 +14,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
-from autoconv.graph.types import ArrayType, ListType, ObjectType, TensorType, Type
+from autoconv.graph.types import ArrayType, ListType, ObjectType, TensorType, Type, number_type
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN_OF, GraphItems
@@ -186,19 +186,19 @@ class Variant:
         self.values = tuple(values)
 
 
-def is_same_object(a: Any, b: Any) -> bool:
+def is_same_object(first: Any, second: Any) -> bool:
     """Return whether two static values count as one: they are identical, or equal plain constants of one type."""
-    if a is b:
+    if first is second:
         return True
-    if type(a) is not type(b):
+    if type(first) is not type(second):
         return False
-    if isinstance(a, (int, float, complex, str, bytes)):
-        return bool(exact_value(a) == exact_value(b))
-    if isinstance(a, Undefined):
-        return a == b
-    if isinstance(a, frozenset):
-        return a == b
-    return type(a) is tuple and len(a) == len(b) and all(map(is_same_object, a, b))
+    if isinstance(first, (int, float, complex, str, bytes)):
+        return bool(exact_value(first) == exact_value(second))
+    if isinstance(first, Undefined):
+        return first == second
+    if isinstance(first, frozenset):
+        return first == second
+    return type(first) is tuple and len(first) == len(second) and all(map(is_same_object, first, second))
 
 
 def is_container(layout: Layout) -> TypeGuard[Static]:
@@ -255,9 +255,11 @@ def is_number_subclass(value: object) -> bool:
 
 
 def weak_type(value: object) -> TensorType:
-    return TensorType(weak_dtype(value), (), True)
+    """Return the type of a Python number in a graph."""
+    return number_type(weak_dtype(value))
 
 
 def value_type(value: object) -> TensorType:
+    """Return the type of a number or array as a tensor."""
     tensor = as_tensor(value)
     return tensor.type if tensor is not None else EagerTensor(to_array(value)).type

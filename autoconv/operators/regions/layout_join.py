@@ -265,8 +265,8 @@ def _take_graph_objects_apart(first: Layout, second: Layout) -> tuple[Layout, La
     return instance_layout(first.value, region, False), instance_layout(second.value, region, False)
 
 
-def _is_same_instance(a: Instance, b: Instance) -> bool:
-    return a.kind is b.kind and set(a.keys) == set(b.keys)
+def _is_same_instance(first: Instance, second: Instance) -> bool:
+    return first.kind is second.kind and set(first.keys) == set(second.keys)
 
 
 def join_objects(first: Layout, second: Layout) -> Layout:
@@ -289,7 +289,7 @@ def number_kind(layout: Layout) -> Any:
     return (type_.dtype, type_.weak, layout) if is_known_subclass_number(layout) else (type_.dtype, type_.weak)
 
 
-def number_type(layout: Layout) -> TensorType | None:
+def type_of_number(layout: Layout) -> TensorType | None:
     """Return the type of a number; None for other layouts, and for known numbers of subclasses."""
     kind = number_kind(layout)
     type_ = _to_leaf(layout).type if kind is not None and len(kind) == 2 else None
@@ -331,24 +331,24 @@ def _join_arms(first: Layout, second: Layout, name: str, contract: Contract) -> 
     return Arms(tuple(arms))
 
 
-def is_same_arm(a: Layout, b: Layout) -> bool:
+def is_same_arm(first: Layout, second: Layout) -> bool:
     """Return whether two layouts join into one arm of a variant."""
-    if is_number_layout(a) and is_number_layout(b):
-        return not _are_bool_and_number(a, b)
-    if a == b:
+    if is_number_layout(first) and is_number_layout(second):
+        return not _are_bool_and_number(first, second)
+    if first == second:
         return True
-    if is_array_layout(a) or is_array_layout(b):
-        return is_array_layout(a) and is_array_layout(b) and _have_common_type(a, b)
-    if is_container(a) or is_container(b):
+    if is_array_layout(first) or is_array_layout(second):
+        return is_array_layout(first) and is_array_layout(second) and _have_common_type(first, second)
+    if is_container(first) or is_container(second):
         return False
-    if _has_run_time_length(a) or _has_run_time_length(b):
-        return _is_list(a) and _is_list(b)
-    a, b = take_static_apart(a), take_static_apart(b)
-    if isinstance(a, Leaf) and isinstance(b, Leaf):
-        return a.wrap == b.wrap or _common_wrap(a, b) is not None
-    if isinstance(a, Instance) and isinstance(b, Instance):
-        return _is_same_instance(a, b)
-    return isinstance(a, Parts) and isinstance(b, Parts) and _common_kind(a, b) is not None
+    if _has_run_time_length(first) or _has_run_time_length(second):
+        return _is_list(first) and _is_list(second)
+    first, second = take_static_apart(first), take_static_apart(second)
+    if isinstance(first, Leaf) and isinstance(second, Leaf):
+        return first.wrap == second.wrap or _common_wrap(first, second) is not None
+    if isinstance(first, Instance) and isinstance(second, Instance):
+        return _is_same_instance(first, second)
+    return isinstance(first, Parts) and isinstance(second, Parts) and _common_kind(first, second) is not None
 
 
 def _to_leaf(layout: Layout) -> Leaf:
@@ -362,23 +362,23 @@ def _to_leaf(layout: Layout) -> Leaf:
     return Leaf(value_type(value))
 
 
-def _common_wrap(a: Layout, b: Layout) -> Any:
+def _common_wrap(first: Layout, second: Layout) -> Any:
     """Return the common wrap of two graph values that are not tensors; None if their kinds differ."""
-    if not isinstance(a, Leaf) or not isinstance(b, Leaf) or a.wrap is None or b.wrap is None:
+    if not isinstance(first, Leaf) or not isinstance(second, Leaf) or first.wrap is None or second.wrap is None:
         return None
-    if a.wrap == b.wrap:
-        return a.wrap
-    join_wraps = getattr(a.wrap, "join", None)
-    return join_wraps(b.wrap) if join_wraps is not None else None
+    if first.wrap == second.wrap:
+        return first.wrap
+    join_wraps = getattr(first.wrap, "join", None)
+    return join_wraps(second.wrap) if join_wraps is not None else None
 
 
-def _common_kind(a: Parts, b: Parts) -> Any:
+def _common_kind(first: Parts, second: Parts) -> Any:
     """Return the class of both structures, or the common spec of two composite tensors; None where they differ."""
-    if a.keys != b.keys or len(a.parts) != len(b.parts):
+    if first.keys != second.keys or len(first.parts) != len(second.parts):
         return None
-    if isinstance(a.kind, TypeSpec):
-        return a.kind.most_specific_common_supertype([b.kind])
-    return a.kind if a.kind is b.kind else None
+    if isinstance(first.kind, TypeSpec):
+        return first.kind.most_specific_common_supertype([second.kind])
+    return first.kind if first.kind is second.kind else None
 
 
 def _describe(layout: Layout) -> str:

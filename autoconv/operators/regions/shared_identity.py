@@ -92,15 +92,16 @@ def refuse_change(owner: object, attribute: str) -> NoReturn:
     )
 
 
-def check_identity(a: object, b: object) -> None:
+def check_identity(first: object, second: object) -> None:
     """Raise StagingError where it is unknown whether two objects are one."""
-    refuse_identity(a, b)
+    refuse_identity(first, second)
     region = current_region()
-    if region is None or a is b or type(a) is not type(b):
+    if region is None or first is second or type(first) is not type(second):
         return
     frozen_objects, created_objects = region.trace.frozen_objects, region.trace.created_objects or {}
-    if (id(a) in frozen_objects or id(b) in frozen_objects) and id(a) in created_objects and id(b) in created_objects:
-        require_identity(a)
+    ids = {id(first), id(second)}
+    if ids <= created_objects.keys() and not ids.isdisjoint(frozen_objects):
+        require_identity(first)
         raise StagingError(
             "an object is compared by identity, and which one it is depends on a tensor", current_place(),
             "a comparison of the objects' contents",

@@ -162,19 +162,22 @@ def _constant_indices(
         for region_position, region in enumerate(regions):
             if columns[place.result_position][region_position] is not NEVER:
                 values = [column[region_position] for column in columns]
-                first, *other_values = (_alternatives_at(p, values, layouts, region) for p in (place, *earlier_places))
-                # One alternative, which no tag selects.
-                is_known_new = len(first) == 1 and first[0][0] == () and _is_new(first[0][1], region)
-                candidates = enumerate(other_values if is_known_new else [], 1)
-                positions.add(next((n for n, other in candidates if _are_same_object(first, other)), 0))
+                container, *other_containers = (
+                    _sole_value(_alternatives_at(p, values, layouts, region)) for p in (place, *earlier_places)
+                )
+                candidates = enumerate(other_containers if _is_new(container, region) else [], 1)
+                positions.add(next((n for n, other in candidates if other is container), 0))
         if len(positions) == 1 and (position := positions.pop()):
             result[place] = position
     return result
 
 
-def _are_same_object(first: Alternatives, second: Alternatives) -> bool:
-    """Return whether each of two values has one alternative, which is the same object."""
-    return len(first) == len(second) == 1 and second[0][0] == () and first[0][1] is second[0][1]
+def _sole_value(alternatives: Alternatives) -> Any:
+    """Return the value of the only alternative, which no tag selects; NEVER if there are tests or several values."""
+    if len(alternatives) != 1:
+        return NEVER
+    ((tests, value),) = alternatives
+    return NEVER if tests else value
 
 
 def _freeze_copies(region: Region, value: Any, layout: Layout) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.errors import (
-    StagingError,
-)
+from autoconv.errors import StagingError
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place
 

@@ -30,6 +30,7 @@ class Stream:
         return dispatch.apply("iterator_advance", self.value)
 
     def current(self) -> Any:
+        """Return the element to which the last `advance` went."""
         return self._element("iterator_current")
 
     def take(self) -> Any:

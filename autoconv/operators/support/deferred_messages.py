@@ -46,7 +46,11 @@ def format_deferred(tensor: SymbolicTensor, spec: str) -> str:
 
 
 def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]]:
-    """Return (template of the arguments, tensors) for the op `raise`; (None, []) for arguments without tensors."""
+    """Return (template of the arguments, tensors) for the op `raise`; (None, []) for arguments without tensors.
+
+    The template has an entry for each argument. That of a constant is `(None, argument)`, that of a tensor its index,
+    or `(index,)` if it is a NumPy scalar. A tuple of texts and indices stands for a text that they are joined to.
+    """
     tensors = list(getattr(error, "_autoconv_tensors", None) or ())
     template: list[Any] = []
     for argument in error.args:

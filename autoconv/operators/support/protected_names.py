@@ -50,7 +50,7 @@ def ld(value: object, is_outer: bool = False) -> Any:
 
 def ld_outer(value: object) -> Any:
     """`ld` for a free variable: raise NameError if it is unassigned."""
-    return ld(value, True)
+    return ld(value, is_outer=True)
 
 
 # For names in a list, set or dict comprehension, which has its own scope before Python 3.12.

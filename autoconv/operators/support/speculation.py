@@ -25,12 +25,14 @@ class Attempt:
         self.outer_output, region.trace.pending_output = region.trace.pending_output, []
 
     def keep(self) -> None:
+        """End the attempt and keep its effects; prints are emitted now, or once an enclosing attempt is kept."""
         journal, output = self._close()
         journal.merge_into(self.outer_journal)
         for print_output in output:
             emit_output(self.region, print_output)
 
     def undo(self) -> None:
+        """End the attempt and undo its effects."""
         journal, _ = self._close()
         journal.roll_back()
         self.region.trace.frozen_objects = self.frozen_objects
@@ -47,16 +49,16 @@ def attempt(evaluate: Callable[[], Any], must_undo: Callable[[Any], bool]) -> An
     """Return `evaluate()`; undo all its effects if `must_undo(value)`. An exception of `evaluate()` keeps them."""
     if current_region() is None:
         return evaluate()
-    trial = Attempt()
+    speculation = Attempt()
     try:
         value = evaluate()
     except BaseException:
-        trial.keep()
+        speculation.keep()
         raise
     if must_undo(value):
-        trial.undo()
+        speculation.undo()
     else:
-        trial.keep()
+        speculation.keep()
     return value
 
 

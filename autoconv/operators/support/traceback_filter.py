@@ -30,6 +30,8 @@ def hide_frames(operator: Operator) -> Operator:
 
 
 def hide_frames_1(operator: Operator) -> Operator:
+    """Wrap an operator with one argument."""
+
     def run(x: object) -> Any:
         try:
             return operator(x)
@@ -41,6 +43,8 @@ def hide_frames_1(operator: Operator) -> Operator:
 
 
 def hide_frames_2(operator: Operator) -> Operator:
+    """Wrap an operator with two arguments."""
+
     def run(x: object, y: object) -> Any:
         try:
             return operator(x, y)
@@ -52,6 +56,8 @@ def hide_frames_2(operator: Operator) -> Operator:
 
 
 def hide_frames_3(operator: Operator) -> Operator:
+    """Wrap an operator with three arguments."""
+
     def run(x: object, y: object, z: TensorLike) -> Any:
         try:
             return operator(x, y, z)

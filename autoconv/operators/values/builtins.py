@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, int32, int64
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import number_type
 from autoconv.hooks import Hook
 from autoconv.operators.control.conditionals import (
     and_,
@@ -76,9 +76,9 @@ def iterated_tensor(x: object) -> Any:
 @overrides(builtins.range)
 def _range(*bounds: Any) -> Any:
     bounds = tuple(map(value_of, bounds))
-    if any(isinstance(b, SymbolicTensor) for b in bounds):
+    if any(isinstance(bound, SymbolicTensor) for bound in bounds):
         return StagedRange(*bounds)
-    return builtins.range(*(operator.index(b) for b in bounds))
+    return builtins.range(*(operator.index(bound) for bound in bounds))
 
 
 @overrides(builtins.len)
@@ -183,7 +183,7 @@ def _round_to(x: object, digits: SymbolicTensor) -> Any:
     result = apply_object("round", x, digits)
     if number_dtype is None:
         return result
-    return unbox(result, TensorType(int64 if number_dtype.is_bool else number_dtype, (), True))
+    return unbox(result, number_type(int64 if number_dtype.is_bool else number_dtype))
 
 
 def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
@@ -203,7 +203,7 @@ def _pow(x: Any, y: Any, *modulus: Any) -> Any:
     if has_modulus and any(isinstance(operand, SymbolicTensor) for operand in operands):
         if not is_compiled() or not all(map(is_weak, operands)):
             raise StagingError("pow() with a modulus does not take tensors", current_place(), "x ** y % z")
-        return unbox(apply_object("pow", *operands), TensorType(int64, (), True))
+        return unbox(apply_object("pow", *operands), number_type(int64))
     return builtins.pow(*operands)
 
 
@@ -283,8 +283,8 @@ def _quantifier(deciding_truth: bool, combine: Callable[..., Any], reduction: st
     return quantify
 
 
-OVERRIDES[builtins.any] = _quantifier(True, or_, "reduce_any")
-OVERRIDES[builtins.all] = _quantifier(False, and_, "reduce_all")
+OVERRIDES[builtins.any] = _quantifier(deciding_truth=True, combine=or_, reduction="reduce_any")
+OVERRIDES[builtins.all] = _quantifier(deciding_truth=False, combine=and_, reduction="reduce_all")
 
 
 def is_builtin(function: object, name: str) -> bool:

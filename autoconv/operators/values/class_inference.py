@@ -68,15 +68,15 @@ def record_stores(trace: Trace, op: str, name: str, operands: list[Any], attribu
     The stored values in `operands` are boxed in place.
     """
     if op in ("object_build", "object_exception", "object_make", "name"):
-        first_stored = 0
+        first_stored_position = 0
     elif op == "object_set_attribute" or name in _STORING_FUNCTIONS:
-        first_stored = 1
+        first_stored_position = 1
     else:
         return
-    for position in range(first_stored, len(operands)):
+    for position in range(first_stored_position, len(operands)):
         operands[position] = box(operands[position])
     holders: set[str] = set()
-    for position in range(first_stored, len(operands)):
+    for position in range(first_stored_position, len(operands)):
         if may_be_graph_instance(operands[position]):
             holders.add(_holder(op, position, attributes))
     for holder in holders - trace.attributes_holding_objects:

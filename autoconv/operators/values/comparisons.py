@@ -16,7 +16,7 @@ import numpy as np
 from autoconv.errors import OtherKindError
 from autoconv.graph.dtypes import float64
 from autoconv.graph.python_operators import MIRRORED
-from autoconv.graph.types import ObjectType, weak_rank
+from autoconv.graph.types import ObjectType, number_kind_order
 from autoconv.operators.control.conditionals import (
     if_exp,
     is_staged,
@@ -42,7 +42,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_methods import refuse_as_python
 
-_ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
+_ORDER_OPERATORS = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 
 
 def _equality_operator(name: str, tensor_op: str) -> Callable[[Any, Any], Any]:
@@ -84,7 +84,7 @@ def _compare_dtypes(name: str, x: object, y: object) -> Any:
 
 
 def _ordering_operator(name: str) -> Callable[[Any, Any], Any]:
-    python_operator = _ORDER[name]
+    python_operator = _ORDER_OPERATORS[name]
 
     def compare(x: Any, y: Any) -> Any:
         if current_region() is None:
@@ -173,7 +173,7 @@ def _compare_parts(name: str, x: Any, y: Any) -> Any:
         for kind in (tuple, list):
             if _is_plain_sequence(x, kind, name) and _is_plain_sequence(y, kind, name):
                 if any(may_compare_at_run_time(plain_items(value)) for value in (x, y)):
-                    return _compare_sequences(name, x, y, kind is not tuple)
+                    return _compare_sequences(name, x, y, are_lists=kind is list)
                 return NotImplemented
         if isinstance(x, tuple) != isinstance(y, tuple):
             return _compare_tuple_with_list(name, x, y)
@@ -311,7 +311,7 @@ _COMPARED_IN_GRAPH = (Variant, SymbolicArray, SymbolicTensor, bool, int, float, 
 def kind_of_number(x: object) -> str:
     """Return the class name of a Python number; for another value, a name that no class of numbers has."""
     if type(x) is SymbolicTensor:
-        return ("bool", "int", "float", "complex")[weak_rank(x.type.dtype)] if x.weak else "array"
+        return ("bool", "int", "float", "complex")[number_kind_order(x.type.dtype)] if x.weak else "array"
     return type(x).__name__ if isinstance(x, (bool, int, float, complex)) else "object"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.graph.types import weak_rank
+from autoconv.graph.types import number_kind_order
 from autoconv.runtime.arrays.read_only import mark_read_only
 from autoconv.runtime.arrays.symbolic_arrays import load_elements, wrap_new_arrays
 from autoconv.runtime.objects.symbol_search import holds_symbols
@@ -45,7 +45,7 @@ def grid_item(grid: Any, index: object) -> object:
     if region is None or not region.contract.numpy_arrays:
         return NotImplemented if holds_symbols((index,)) else grid[index]
     if type(grid) in _JOINING_CLASSES and any(map(_is_of_graph, _parts(index))):
-        return _join(type(grid) is type(np.c_), _parts(index))
+        return _join(_parts(index), as_columns=type(grid) is type(np.c_))
     if holds_symbols((index,)):
         return NotImplemented
     result = grid[index]
@@ -64,7 +64,7 @@ def _is_of_graph(part: object) -> bool:
     return holds_symbols((part.start, part.stop, part.step) if type(part) is slice else (part,))
 
 
-def _join(as_columns: bool, parts: Sequence[object]) -> object:
+def _join(parts: Sequence[object], as_columns: bool) -> object:
     """Concatenate the arrays, numbers and ranges in a subscript of `np.r_` or, as columns, of `np.c_`."""
     tensors = [part if as_tensor(part) is None else as_tensor(part) for part in map(_range_or_item, parts)]
     if not all(_can_be_joined(part) for part in tensors):
@@ -108,7 +108,7 @@ def _dtype_or_number(part: object) -> Any:
     """Return what decides the dtype of joined arrays: a dtype, or a number of Python's class."""
     if not isinstance(part, Tensor):
         return part if type(part) in (bool, int, float, complex) else np.asarray(part).dtype
-    return (False, 0, 0.0, 0j)[weak_rank(part.type.dtype)] if part.type.weak else part.type.dtype.numpy
+    return (False, 0, 0.0, 0j)[number_kind_order(part.type.dtype)] if part.type.weak else part.type.dtype.numpy
 
 
 __all__ = ["GRID_CLASSES", "convert_created", "grid_item"]

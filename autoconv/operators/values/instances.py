@@ -55,7 +55,7 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
             "graph", current_place(), "the attributes by their names",
         )  # fmt: skip
     assert region.trace.created_objects is not None
-    creating_region = region.trace.created_objects[id(value)][1]
+    _, creating_region = region.trace.created_objects[id(value)]
     is_nested = region.journal is None and region.parent is not None and region.is_inside(creating_region)
     if is_nested and creating_region.merged_region is not region:  # it has to move before this region
         raise UnmovedError(value)

@@ -13,7 +13,7 @@ import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import as_dtype, int64
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import number_type
 from autoconv.operators.control.conditionals import if_exp, record_cells
 from autoconv.operators.control.variants import as_array_element, as_index, distribute, only_value, raise_if
 from autoconv.operators.regions.layout import Variant
@@ -101,7 +101,7 @@ def _convert_index(index: object, role: str = "item") -> Any:
         return index if number is None else number
     index = index_array(index)
     if type(index) is SymbolicObject:
-        return unbox(index, _INTEGER, index=role)
+        return unbox(index, number_type(int64), index=role)
     if type(index) is tuple:
         return tuple(map(_convert_index, index))
     if type(index) is builtins.slice:
@@ -109,7 +109,6 @@ def _convert_index(index: object, role: str = "item") -> Any:
     return index
 
 
-_INTEGER = TensorType(int64, (), True)
 _NUMBER_CLASSES = (bool, int, float)
 
 
@@ -165,7 +164,7 @@ def _item_from_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
     is_of_one_kind = all(type(item) is kind for item in items)
     if has_objects_in_graph() and is_of_one_kind and kind in _NUMBER_CLASSES:
         constant = constant_object(x if isinstance(x, (tuple, range)) else items)
-        return unbox(apply_object("getitem", constant, index), TensorType(weak_dtype(items[0]), (), True))
+        return unbox(apply_object("getitem", constant, index), number_type(weak_dtype(items[0])))
     region = current_region()
     if region is not None and region.contract.python_numbers:
         if is_of_one_kind and kind is np.float64:
@@ -202,14 +201,14 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return x if changed_inner is part else set_item(x, (index,), changed_inner)
     if isinstance(x, Variant):
         if sum(not is_absent(value) for value in x.values) > 1:
-            distribute(lambda v: set_item(v, path, value), x)
+            distribute(lambda arm: set_item(arm, path, value), x)
             return x
         x = only_value(x, "item assignment")
     if type(x) is SymbolicArray:
         if type(value) is Variant:
             element = as_array_element(value, as_dtype(x.dtype))
             if element is None:
-                distribute(lambda v: set_item(x, path, v), value)
+                distribute(lambda arm: set_item(x, path, arm), value)
                 return x
             value = element
         index = _convert_index(index)
@@ -262,6 +261,7 @@ def _is_python_effect(index: object, value: object) -> bool:
 
 
 def has_objects_in_graph() -> bool:
+    """Return whether a trace is recorded whose graph may hold Python objects, as under `compile`."""
     region = current_region()
     return region is not None and region.contract.objects_in_graph
 
@@ -330,6 +330,7 @@ def context(manager: object) -> Any:
 
 
 def del_item(x: Any, index: Any) -> None:
+    """Run `del x[index]`, with an entry in the journal while a region is traced."""
     record_container_write(x)
     del x[index]
 
@@ -360,11 +361,11 @@ _IMMUTABLE_TYPES = (type(None), bool, int, float, complex, str, bytes, tuple, fr
 def record_method_call(function: Callable[..., Any]) -> None:
     """Journal the container that a builtin method mutates."""
     owner = getattr(function, "__self__", None)
-    if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATORS:
+    if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATING_METHODS:
         record_container_write(owner)
 
 
-_MUTATORS = frozenset(
+_MUTATING_METHODS = frozenset(
     {
         "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
         "setdefault", "popitem", "__setitem__", "__delitem__", "__iadd__", "intersection_update",

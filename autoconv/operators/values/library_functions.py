@@ -348,6 +348,7 @@ def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
     return generate()
 
 
+# Python code that computes what each function of the library computes.
 SOURCES: dict[Any, Callable[..., Any]] = {
     itertools.accumulate: accumulate, itertools.chain: chain, itertools.chain.from_iterable: chain_from_iterable,
     itertools.combinations: combinations, itertools.compress: compress, itertools.count: count,
@@ -355,7 +356,8 @@ SOURCES: dict[Any, Callable[..., Any]] = {
     itertools.filterfalse: filterfalse, itertools.islice: islice, itertools.pairwise: pairwise,
     itertools.product: product, itertools.starmap: starmap, itertools.takewhile: takewhile,
     functools.reduce: reduce, dict.fromkeys: dict_fromkeys, dataclasses.replace: replace,
-    **{f: _copy_of_fields(f, c) for f, c in ((dataclasses.asdict, dict), (dataclasses.astuple, tuple))},
+    dataclasses.asdict: _copy_of_fields(dataclasses.asdict, dict),
+    dataclasses.astuple: _copy_of_fields(dataclasses.astuple, tuple),
     np.ndindex: ndindex, np.ndenumerate: ndenumerate,
 }  # fmt: skip
 # Functions that the trace itself may call with values that are not part of the graph.

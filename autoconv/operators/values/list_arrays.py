@@ -89,9 +89,9 @@ def join_list(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
         return None
     if not any(map(_is_in_graph, args)):
         return None
-    name, (items, *rest), options = function.__name__, args, dict(kwargs)
-    axis = rest.pop() if len(rest) == 1 else options.pop("axis", 0)
-    if rest or options or (name not in JOINS_WITH_AXIS and (len(args) > 1 or kwargs)):
+    name, (items, *further_arguments), options = function.__name__, args, dict(kwargs)
+    axis = further_arguments.pop() if len(further_arguments) == 1 else options.pop("axis", 0)
+    if further_arguments or options or (name not in JOINS_WITH_AXIS and (len(args) > 1 or kwargs)):
         return None
     if type(axis) is not int and axis is not None:
         return None

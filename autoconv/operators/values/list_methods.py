@@ -209,11 +209,12 @@ def _list_remove(owner: TracedList, value: object) -> None:
 
 @_register_method
 def _list_count(owner: TracedList, value: object) -> Any:
-    return for_stmt(
+    (count,) = for_stmt(
         _loop_iterable(owner),
         lambda other, count: if_stmt(other == value, lambda n: (n + 1,), None, (count,), ("count",)),
         (0,), ("count",),
-    )[0]  # fmt: skip
+    )  # fmt: skip
+    return count
 
 
 @_register_method
@@ -269,7 +270,7 @@ def _slice_list(owner: TracedList, start: Any, stop: Any) -> TracedList:
 
 def _clip(bound: Any, size: Any) -> Any:
     """Return the position from 0 to `size` that a slice's bound means, as an integer scalar."""
-    tensor_bound = size * 0 + bound
+    tensor_bound = size * 0 + bound  # of the dtype of `size`
     from_start = dispatch.apply("select", tensor_bound < 0, size + bound, tensor_bound)
     not_negative = dispatch.apply("select", from_start < 0, 0, from_start)
     return dispatch.apply("select", not_negative > size, size, not_negative)

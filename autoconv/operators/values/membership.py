@@ -123,4 +123,5 @@ def _test_in_generator(item: object, values: GeneratorExpression) -> Any:
         return if_stmt(is_same_or_equal(other, item), lambda *_: (True, BREAK), lambda *state: state, state, names)
 
     names = ("in", "its end")
-    return for_source(values, body, (False, NORMAL), names, exit="its end")[0]
+    is_found, _ = for_source(values, body, (False, NORMAL), names, exit="its end")
+    return is_found

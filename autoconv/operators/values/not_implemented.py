@@ -70,7 +70,8 @@ def _continue_after_not_implemented(
     name: str, instance: Any, other: object, apply_to_objects: Callable[..., Any]
 ) -> Any:
     """Continue `instance <operator> other` as Python does after the method of that name returned NotImplemented."""
-    if name[0] == "r" and name[1:] in _SYMBOLS:  # the reflected method is the last attempt
+    is_reflected = name[0] == "r" and name[1:] in _SYMBOLS
+    if is_reflected:  # the last attempt
         raise _unsupported_operands(_SYMBOLS[name[1:]], other, instance)
     if type(other) is SymbolicObject:
         return apply_to_objects(name, instance, other)

@@ -116,12 +116,13 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
     real, imag = numbers.get("real", 0), numbers.get("imag")
     if imag is None and _is_complex(real):
         return real
-    parts = [_real_or_imaginary_part("real", real), 0.0 if imag is None else _real_or_imaginary_part("real", imag)]
+    real_part = _real_or_imaginary_part("real", real)
+    imaginary_part = 0.0 if imag is None else _real_or_imaginary_part("real", imag)
     if _is_complex(imag):
-        parts[0] = parts[0] - _real_or_imaginary_part("imag", imag)
+        real_part = real_part - _real_or_imaginary_part("imag", imag)
     if _is_complex(real):
-        parts[1] = parts[1] + _real_or_imaginary_part("imag", real)
-    return dispatch.apply("complex", *parts)
+        imaginary_part = imaginary_part + _real_or_imaginary_part("imag", real)
+    return dispatch.apply("complex", real_part, imaginary_part)
 
 
 def _is_complex(x: object) -> bool:

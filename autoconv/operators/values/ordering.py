@@ -149,8 +149,9 @@ def _sort_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list
     pairs = [*zip(keys, items, strict=True)]
     for end in range(len(pairs) - 1, 0, -1):
         for i in range(end):
-            (a, _), (b, _) = first, second = pairs[i], pairs[i + 1]
-            is_out_of_order = a < b if reverse else b < a
+            first, second = pairs[i], pairs[i + 1]
+            (first_key, _), (second_key, _) = first, second
+            is_out_of_order = first_key < second_key if reverse else second_key < first_key
             swapped_pair, same_pair = (second, first), (first, second)
             pairs[i], pairs[i + 1] = if_exp(is_out_of_order, lambda: swapped_pair, lambda: same_pair)  # noqa: B023
     return [item for _, item in pairs]

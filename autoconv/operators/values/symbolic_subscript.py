@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from autoconv.graph.dtypes import int64
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import number_type
 from autoconv.operators.control.conditionals import truth
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.variants import raise_if
@@ -52,7 +52,7 @@ def select_by_object(owner: Sequence[Any], index: Any) -> Any:
     """`select_item` for an index that is a graph object; Python's own subscript of the positions resolves it."""
     positions = plain_class(owner)(range(len(owner)))
     result = apply_object("getitem", constant_object(positions), index)
-    return _stage_selection(unbox(result, TensorType(int64, (), True)), list(owner))
+    return _stage_selection(unbox(result, number_type(int64)), list(owner))
 
 
 def select_value(owner: dict[Any, Any], key: object) -> Any:

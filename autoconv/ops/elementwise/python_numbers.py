@@ -18,7 +18,7 @@ import numpy as np
 from autoconv.errors import IntegerLimitError, OtherKindError
 from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import TensorType, number_type, weak_rank
+from autoconv.graph.types import TensorType, number_kind_order, number_type
 from autoconv.ops.elementwise.casts import cast_gradient
 from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 
@@ -53,8 +53,8 @@ def _short_text(value: int) -> str:
 
 def _arithmetic_type(*inputs: TensorType, **_: Any) -> TensorType:
     """Return the type of a sum: the higher kind of the operands, and at least int."""
-    rank = max(max(weak_rank(x.dtype) for x in inputs), 1)
-    return number_type((bool_, int64, float64, complex128)[rank])
+    kind = max(max(number_kind_order(x.dtype) for x in inputs), 1)
+    return number_type((bool_, int64, float64, complex128)[kind])
 
 
 def _real_type(symbol: str) -> Callable[..., TensorType]:
@@ -80,7 +80,7 @@ def _refuse_complex(template: str, inputs: tuple[TensorType, ...]) -> None:
     """Raise Python's TypeError, with the operands' kinds in `template`, if an operand is complex."""
     if not any(x.dtype.is_complex for x in inputs):
         return
-    error = TypeError(template.format(*(f"{KINDS[weak_rank(x.dtype)]!r}" for x in inputs)))
+    error = TypeError(template.format(*(f"{KINDS[number_kind_order(x.dtype)]!r}" for x in inputs)))
     error._autoconv_run_time = True  # type: ignore[attr-defined]
     raise error
 
@@ -113,7 +113,7 @@ def _bitwise_type(*inputs: TensorType, **_: Any) -> TensorType:
     """Return bool for bools, else int64; raises TypeError for floats and complex numbers."""
     for x in inputs:
         if x.dtype.is_floating or x.dtype.is_complex:
-            raise TypeError(f"unsupported operand type(s) for a bit operation: {KINDS[weak_rank(x.dtype)]!r}")
+            raise TypeError(f"unsupported operand type(s) for a bit operation: {KINDS[number_kind_order(x.dtype)]!r}")
     return TensorType(bool_ if all(x.dtype.is_bool for x in inputs) else int64, (), True)
 
 

@@ -27,7 +27,7 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
-from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
+from autoconv.graph.types import ObjectType, TensorType, Type, number_kind_order
 from autoconv.ops.elementwise.python_numbers import KINDS, bool_type, int_type, to_python_array
 from autoconv.ops.index_spec import NUMPY_INDEX_MESSAGE, SLICE_INDEX_MESSAGE
 from autoconv.ops.python.attribute_access import refuse_user_code_access
@@ -163,7 +163,7 @@ def _box(x: Any, *, boxing: str) -> tuple[Any]:
 def _box_type(x: TensorType, *, boxing: str) -> ObjectType:
     if boxing not in ("number", "looked_up"):
         return ObjectType()
-    return ObjectType(KINDS[weak_rank(x.dtype)])
+    return ObjectType(KINDS[number_kind_order(x.dtype)])
 
 
 define(

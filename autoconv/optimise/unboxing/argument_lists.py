@@ -104,14 +104,14 @@ def _mark_rule(kinds: Kinds, node: Node) -> bool:
 
 
 @write(MARK_OP)
-def _write_mark(w: Writer, node: Node) -> list[Value]:
+def _write_mark(writer: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     is_flat = node.attributes["depth"] == 1
     type_ = NUMBERS if is_flat else ObjectType("list")
     op = OPS["typed_list_of" if is_flat else "typed_list_of_rows"]
     attributes = {"element": node.attributes["element"]} | ({} if is_flat else {"depth": node.attributes["depth"]})
-    list_node = w.graph.add_replacement(node, op, [w.as_object(value, node)], attributes, types=[type_])
-    w.argument_lists[list_node.results[0]] = w.as_object(value, node)
+    list_node = writer.graph.add_replacement(node, op, [writer.as_object(value, node)], attributes, types=[type_])
+    writer.argument_lists[list_node.results[0]] = writer.as_object(value, node)
     return [*list_node.results]
 
 

@@ -47,10 +47,10 @@ def _innermost_items(cell: Cell) -> tuple[Cell, int]:
 
 
 @write(LIST_ARRAY)
-def _write_array(w: Writer, node: Node) -> list[Value]:
+def _write_array(writer: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
-    item, _ = _innermost_items(w.kinds.content(value))
-    return [w.add(f"typed_{LIST_ARRAY}", node, w.typed_list(value), element=item.kind, **node.attributes)]
+    item, _ = _innermost_items(writer.kinds.content(value))
+    return [writer.add(f"typed_{LIST_ARRAY}", node, writer.typed_list(value), element=item.kind, **node.attributes)]
 
 
 @rule("numpy_tolist")
@@ -70,8 +70,8 @@ def _tolist_rule(kinds: Kinds, node: Node) -> bool:
 
 
 @write("numpy_tolist")
-def _write_tolist(w: Writer, node: Node) -> list[Value]:
-    (x,) = w.replacements(node.inputs[0])
-    element, _ = _innermost_items(w.kinds.content(node.results[0]))
+def _write_tolist(writer: Writer, node: Node) -> list[Value]:
+    (x,) = writer.replacements(node.inputs[0])
+    element, _ = _innermost_items(writer.kinds.content(node.results[0]))
     op = "typed_list_from_array" if len(x.shape or ()) == 1 else "typed_lists_from_rows"
-    return [w.add(op, node, x, element=element.kind)]
+    return [writer.add(op, node, x, element=element.kind)]

@@ -16,9 +16,8 @@ def late_nodes(graph: Graph) -> set[Node]:
         for node in region.nodes:
             is_inner_late = is_late
             runs_repeatedly = node.op.traits.repeats or is_recursive(node)
-            if runs_repeatedly and any(
-                is_irreversible(inner_node) for inner_region in node.regions for inner_node in inner_region.walk()
-            ):
+            inner_nodes = (inner for inner_region in node.regions for inner in inner_region.walk())
+            if runs_repeatedly and any(map(is_irreversible, inner_nodes)):
                 is_inner_late = True
             if is_recursive(node):
                 entry_key = (node.regions[0], is_inner_late)

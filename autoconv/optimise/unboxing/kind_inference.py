@@ -13,7 +13,7 @@ from typing import Any
 from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import flow_edges
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.types import ObjectType, TensorType, number_type
 from autoconv.ops.python.objects import constant_of
 from autoconv.optimise.unboxing.irreversible import late_nodes
 
@@ -21,7 +21,7 @@ from autoconv.optimise.unboxing.irreversible import late_nodes
 # numbers; PAIRS: an iterator over its pairs; PAIR: one of them, (index, number).
 LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "pair"
 SLICE, RANGE, ROW_CURSOR, OTHER = "slice", "range", "row cursor", "other"
-INT, FLOAT, BOOL = (TensorType(dtype, (), True) for dtype in (int64, float64, bool_))
+INT, FLOAT, BOOL = (number_type(dtype) for dtype in (int64, float64, bool_))
 Kind = TensorType | str | None  # None: no definition is known yet
 MARK_OP = "object_numbers"  # marks an argument as a list of numbers
 
@@ -142,13 +142,14 @@ class Kinds:
         if first is second:
             return
         self._has_changed = True
-        kinds = (first.kind, second.kind)
+        are_joinable = first.kind == second.kind or None in (first.kind, second.kind)
+        joined_kind = first.kind or second.kind
         second.parent = first
         first.sites |= second.sites
         contents = [content for content in (first.content, second.content) if content is not None]
         first.content = contents[0] if contents else None
-        if kinds[0] is None or kinds[1] is None or kinds[0] == kinds[1]:
-            first.kind = kinds[0] or kinds[1]
+        if are_joinable:
+            first.kind = joined_kind
             if len(contents) == 2:
                 self.unify(*contents)
             if first.kind == OTHER:

@@ -51,12 +51,12 @@ def _build_rule(kinds: Kinds, node: Node) -> bool:
 
 
 @write("object_build")
-def _write_build(w: Writer, node: Node) -> list[Value]:
-    attributes = w.element_attribute(node.results[0])
+def _write_build(writer: Writer, node: Node) -> list[Value]:
+    attributes = writer.element_attribute(node.results[0])
     if attributes["element"] == LIST:
-        return w.copy_nested(node)
-    items = [w.convert(w.number(value), attributes["element"], node) for value in node.inputs]
-    return [w.add("typed_list_make", node, *items, **attributes)]
+        return writer.copy_nested(node)
+    items = [writer.convert(writer.number(value), attributes["element"], node) for value in node.inputs]
+    return [writer.add("typed_list_make", node, *items, **attributes)]
 
 
 @rule("object_apply.mul")
@@ -84,12 +84,12 @@ def _list_and_count(kinds: Kinds, node: Node) -> tuple[Value, Value | None]:
 
 
 @write("object_apply.mul")
-def _write_product(w: Writer, node: Node) -> list[Value]:
-    if LIST not in map(w.kinds.number_kind, node.inputs):
-        return [*write_operator(w, node)]
-    value, count = _list_and_count(w.kinds, node)
+def _write_product(writer: Writer, node: Node) -> list[Value]:
+    if LIST not in map(writer.kinds.number_kind, node.inputs):
+        return [*write_operator(writer, node)]
+    value, count = _list_and_count(writer.kinds, node)
     assert count is not None
-    return [w.add_list_op("repeat", node, value, w.convert(w.number(count), INT, node))]
+    return [writer.add_list_op("repeat", node, value, writer.convert(writer.number(count), INT, node))]
 
 
 # ---- items
@@ -108,10 +108,10 @@ def _item_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.getitem")
-def _write_item(w: Writer, node: Node) -> list[Value]:
-    if w.kinds.number_kind(node.inputs[1]) == SLICE:
-        return write_slice(w, node)
-    return [w.add_list_op("get", node, node.inputs[0], w.convert(w.number(node.inputs[1]), INT, node))]
+def _write_item(writer: Writer, node: Node) -> list[Value]:
+    if writer.kinds.number_kind(node.inputs[1]) == SLICE:
+        return write_slice(writer, node)
+    return [writer.add_list_op("get", node, node.inputs[0], writer.convert(writer.number(node.inputs[1]), INT, node))]
 
 
 @rule("object_apply.setitem")
@@ -126,9 +126,10 @@ def _set_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.setitem")
-def _write_set(w: Writer, node: Node) -> list[Value]:
+def _write_set(writer: Writer, node: Node) -> list[Value]:
     value, index, item = node.inputs
-    return w.write_mutation("set", node, value, w.convert(w.number(index), INT, node), w.number(item))
+    position = writer.convert(writer.number(index), INT, node)
+    return writer.write_mutation("set", node, value, position, writer.number(item))
 
 
 @rule("object_length")
@@ -138,8 +139,8 @@ def _length_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_length")
-def _write_length(w: Writer, node: Node) -> list[Value]:
-    return [w.add_list_op("length", node, node.inputs[0])]
+def _write_length(writer: Writer, node: Node) -> list[Value]:
+    return [writer.add_list_op("length", node, node.inputs[0])]
 
 
 @rule("object_method.append")
@@ -151,8 +152,8 @@ def _append_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_method.append")
-def _write_append(w: Writer, node: Node) -> list[Value]:
-    return w.write_mutation("append", node, node.inputs[0], w.number(node.inputs[1]))
+def _write_append(writer: Writer, node: Node) -> list[Value]:
+    return writer.write_mutation("append", node, node.inputs[0], writer.number(node.inputs[1]))
 
 
 @rule("object_method.pop")
@@ -168,9 +169,10 @@ def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_method.pop")
-def _write_pop(w: Writer, node: Node) -> list[Value]:
+def _write_pop(writer: Writer, node: Node) -> list[Value]:
     value, *indices = node.inputs
-    return [w.add_list_op("pop", node, value, *(w.convert(w.number(index), INT, node) for index in indices))]
+    positions = [writer.convert(writer.number(index), INT, node) for index in indices]
+    return [writer.add_list_op("pop", node, value, *positions)]
 
 
 # ---- iteration
@@ -188,8 +190,8 @@ def _enumerate_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.enumerate")
-def _write_enumerate(w: Writer, node: Node) -> list[Value]:
-    return [w.typed_list(node.inputs[0])]
+def _write_enumerate(writer: Writer, node: Node) -> list[Value]:
+    return [writer.typed_list(node.inputs[0])]
 
 
 @rule("object_iterate")
@@ -207,10 +209,10 @@ def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_iterate")
-def _write_iterate(w: Writer, node: Node) -> list[Value]:
-    start = w.add("constant", node, value=np.array(node.attributes.get("start", 0)), weak=True)
-    cursor = w.add("typed_list_cursor", node, start)
-    return [w.typed_list(node.inputs[0]), cursor]
+def _write_iterate(writer: Writer, node: Node) -> list[Value]:
+    start = writer.add("constant", node, value=np.array(node.attributes.get("start", 0)), weak=True)
+    cursor = writer.add("typed_list_cursor", node, start)
+    return [writer.typed_list(node.inputs[0]), cursor]
 
 
 @rule("object_advance")
@@ -220,11 +222,12 @@ def _advance_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_advance")
-def _write_advance(w: Writer, node: Node) -> list[Value]:
-    if w.kinds.kind(node.inputs[0]) == ROW_CURSOR:
-        return w.copy_nested(node)
+def _write_advance(writer: Writer, node: Node) -> list[Value]:
+    if writer.kinds.kind(node.inputs[0]) == ROW_CURSOR:
+        return writer.copy_nested(node)
     (value,) = node.inputs
-    return [w.add("typed_list_advance", node, *w.replacements(value), **_yielded_element_attribute(w, value))]
+    attributes = _yielded_element_attribute(writer, value)
+    return [writer.add("typed_list_advance", node, *writer.replacements(value), **attributes)]
 
 
 @rule("object_current")
@@ -245,13 +248,13 @@ def _current_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_current")
-def _write_current(w: Writer, node: Node) -> list[Value]:
-    if w.kinds.kind(node.inputs[0]) == ROW_CURSOR:
-        return w.copy_nested(node)
-    _, cursor = w.replacements(node.inputs[0])
-    if w.kinds.kind(node.inputs[0]) == PAIRS:
+def _write_current(writer: Writer, node: Node) -> list[Value]:
+    if writer.kinds.kind(node.inputs[0]) == ROW_CURSOR:
+        return writer.copy_nested(node)
+    _, cursor = writer.replacements(node.inputs[0])
+    if writer.kinds.kind(node.inputs[0]) == PAIRS:
         return [cursor]
-    return [w.add("typed_list_current", node, cursor, **_yielded_element_attribute(w, node.inputs[0]))]
+    return [writer.add("typed_list_current", node, cursor, **_yielded_element_attribute(writer, node.inputs[0]))]
 
 
 @rule("object_unpack")
@@ -266,10 +269,10 @@ def _unpack_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_unpack")
-def _write_unpack(w: Writer, node: Node) -> list[Value]:
-    (cursor,) = w.replacements(node.inputs[0])
-    current = w.add("typed_list_current", node, cursor, **_yielded_element_attribute(w, node.inputs[0]))
-    return [w.add("typed_list_position", node, cursor), current]
+def _write_unpack(writer: Writer, node: Node) -> list[Value]:
+    (cursor,) = writer.replacements(node.inputs[0])
+    current = writer.add("typed_list_current", node, cursor, **_yielded_element_attribute(writer, node.inputs[0]))
+    return [writer.add("typed_list_position", node, cursor), current]
 
 
 def _yielded_kind(kinds: Kinds, value: Value) -> Kind:
@@ -278,6 +281,6 @@ def _yielded_kind(kinds: Kinds, value: Value) -> Kind:
     return None if content is None else find_root(content).kind
 
 
-def _yielded_element_attribute(w: Writer, value: Value) -> dict[str, Any]:
+def _yielded_element_attribute(writer: Writer, value: Value) -> dict[str, Any]:
     """Return the attribute `element` of an op on the iterator that replaces the value."""
-    return {"element": _yielded_kind(w.kinds, value)}
+    return {"element": _yielded_kind(writer.kinds, value)}

@@ -61,14 +61,14 @@ def _constant_rule(kinds: Kinds, node: Node) -> bool:
 
 
 @write("object_constant")
-def _write_constant(w: Writer, node: Node) -> list[Value]:
-    value, kind = node.attributes["value"], w.kinds.kind(node.results[0])
+def _write_constant(writer: Writer, node: Node) -> list[Value]:
+    value, kind = node.attributes["value"], writer.kinds.kind(node.results[0])
     if kind == SLICE:
         return []  # the bounds are read at the slice's use
     assert isinstance(kind, TensorType)
     array = np.array(value, kind.dtype.numpy)
-    constant = w.add("constant", node, value=array, weak=True)
-    w.constants[constant] = value
+    constant = writer.add("constant", node, value=array, weak=True)
+    writer.constants[constant] = value
     return [constant]
 
 
@@ -100,10 +100,10 @@ def _fits_int64(dtype: DType) -> bool:
 
 
 @write("object_box")
-def _write_box(w: Writer, node: Node) -> list[Value]:
-    kind = w.kinds.kind(node.results[0])
+def _write_box(writer: Writer, node: Node) -> list[Value]:
+    kind = writer.kinds.kind(node.results[0])
     assert isinstance(kind, TensorType)
-    return [w.convert(w.number(node.inputs[0]), kind, node)]
+    return [writer.convert(writer.number(node.inputs[0]), kind, node)]
 
 
 @rule("object_unbox")
@@ -122,8 +122,8 @@ def _unbox_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_unbox")
-def _write_unbox(w: Writer, node: Node) -> list[Value]:
-    return [w.convert(w.number(node.inputs[0]), node.attributes["type"], node)]
+def _write_unbox(writer: Writer, node: Node) -> list[Value]:
+    return [writer.convert(writer.number(node.inputs[0]), node.attributes["type"], node)]
 
 
 @rule("object_element")
@@ -139,15 +139,15 @@ def _element_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_element")
-def _write_element(w: Writer, node: Node) -> list[Value]:
-    number, dtype = w.number(node.inputs[0]), node.attributes["dtype"]
+def _write_element(writer: Writer, node: Node) -> list[Value]:
+    number, dtype = writer.number(node.inputs[0]), node.attributes["dtype"]
     if not number.weak:
-        return [number if number.type == TensorType(dtype) else w.add("cast", node, number, dtype=dtype)]
+        return [number if number.type == TensorType(dtype) else writer.add("cast", node, number, dtype=dtype)]
     if dtype.is_bool:
-        number = w.convert(number, BOOL, node)
+        number = writer.convert(number, BOOL, node)
     elif dtype.is_integer and number.type == FLOAT:
-        number = w.add("python_int", node, number)
-    return [w.add("python_cast", node, number, dtype=dtype, weak=False)]
+        number = writer.add("python_int", node, number)
+    return [writer.add("python_cast", node, number, dtype=dtype, weak=False)]
 
 
 @rule("object_defined")
@@ -162,8 +162,8 @@ def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_defined")
-def _write_defined(w: Writer, node: Node) -> list[Value]:
-    return [*w.replacements(node.inputs[0])]
+def _write_defined(writer: Writer, node: Node) -> list[Value]:
+    return [*writer.replacements(node.inputs[0])]
 
 
 @rule(*_OP_NAMES)
@@ -208,12 +208,12 @@ def _op_name(node: Node) -> str:
 
 
 @write(*_OP_NAMES)
-def write_operator(w: Writer, node: Node) -> list[Value]:
+def write_operator(writer: Writer, node: Node) -> list[Value]:
     """Return the result of an operator on numbers, which replaces one on objects."""
-    dtype = scalar_dtype([w.kinds.number_kind(value) for value in node.inputs])
+    dtype = scalar_dtype([writer.kinds.number_kind(value) for value in node.inputs])
     if dtype is not None:
-        return [write_scalar_operator(w, node, dtype)]
-    return [w.add(_op_name(node), node, *(w.number(value) for value in node.inputs))]
+        return [write_scalar_operator(writer, node, dtype)]
+    return [writer.add(_op_name(node), node, *(writer.number(value) for value in node.inputs))]
 
 
 @rule("object_apply.pos", "object_apply.round")
@@ -231,11 +231,11 @@ def _rounding_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.pos", "object_apply.round")
-def _write_rounding(w: Writer, node: Node) -> list[Value]:
-    number = w.number(node.inputs[0])
+def _write_rounding(writer: Writer, node: Node) -> list[Value]:
+    number = writer.number(node.inputs[0])
     if node.attributes["function"] == "round":
-        return [w.add("python_round", node, number, digits=None)]
-    return [w.convert(number, w.kinds.kind(node.results[0]), node)]
+        return [writer.add("python_round", node, number, digits=None)]
+    return [writer.convert(number, writer.kinds.kind(node.results[0]), node)]
 
 
 @rule("object_apply.min", "object_apply.max")
@@ -267,14 +267,14 @@ def _reduction_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.min", "object_apply.max")
-def _write_extremum(w: Writer, node: Node) -> list[Value]:
+def _write_extremum(writer: Writer, node: Node) -> list[Value]:
     function = node.attributes["function"]
     if len(node.inputs) == 1:
-        return [w.add_list_op("reduce", node, node.inputs[0], function=function)]
-    extremum, *others = (w.number(value) for value in node.inputs)
+        return [writer.add_list_op("reduce", node, node.inputs[0], function=function)]
+    extremum, *others = (writer.number(value) for value in node.inputs)
     comparison = "python_less" if function == "min" else "python_greater"
     for other in others:
-        extremum = w.add("select", node, w.add(comparison, node, other, extremum), other, extremum)
+        extremum = writer.add("select", node, writer.add(comparison, node, other, extremum), other, extremum)
     return [extremum]
 
 
@@ -285,11 +285,11 @@ def _truth_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_truth")
-def _write_truth(w: Writer, node: Node) -> list[Value]:
-    if w.kinds.kind(node.inputs[0]) == LIST:
-        zero = w.add("constant", node, value=np.array(0), weak=True)
-        return [w.add("python_greater", node, w.add_list_op("length", node, node.inputs[0]), zero)]
-    return [w.convert(w.number(node.inputs[0]), BOOL, node)]
+def _write_truth(writer: Writer, node: Node) -> list[Value]:
+    if writer.kinds.kind(node.inputs[0]) == LIST:
+        zero = writer.add("constant", node, value=np.array(0), weak=True)
+        return [writer.add("python_greater", node, writer.add_list_op("length", node, node.inputs[0]), zero)]
+    return [writer.convert(writer.number(node.inputs[0]), BOOL, node)]
 
 
 @rule("object_index")
@@ -299,8 +299,8 @@ def _index_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_index")
-def _write_index(w: Writer, node: Node) -> list[Value]:
-    return [w.convert(w.number(node.inputs[0]), INT, node)]
+def _write_index(writer: Writer, node: Node) -> list[Value]:
+    return [writer.convert(writer.number(node.inputs[0]), INT, node)]
 
 
 def _math_rule(kinds: Kinds, node: Node) -> bool | None:
@@ -319,9 +319,9 @@ def _math_name(node: Node) -> str:
     return str(node.attributes["function"]).removeprefix("math.")
 
 
-def _write_math(w: Writer, node: Node) -> list[Value]:
-    numbers = [w.number(value) for value in node.inputs]
-    return [w.add("python_math", node, *numbers, function=_math_name(node))]
+def _write_math(writer: Writer, node: Node) -> list[Value]:
+    numbers = [writer.number(value) for value in node.inputs]
+    return [writer.add("python_math", node, *numbers, function=_math_name(node))]
 
 
 # Functions of one or two numbers with an int, float or bool result, as in python_math.

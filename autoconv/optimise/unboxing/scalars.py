@@ -31,14 +31,14 @@ def scalar_result(function: str, dtype: DType) -> Kind:
     return TensorType(bool_ if function in _COMPARISONS else dtype, ()) if function in _TENSOR_OPS else None
 
 
-def write_scalar_operator(w: Writer, node: Node, dtype: DType) -> Value:
+def write_scalar_operator(writer: Writer, node: Node, dtype: DType) -> Value:
     """Add the operator, with Python numbers converted to the scalars' dtype; return its result."""
     function = node.attributes["function"]
-    operands = [w.number(value) for value in node.inputs]
+    operands = [writer.number(value) for value in node.inputs]
     if function == "float":
-        return w.add("python_float", node, *operands)
-    operands = [w.convert(operand, TensorType(dtype, ()), node) for operand in operands]
-    return w.add(_TENSOR_OPS[function], node, *operands)
+        return writer.add("python_float", node, *operands)
+    operands = [writer.convert(operand, TensorType(dtype, ()), node) for operand in operands]
+    return writer.add(_TENSOR_OPS[function], node, *operands)
 
 
 __all__ = ["scalar_dtype", "scalar_result", "write_scalar_operator"]

@@ -60,9 +60,9 @@ def mark_new_list(kinds: Kinds, node: Node, *item_kinds: Kind) -> bool:
     return True
 
 
-def _add_copy(w: Writer, node: Node, value: Value) -> Value:
+def _add_copy(writer: Writer, node: Node, value: Value) -> Value:
     """Add a copy of the typed list that replaces the value; return the copy."""
-    return w.add_list_op("slice", node, value, has_bounds=_NO_BOUNDS)
+    return writer.add_list_op("slice", node, value, has_bounds=_NO_BOUNDS)
 
 
 # ---- copies and slices
@@ -77,13 +77,13 @@ def _copy_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.list", "object_method.copy", "object_apply.sorted")
-def _write_copy(w: Writer, node: Node) -> list[Value]:
+def _write_copy(writer: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
-    if w.kinds.kind(value) == RANGE:
-        return [w.add("typed_list_range", node, *w.replacements(value), element=INT)]
-    copy = _add_copy(w, node, value)
+    if writer.kinds.kind(value) == RANGE:
+        return [writer.add("typed_list_range", node, *writer.replacements(value), element=INT)]
+    copy = _add_copy(writer, node, value)
     if node.attributes.get("function") == "sorted":
-        w.add_mutation("change", node, copy, element=w.element_attribute(value)["element"], method="sort")
+        writer.add_mutation("change", node, copy, element=writer.element_attribute(value)["element"], method="sort")
     return [copy]
 
 
@@ -102,12 +102,12 @@ def _range_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.range")
-def _write_range(w: Writer, node: Node) -> list[Value]:
-    numbers = [w.convert(w.number(value), INT, node) for value in node.inputs]
+def _write_range(writer: Writer, node: Node) -> list[Value]:
+    numbers = [writer.convert(writer.number(value), INT, node) for value in node.inputs]
     if len(numbers) == 1:
-        numbers = [w.add("constant", node, value=np.array(0), weak=True), *numbers]
+        numbers = [writer.add("constant", node, value=np.array(0), weak=True), *numbers]
     if len(numbers) == 2:
-        numbers = [*numbers, w.add("constant", node, value=np.array(1), weak=True)]
+        numbers = [*numbers, writer.add("constant", node, value=np.array(1), weak=True)]
     return numbers
 
 
@@ -125,8 +125,8 @@ def _slice_object_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.slice")
-def _write_slice_object(w: Writer, node: Node) -> list[Value]:
-    return [w.convert(w.number(value), INT, node) for value in node.inputs if not is_none(value)]
+def _write_slice_object(writer: Writer, node: Node) -> list[Value]:
+    return [writer.convert(writer.number(value), INT, node) for value in node.inputs if not is_none(value)]
 
 
 def slice_rule(kinds: Kinds, node: Node) -> bool | None:
@@ -137,7 +137,7 @@ def slice_rule(kinds: Kinds, node: Node) -> bool | None:
     return mark_new_list(kinds, node, kinds.content(value).kind)
 
 
-def write_slice(w: Writer, node: Node) -> list[Value]:
+def write_slice(writer: Writer, node: Node) -> list[Value]:
     """Return the slice of a typed list, with the bounds read from the node that defines the slice object."""
     value, index = node.inputs
     slice_node = index.node
@@ -146,13 +146,13 @@ def write_slice(w: Writer, node: Node) -> list[Value]:
         slice_object = slice_node.attributes["value"]
         bounds = [slice_object.start, slice_object.stop, slice_object.step]
         bound_values = [
-            w.add("constant", node, value=np.array(int(bound)), weak=True) for bound in bounds if bound is not None
+            writer.add("constant", node, value=np.array(int(bound)), weak=True) for bound in bounds if bound is not None
         ]
         has_bounds = tuple(bound is not None for bound in bounds)
     else:
-        bound_values = [*w.values.get(index, ())]
+        bound_values = [*writer.values.get(index, ())]
         has_bounds = tuple(not is_none(bound) for bound in slice_node.inputs)
-    return [w.add_list_op("slice", node, value, *bound_values, has_bounds=has_bounds)]
+    return [writer.add_list_op("slice", node, value, *bound_values, has_bounds=has_bounds)]
 
 
 @rule("object_apply.add", "object_apply.iadd")
@@ -180,12 +180,13 @@ def _have_items_of_one_kind(kinds: Kinds, node: Node) -> bool:
 
 
 @write("object_apply.add", "object_apply.iadd")
-def _write_sum(w: Writer, node: Node) -> list[Value]:
+def _write_sum(writer: Writer, node: Node) -> list[Value]:
     first, second = node.inputs
-    if w.kinds.kind(first) != LIST:
-        return [*write_operator(w, node)]
-    list_ = _add_copy(w, node, first) if node.attributes["function"] == "add" else w.typed_list(first)
-    w.add_mutation("extend", node, list_, w.typed_list(second), **w.element_attribute(first))
+    if writer.kinds.kind(first) != LIST:
+        return [*write_operator(writer, node)]
+    is_new = node.attributes["function"] == "add"
+    list_ = _add_copy(writer, node, first) if is_new else writer.typed_list(first)
+    writer.add_mutation("extend", node, list_, writer.typed_list(second), **writer.element_attribute(first))
     return [list_]
 
 
@@ -199,8 +200,8 @@ def _extend_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_method.extend")
-def _write_extend(w: Writer, node: Node) -> list[Value]:
-    return w.write_mutation("extend", node, node.inputs[0], w.typed_list(node.inputs[1]))
+def _write_extend(writer: Writer, node: Node) -> list[Value]:
+    return writer.write_mutation("extend", node, node.inputs[0], writer.typed_list(node.inputs[1]))
 
 
 # ---- in-place changes
@@ -212,11 +213,11 @@ def _change_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_method.sort", "object_method.reverse", "object_method.clear")
-def _write_change(w: Writer, node: Node) -> list[Value]:
+def _write_change(writer: Writer, node: Node) -> list[Value]:
     method = node.attributes["name"]
     if method == "clear":
-        return w.write_mutation("clear", node, node.inputs[0])
-    return w.write_mutation("change", node, node.inputs[0], method=method)
+        return writer.write_mutation("clear", node, node.inputs[0])
+    return writer.write_mutation("change", node, node.inputs[0], method=method)
 
 
 @rule("object_apply.delitem")
@@ -228,9 +229,10 @@ def _delete_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.delitem")
-def _write_delete(w: Writer, node: Node) -> list[Value]:
+def _write_delete(writer: Writer, node: Node) -> list[Value]:
     value, index = node.inputs
-    return w.write_mutation("change", node, value, w.convert(w.number(index), INT, node), method="delete")
+    position = writer.convert(writer.number(index), INT, node)
+    return writer.write_mutation("change", node, value, position, method="delete")
 
 
 @rule("object_method.insert")
@@ -245,10 +247,10 @@ def _insert_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_method.insert")
-def _write_insert(w: Writer, node: Node) -> list[Value]:
+def _write_insert(writer: Writer, node: Node) -> list[Value]:
     value, index, item = node.inputs
-    operands = (w.convert(w.number(index), INT, node), w.number(item))
-    return w.write_mutation("change", node, value, *operands, method="insert")
+    operands = (writer.convert(writer.number(index), INT, node), writer.number(item))
+    return writer.write_mutation("change", node, value, *operands, method="insert")
 
 
 # ---- searches and reductions
@@ -270,12 +272,12 @@ def _find_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
-def _write_find(w: Writer, node: Node) -> list[Value]:
+def _write_find(writer: Writer, node: Node) -> list[Value]:
     value, item = node.inputs
     method = node.attributes.get("name", "__contains__")
     if method == "remove":
-        return w.write_mutation("change", node, value, w.number(item), method=method)
-    return [w.add_list_op("find", node, value, w.number(item), method=method)]
+        return writer.write_mutation("change", node, value, writer.number(item), method=method)
+    return [writer.add_list_op("find", node, value, writer.number(item), method=method)]
 
 
 @rule("object_apply.sum", "object_apply.any", "object_apply.all")
@@ -294,8 +296,8 @@ def _reduce_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.sum", "object_apply.any", "object_apply.all")
-def _write_reduce(w: Writer, node: Node) -> list[Value]:
-    return [w.add_list_op("reduce", node, node.inputs[0], function=node.attributes["function"])]
+def _write_reduce(writer: Writer, node: Node) -> list[Value]:
+    return [writer.add_list_op("reduce", node, node.inputs[0], function=node.attributes["function"])]
 
 
 # ---- readers of all items
@@ -308,8 +310,8 @@ def _read_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr")
-def _write_read(w: Writer, node: Node) -> list[Value]:
-    return w.copy(node)
+def _write_read(writer: Writer, node: Node) -> list[Value]:
+    return writer.copy(node)
 
 
 @rule("object_print")
@@ -323,5 +325,5 @@ def _print_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_print")
-def _write_print(w: Writer, node: Node) -> list[Value]:
-    return w.copy(node)
+def _write_print(writer: Writer, node: Node) -> list[Value]:
+    return writer.copy(node)

@@ -66,37 +66,37 @@ class _GraphCopier:
     def copy_graph(self, graph: Graph, is_outermost: bool = False) -> Graph:
         """Return the rewritten graph; only the outermost one returns objects in place of their replacements."""
         copy = self._copies[graph] = Graph(graph.name)
-        w = Writer(copy, self._kinds, self._float_boxing)
+        writer = Writer(copy, self._kinds, self._float_boxing)
         for value in graph.parameters:
-            w.values[value] = tuple(copy.add_parameter(type_, value.name) for type_ in w.types(value))
+            writer.values[value] = tuple(copy.add_parameter(type_, value.name) for type_ in writer.types(value))
         for node in graph.nodes:
             if node in self._kinds.nodes_with_known_effect:
-                w.write(node)
+                writer.write(node)
             else:
-                self._copy(w, node)
+                self._copy(writer, node)
         for value in graph.outputs:
-            copy.outputs += [w.as_object(value, None)] if is_outermost else w.replacements(value)
+            copy.outputs += [writer.as_object(value, None)] if is_outermost else writer.replacements(value)
         return copy
 
-    def _copy(self, w: Writer, node: Node) -> None:
+    def _copy(self, writer: Writer, node: Node) -> None:
         """Copy a node: with objects as operands, or, for control flow, with their replacements."""
         if node.op.name == MARK_OP:
-            w.values[node.results[0]] = w.replacements(node.inputs[0])
+            writer.values[node.results[0]] = writer.replacements(node.inputs[0])
             return
         attributes = node.attributes
         if not node.regions:
-            inputs = [w.as_object(value, node) for value in node.inputs]
+            inputs = [writer.as_object(value, node) for value in node.inputs]
             types: list[Type] = [value.type for value in node.results]
         else:
-            inputs = [replacement for value in node.inputs for replacement in w.replacements(value)]
-            types = [type_ for value in node.results for type_ in w.types(value)]
+            inputs = [replacement for value in node.inputs for replacement in writer.replacements(value)]
+            types = [type_ for value in node.results for type_ in writer.types(value)]
             if node.op.traits.repeats:
                 state = node.inputs[: state_size(node)]
-                attributes = {**attributes, "state": sum(len(w.types(value)) for value in state)}
-        new_node = w.graph.add_replacement(
+                attributes = {**attributes, "state": sum(len(writer.types(value)) for value in state)}
+        new_node = writer.graph.add_replacement(
             node, node.op, inputs, attributes, regions=copy_regions(node, self._copies, self.copy_graph), types=types,
         )  # fmt: skip
-        w.set_replacements(node, new_node.results)
+        writer.set_replacements(node, new_node.results)
 
 
 class Writer:

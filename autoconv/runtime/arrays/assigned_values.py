@@ -273,8 +273,8 @@ def holds_numbers(value: Any) -> bool:
 
 def stack_items(items: Sequence[Any]) -> Any:
     """Stack numbers and arrays into one array of NumPy's result dtype."""
-    tensors_or_none = [as_tensor(item) for item in items]
-    tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, tensors_or_none, strict=True)]
+    pairs = [(item, as_tensor(item)) for item in items]
+    tensors = [EagerTensor(np.asarray(item)) if tensor is None else tensor for item, tensor in pairs]
     dtype = as_dtype(np.result_type(*(tensor.type.dtype.numpy for tensor in tensors)))
     return dispatch.apply("stack", *(cast_to(tensor, dtype) for tensor in tensors), axis=0)
 
@@ -306,8 +306,10 @@ def is_static_mask(mask: Any, shape: Sequence[int | None]) -> bool:
 
 def may_broadcast(target_shape: Sequence[int | None], shape: Sequence[Any]) -> bool:
     """Return whether a value of the shape may broadcast to `target_shape`; unknown sizes count as a match."""
+    if len(shape) > len(target_shape):
+        return False
     pairs = zip(reversed(shape), reversed(target_shape), strict=False)
-    return len(shape) <= len(target_shape) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
+    return all(size in (1, target) or None in (size, target) for size, target in pairs)
 
 
 _TYPES_WITH_SHAPE = (np.ndarray, np.generic, bool, int, float, complex)
@@ -356,7 +358,7 @@ def check_broadcast(
     if op == "matmul" or any(shape is None for shape in shapes):
         return
     pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
-    if any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b) for a, b in pairs):
+    if any(all(isinstance(size, int) for size in pair) and 1 not in pair and len(set(pair)) > 1 for pair in pairs):
         check_types(op, operands, output_dtype)
         shapes += [] if output_shape is None else [output_shape]
         shapes_text = " ".join(map(numpy_shape_text, shapes))
@@ -366,7 +368,7 @@ def check_broadcast(
 def may_have_shape(target_shape: Sequence[int | None], shape: Sequence[Any]) -> bool:
     """Return whether a result of the shape may fill `target_shape` unbroadcast; unknown sizes count as a match."""
     return len(target_shape) == len(shape) and all(
-        a == b or a is None or b is None for a, b in zip(shape, target_shape, strict=True)
+        size == target or None in (size, target) for size, target in zip(shape, target_shape, strict=True)
     )
 
 

@@ -19,6 +19,7 @@ from autoconv.runtime.arrays.array_creation import record_strided_views
 from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, load_elements, wrap_new_arrays
+from autoconv.runtime.arrays.views import TRANSPOSED, ViewSource
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import Region, current_contract, current_region
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
@@ -38,7 +39,7 @@ def array_member(array: SymbolicArray, name: str) -> Any:
     if name == "T" or (name == "mT" and array.ndim > 1):
         view = view_of(array, lambda x: getattr(x, name))
         is_transposed = array.ndim == 2 and type(view) is SymbolicArray and view is not array
-        return SymbolicArray(view.value_in_graph, (array, "T", ())) if is_transposed else view
+        return SymbolicArray(view.value_in_graph, ViewSource(array, TRANSPOSED)) if is_transposed else view
     if name in ("real", "imag", "strides"):
         return _special_attribute(array, name)
     if name in ("conj", "conjugate") and not array.type.dtype.is_complex:
@@ -244,6 +245,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "copy": _copy, "astype": _astype, "flatten": _flatten, "fill": _fill, "sort": _sort,
 }  # fmt: skip
 
+
 def refuse_attribute_assignment(name: str) -> NoReturn:
     """Raise StagingError for an assignment that changes the array; NumPy's AttributeError for other attributes."""
     if name in ("shape", "strides", "dtype", "flat", "data", "real", "imag"):
@@ -253,13 +255,14 @@ def refuse_attribute_assignment(name: str) -> NoReturn:
     raise as_program_error(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
 
 
-def is_same_array(a: SymbolicArray, b: SymbolicArray) -> bool:
+def is_same_array(first: SymbolicArray, second: SymbolicArray) -> bool:
     """Return whether two symbolic arrays are one object; raise StagingError where that is known only at run time."""
-    if a.value_in_graph is b.value_in_graph:
+    if first.value_in_graph is second.value_in_graph:
         return True
     region = current_region()
     assert region is not None
-    if all(_is_unique_object(array.value_in_graph, region) for array in (a, b)) and not _may_be_same_empty_array(a, b):
+    are_unique = all(_is_unique_object(array.value_in_graph, region) for array in (first, second))
+    if are_unique and not _may_be_same_empty_array(first, second):
         return False
     raise StagingError("two arrays are compared by identity", current_place())
 
@@ -271,15 +274,15 @@ def _is_unique_object(value: Value, region: Region) -> bool:
     return value.node.op.name in ("array_new", "array_of", "array_view", "array_strided")
 
 
-def _may_be_same_empty_array(a: SymbolicArray, b: SymbolicArray) -> bool:
+def _may_be_same_empty_array(first: SymbolicArray, second: SymbolicArray) -> bool:
     """True if both arguments may be the same array without elements, which overlaps nothing, not even itself."""
-    if a.value_in_graph.node is not None or b.value_in_graph.node is not None or a.type.dtype is not b.type.dtype:
+    if any(array.value_in_graph.node is not None for array in (first, second)):
         return False
-    if a.ndim != b.ndim:
+    if first.type.dtype is not second.type.dtype or first.ndim != second.ndim:
         return False
-    size_pairs = list(zip(a.known_shape, b.known_shape, strict=True))
-    may_have_same_shape = all(first == second or None in (first, second) for first, second in size_pairs)
-    return may_have_same_shape and any(first in (0, None) and second in (0, None) for first, second in size_pairs)
+    size_pairs = list(zip(first.known_shape, second.known_shape, strict=True))
+    may_have_same_shape = all(None in sizes or len(set(sizes)) == 1 for sizes in size_pairs)
+    return may_have_same_shape and any(set(sizes) <= {0, None} for sizes in size_pairs)
 
 
 symbolic_arrays.register_members(array_member)

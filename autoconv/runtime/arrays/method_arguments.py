@@ -32,7 +32,7 @@ def refuse_options(name: str, **options: Any) -> None:
 def require_known_shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
     """Return the static shape; refuse the method where a size is symbolic."""
     shape = x.type.shape
-    if shape is None or not all(isinstance(d, int) for d in shape):
+    if shape is None or not all(isinstance(size, int) for size in shape):
         refuse_method(name, "depends on a shape known only at run time")
     return shape  # type: ignore[return-value]
 

@@ -273,6 +273,7 @@ def _copy(x: SymbolicTensor, order: str = "C") -> Any:
 
 
 def _flatten(x: SymbolicTensor, order: str = "C") -> Any:
+    """`x.flatten()`."""
     return _record_copy(x, "flatten") if order == "C" else refuse_method("flatten", f"is given order {order!r}")
 
 
@@ -348,7 +349,6 @@ def _call_function(name: str, *args: Any, **kwargs: Any) -> Any:
 
 def _method_by_function(name: str, *parameters: str) -> Callable[..., Any]:
     """Return a method that calls NumPy's function `name`; `parameters` name its arguments after the array."""
-
     def run(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:
         return _call_function(name, x, **dict(zip(parameters, args, strict=False)), **kwargs)
 

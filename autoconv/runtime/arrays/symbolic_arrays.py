@@ -7,6 +7,7 @@ computation gives a new array. Views alias their base: a store through one is vi
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
@@ -42,6 +43,7 @@ from autoconv.runtime.arrays.assigned_values import (
 from autoconv.runtime.arrays.complex_parts import record_complex_use
 from autoconv.runtime.arrays.indices import selects_copy
 from autoconv.runtime.arrays.read_only import is_read_only
+from autoconv.runtime.arrays.views import TRANSPOSED, ViewSource
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.differentiated_values import is_differentiated
 from autoconv.runtime.recording.regions import Region, current_contract, current_region
@@ -58,18 +60,16 @@ _REFLECTED_METHOD_OF_OP = {binary.tensor_op: binary.reflected for binary in BINA
 
 
 class SymbolicArray(TensorMethods):
-    """An array of the graph being recorded.
-
-    `_source` of a view by indexing is (base, index spec, operands), that of a matrix's transpose (base, "T", ())."""
+    """An array of the graph being recorded; `_source` tells what a view was taken of, if it is known."""
 
     __slots__ = ("__weakref__", "_source", "_value")
     __array_priority__ = 200.0
     __hash__ = None  # type: ignore[assignment]
     weak = False
 
-    def __init__(self, value: Value, view_source: Any = None) -> None:
+    def __init__(self, value: Value, source: ViewSource | None = None) -> None:
         self._value = value
-        self._source = view_source
+        self._source = source
 
     # ---- protocols of the recording
 
@@ -189,8 +189,8 @@ class SymbolicArray(TensorMethods):
 
     def load(self) -> SymbolicTensor:
         """Read the current elements as a tensor. Products read the matrix of a transposed view in place."""
-        if self._source and self._source[1] == "T":
-            return dispatch.apply("transpose", self._source[0].load())  # type: ignore[no-any-return]
+        if self._source is not None and self._source.spec == TRANSPOSED:
+            return dispatch.apply("transpose", self._source.base.load())  # type: ignore[no-any-return]
         return SymbolicTensor(record_array_op("array_load", [self._value]).results[0])
 
     def store(self, value: Any) -> None:
@@ -225,7 +225,7 @@ class SymbolicArray(TensorMethods):
     def __setitem__(self, index: object, value: object) -> None:
         self._check_writeable("assignment destination")
         spec, operands = self._parse_index(index)
-        if type(value) is SymbolicArray and value._source and self._is_view_of(value._source, spec, operands):
+        if type(value) is SymbolicArray and value._source and self._is_source_of(value._source, spec, operands):
             return  # x[i] += y has updated the view already
         if is_basic(spec):
             view = self._view(spec, operands)
@@ -247,7 +247,7 @@ class SymbolicArray(TensorMethods):
     def _parse_index(self, index: object) -> tuple[Spec, list[Any]]:
         check_rank(1 if isinstance(index, slice) else 0, self.ndim)  # before its bounds are evaluated, as in NumPy
         spec, operands = binary_dispatch.parse_program_index(_load_indices(index))
-        operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
+        operands = [convert_to_tensor(item) if isinstance(item, (list, tuple)) else item for item in operands]
         check_rank(indexed_rank(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0)), self.ndim)
         return spec, operands
 
@@ -256,7 +256,7 @@ class SymbolicArray(TensorMethods):
             self._check_static_entries(spec)
         values = [elements_value(operand) for operand in operands]
         node = record_array_op("array_view", [self._value, *values], spec=spec)
-        return SymbolicArray(node.results[0], (self, spec, tuple(values)))
+        return SymbolicArray(node.results[0], ViewSource(self, spec, tuple(values)))
 
     def _check_static_entries(self, spec: Spec) -> None:
         for entry, axis in basic_entries(self.ndim, spec):
@@ -268,10 +268,11 @@ class SymbolicArray(TensorMethods):
             if isinstance(entry, Slice) and entry.step == 0:
                 raise as_program_error(ValueError("slice step cannot be zero"))
 
-    def _is_view_of(self, source: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
-        base, source_spec, values = source
-        is_same_index = base is self and source_spec == spec and len(values) == len(operands)
-        return is_same_index and all(x is y for x, y in zip(values, map(elements_value, operands), strict=True))
+    def _is_source_of(self, view: ViewSource, spec: Spec, operands: Sequence[Any]) -> bool:
+        """Return whether a view was taken of this array, by this index."""
+        if view.base is not self or view.spec != spec or len(view.operands) != len(operands):
+            return False
+        return all(map(operator.is_, view.operands, map(elements_value, operands)))
 
     # ---- operators
 
@@ -333,6 +334,7 @@ def as_array(value: object) -> Any:
 
 
 def is_array(value: object) -> bool:
+    """Return whether a value is an array of the graph being recorded."""
     return type(value) is SymbolicArray
 
 
@@ -350,9 +352,7 @@ def elements_value(value: object) -> Value:
     """Return the graph value of an operand; the elements of an array are read."""
     region = current_region()
     assert isinstance(region, Region)
-    if type(value) is SymbolicArray:
-        value = value.load()
-    return region.lift(dispatch.graph_value(region, value))
+    return region.lift(dispatch.graph_value(region, load_elements(value)))
 
 
 def load_elements(value: object) -> Any:

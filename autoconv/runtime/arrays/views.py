@@ -1,13 +1,25 @@
-"""Layouts of the views that NumPy makes of an array, by running NumPy on an array of the same layout."""
+"""Views of arrays: what they are taken of, and their layouts, which NumPy computes on an array of the same layout."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType
+from autoconv.ops.index_spec import Spec
+
+TRANSPOSED = "T"  # in place of an index, see ViewSource
+
+
+class ViewSource(NamedTuple):
+    """The origin of a view: an array, and the index with its operands, or TRANSPOSED for a matrix's transpose."""
+
+    base: Any
+    spec: Spec | str
+    operands: tuple[Value, ...] = ()
 
 
 def compute_view_layouts(type_: ArrayType, make_views: Callable[[np.ndarray], Any]) -> Any:
@@ -55,4 +67,4 @@ def _address(array: np.ndarray) -> int:
     return result
 
 
-__all__ = ["compute_view_layouts"]
+__all__ = ["TRANSPOSED", "ViewSource", "compute_view_layouts"]

@@ -82,6 +82,8 @@ class TracedContainer:
 
 
 class TracedList(list, TracedContainer):  # type: ignore[type-arg]
+    """A list that traced code made, or takes as argument."""
+
     __slots__ = ("_heap", "_home", "_is_argument", "_items")
     move_to_graph: ClassVar[Callable[[TracedList], GraphItems]]  # moves a list into the graph under `function`
     search: ClassVar[Callable[..., Any]]  # the methods that compare symbolic items, under `function`
@@ -103,6 +105,8 @@ class TracedList(list, TracedContainer):  # type: ignore[type-arg]
 
 
 class TracedDict(dict, TracedContainer):  # type: ignore[type-arg]
+    """A dict that traced code made, or takes as argument."""
+
     __slots__ = ("_heap", "_home", "_is_argument")
     call_with_optional_keys: ClassVar[Callable[..., Any]]  # the methods of a dict with optional keys
     iterate_static: ClassVar[Callable[..., Any]]  # guards one of Python's own iterators while the contents are static
@@ -115,6 +119,8 @@ class TracedDict(dict, TracedContainer):  # type: ignore[type-arg]
 
 
 class TracedSet(set, TracedContainer):  # type: ignore[type-arg]
+    """A set that traced code made; `_source` caches `ordered_source`."""
+
     __slots__ = ("_heap", "_home", "_is_argument", "_source")
 
     def __init__(self, items: Any = ()) -> None:
@@ -211,6 +217,7 @@ def heap_of(value: Any) -> SymbolicObject | None:
 
 
 def is_in_graph(value: object) -> bool:
+    """Return whether a value is an object of the graph, or a container that has one."""
     return type(value) is SymbolicObject or heap_of(value) is not None
 
 
@@ -332,7 +339,7 @@ def _restore_contents(container: Any, items: Any) -> None:
         list.__setitem__(container, slice(None), items)
     elif isinstance(container, dict):
         dict.clear(container)
-        dict.update(container, [pair for pair in items if pair[1] is not MISSING])
+        dict.update(container, [(key, value) for key, value in items if value is not MISSING])
     else:
         set.clear(container)
         set.update(container, items.ordered_source() if type(items) is SetContents else items)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import bool_, int64
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import number_type
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.regions import current_region
@@ -17,9 +17,9 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # Types of the results of methods; others return objects of the graph.
 _RESULT_TYPES = {
-    "bit_length": TensorType(int64, (), True),
-    "bit_count": TensorType(int64, (), True),
-    "is_integer": TensorType(bool_, (), True),
+    "bit_length": number_type(int64),
+    "bit_count": number_type(int64),
+    "is_integer": number_type(bool_),
 }
 
 

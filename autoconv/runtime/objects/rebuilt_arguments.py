@@ -39,13 +39,13 @@ def refuse_rebuilt(value: object, use: str) -> None:
     raise StagingError(reason, current_place(), "the tensors that it holds, by themselves")
 
 
-def refuse_identity(a: object, b: object) -> None:
+def refuse_identity(x: object, y: object) -> None:
     """Restart the trace where a rebuilt value is compared by identity with one that may be the caller's own."""
     region = current_region()
     if region is None or not region.trace.rebuilt_arguments:
         return
     rebuilt_arguments, created_objects = region.trace.rebuilt_arguments, region.trace.created_objects or {}
-    for first, second in ((a, b), (b, a)):
+    for first, second in ((x, y), (y, x)):
         if id(first) not in rebuilt_arguments or type(first) is not type(second) or id(second) in created_objects:
             continue
         # Two rebuilt objects, not tuples, are two of the caller's as well.

@@ -52,7 +52,8 @@ def _search_order(elements: set[Any], table: _HashTable, make_set: Callable[[lis
             return None
         if table.equals(filled_set):
             return candidate
-        mismatch = next(((a, b) for a, b in zip(set.__iter__(filled_set), order, strict=True) if a is not b), None)
+        pairs = zip(set.__iter__(filled_set), order, strict=True)
+        mismatch = next(((early, expected) for early, expected in pairs if early is not expected), None)
         if mismatch is None or attempt % (len(order) + 1) == 0:
             generator.shuffle(candidate)
             continue

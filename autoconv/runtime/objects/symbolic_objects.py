@@ -353,7 +353,7 @@ def _binary_method(function: str) -> Callable[[Any, Any], Any]:
 
 
 def _reflected_method(function: str) -> Callable[[Any, Any], Any]:
-    """Apply an operator with the operands in source order; `+=` and the like keep their own error messages."""
+    """Return the method of an operator; it puts the operands in source order, and recognises `+=` and the like."""
     if function == "divmod":
         return lambda self, other: apply_object(function, other, self)
 
@@ -364,7 +364,7 @@ def _reflected_method(function: str) -> Callable[[Any, Any], Any]:
 
 
 def _comparison_method(name: str) -> Callable[[Any, Any], Any]:
-    """Compare with the operands in source order: Python calls the right operand with the mirrored operator."""
+    """Return the method of a comparison, also for Python's call of the right operand with the mirrored operator."""
     mirrored = MIRRORED.get(name)
 
     def apply(self: Any, other: object) -> Any:

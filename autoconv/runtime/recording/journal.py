@@ -118,6 +118,7 @@ def _is_inherited(location: Location) -> bool:
 
 def attribute_location(owner: object, name: str, home: object = None) -> Location:
     """Return the location of an attribute of an object, which was made in the region `home`."""
+
     def read() -> Any:
         if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in instance_attributes(owner):
             return instance_attributes(owner)[name]
@@ -194,12 +195,14 @@ def cell_locations(
         if cell is None:
             locations.append(global_location(getter.__globals__, name))
         else:
-            locations.append(cell_location(cell, name, homes[id(cell)][1] if id(cell) in homes else None))
+            _, home = homes.get(id(cell), (None, None))
+            locations.append(cell_location(cell, name, home))
     return locations
 
 
 def cell_location(cell: Any, name: str, home: object = None) -> Location:
     """Return the location of a shared local name; `home` is the region in which its function was called."""
+
     def read() -> Any:
         try:
             return cell.cell_contents
@@ -217,6 +220,7 @@ def cell_location(cell: Any, name: str, home: object = None) -> Location:
 
 def global_location(namespace: dict[str, Any], name: str) -> Location:
     """Return the location of a global name of a module."""
+
     def read() -> Any:
         return namespace.get(name, MISSING)
 

@@ -182,11 +182,10 @@ class Trace:
 
     def capture(self, obj: object, type_: Type, name: str) -> Value:
         """Return the root parameter that stands for a Python object (a tensor, a variable's storage)."""
-        entry = self.captures.get(id(obj))
-        if entry is None:
-            entry = obj, self.root.graph.add_parameter(type_, name)
-            self.captures[id(obj)] = entry
-        return entry[1]
+        if id(obj) not in self.captures:
+            self.captures[id(obj)] = obj, self.root.graph.add_parameter(type_, name)
+        _, parameter = self.captures[id(obj)]
+        return parameter
 
 
 @dataclass(eq=False)

@@ -41,7 +41,7 @@ def symbolic_gradients(
         cotangents.update(level.cotangents)
         if enclosing.parent is not None:
             captures = enclosing.parent_captures().items()
-            seeds += [(outer, level.cotangents[v]) for outer, v in captures if v in level.cotangents]
+            seeds += [(outer, level.cotangents[inner]) for outer, inner in captures if inner in level.cotangents]
     return [cotangents.get(source) for source in sources]
 
 

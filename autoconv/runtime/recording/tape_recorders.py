@@ -80,7 +80,8 @@ class Recorder:
 
     def substitute_for(self, array: TensorLike) -> Any:
         """Return the tensor followed in place of `array`, or None."""
-        return self._substitutes.get(id(array), (None, None))[1]
+        _, tensor = self._substitutes.get(id(array), (None, None))
+        return tensor
 
     def watch(self, value: object) -> None:
         """Follow a tensor or storage, and what is computed from it."""
@@ -91,6 +92,7 @@ class Recorder:
             self.graph_values = dict.fromkeys(self._watched_in_graph, True)
 
     def watch_variable(self, variable: Any) -> None:
+        """Follow a variable whose value is differentiable."""
         if variable.dtype.is_differentiable and id(variable.storage) not in self.variables:
             self.variables[id(variable.storage)] = variable
             self.watch(variable.storage)
@@ -136,7 +138,7 @@ def start(recorder: Recorder) -> None:
 def stop(recorder: Recorder) -> None:
     """End the activity of a recorder in this thread."""
     if recorder in _ACTIVE.recorders:
-        _ACTIVE.recorders = tuple(r for r in _ACTIVE.recorders if r is not recorder)
+        _ACTIVE.recorders = tuple(other for other in _ACTIVE.recorders if other is not recorder)
         count_tape(-1)
 
 
@@ -144,7 +146,7 @@ def stop(recorder: Recorder) -> None:
 def pause_recorders(*recorders: Recorder) -> Iterator[None]:
     """Suspend these recorders inside the block; all of them by default."""
     outer_recorders = _ACTIVE.recorders
-    _ACTIVE.recorders = tuple(r for r in outer_recorders if recorders and r not in recorders)
+    _ACTIVE.recorders = tuple(recorder for recorder in outer_recorders if recorders and recorder not in recorders)
     try:
         yield
     finally:
@@ -153,12 +155,13 @@ def pause_recorders(*recorders: Recorder) -> Iterator[None]:
 
 def follows(values: Sequence[Any]) -> list[bool]:
     """Return for each value whether an active recorder follows it."""
-    return [any(r.follows(value) for r in _ACTIVE.recorders) for value in values]
+    return [any(recorder.follows(value) for recorder in _ACTIVE.recorders) for value in values]
 
 
 def tensor_for(array: TensorLike) -> Any:
     """Return the tensor that active recorders follow in place of the array, or None."""
-    return next((t for r in reversed(_ACTIVE.recorders) if (t := r.substitute_for(array)) is not None), None)
+    substitutes = (recorder.substitute_for(array) for recorder in reversed(_ACTIVE.recorders))
+    return next((tensor for tensor in substitutes if tensor is not None), None)
 
 
 def record_entry(entry: Entry) -> None:
@@ -189,7 +192,7 @@ def record_op(
         return
     results = output if isinstance(output, tuple) else (output,)
     is_weak = op.name.startswith("python_")
-    inputs = tuple(v if hasattr(v, "type") else wrap(v, is_weak) for v in values)
+    inputs = tuple(value if hasattr(value, "type") else wrap(value, is_weak) for value in values)
     vjp: Vjp = lambda cotangents: _compute_vjp(op, inputs, results, attributes, cotangents)
     record_entry(Entry(op.name, inputs, results, vjp, attributes))
 

@@ -150,8 +150,13 @@ def find_place(function: Any, error: BaseException) -> Place | None:
     written_entries = [entry for entry in entries if entry.tb_frame.f_code.co_filename != _GENERATED_FILE] or entries
     if not written_entries:
         return None
-    last_span = span_of([(written_entries[-1].tb_frame.f_code, written_entries[-1].tb_lasti)])
-    return place_of(last_span) if last_span is not None else None
+    return _place_of_entry(written_entries[-1])
+
+
+def _place_of_entry(entry: TracebackType) -> Place | None:
+    """Return the place of an entry of a traceback."""
+    span = span_of([(entry.tb_frame.f_code, entry.tb_lasti)])
+    return place_of(span) if span is not None else None
 
 
 _GENERATED_FILE = "<string>"  # the file of methods that `dataclasses` and others generate
@@ -164,8 +169,7 @@ def _present(error: BaseException) -> None:
     entries = [entry for span in reversed(_take_spans(error)) for entry in _entries_of(span)]
     entries += _user_entries(error.__traceback__)
     if isinstance(error, AutoconvError) and error.place is None and entries:
-        last_span = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)])
-        error.place = place_of(last_span) if last_span is not None else None
+        error.place = _place_of_entry(entries[-1])
     error.__traceback__ = _link_entries(entries)
     if current_region() is None:
         _remove_marks(error)

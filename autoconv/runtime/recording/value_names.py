@@ -32,7 +32,7 @@ def _tensor_text(value: Value) -> str:
     if not isinstance(value.type, TensorType):
         return f"<{value.full_name}: {value.type}>"
     shape = value.type.shape
-    sizes = "<unknown>" if shape is None else str(tuple(d if isinstance(d, int) else None for d in shape))
+    sizes = "<unknown>" if shape is None else str(tuple(size if isinstance(size, int) else None for size in shape))
     return f"<autoconv.Tensor '{value.full_name}' shape={sizes} dtype={value.type.dtype.name}>"
 
 

@@ -13,6 +13,8 @@ from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph, Value, compute_effects, node_effects
 from autoconv.graph.types import ObjectType, TensorType
 
+LOOKED_UP = "looked_up"  # the `boxing` attribute of a box with a NaN check
+
 # Kinds of graph objects that neither are nor contain a NaN.
 _KINDS_WITHOUT_FLOATS = frozenset({"int", "bool", "str", "bytes", "NoneType", "slice", "range", "type", "function"})
 _SCALAR_KINDS = _KINDS_WITHOUT_FLOATS | {"float"}
@@ -39,7 +41,7 @@ def compares_identity(op: str, inputs: Sequence[Value], attributes: Any) -> bool
     if op == "object_method":
         name = attributes["name"]
         return name in _ITEM_COMPARING_METHODS or (
-            name in _KEY_METHODS and any(k not in _KINDS_WITHOUT_FLOATS for k in kinds[1:2])
+            name in _KEY_METHODS and any(kind not in _KINDS_WITHOUT_FLOATS for kind in kinds[1:2])
         )
     if op != "object_apply":
         return False
@@ -65,7 +67,5 @@ def insert_nan_checks(graph: Graph) -> None:
             node.effects = node_effects(node, node.regions)
     compute_effects(graph)
 
-
-LOOKED_UP = "looked_up"  # the `boxing` attribute of a box with a NaN check
 
 __all__ = ["LOOKED_UP", "insert_nan_checks", "compares_identity"]

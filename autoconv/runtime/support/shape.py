@@ -52,14 +52,14 @@ class TensorShape:
         """The dimensions, None for an unknown one; raises ValueError for an unknown rank."""
         if self.dims_tuple is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
-        return [d if isinstance(d, int) else None for d in self.dims_tuple]
+        return [size if isinstance(size, int) else None for size in self.dims_tuple]
 
     def num_elements(self) -> int | None:
         """Return the product of the sizes; None if one is unknown."""
         return math.prod(self.dims_tuple) if self.is_fully_defined() else None  # type: ignore[arg-type]
 
     def is_fully_defined(self) -> bool:
-        return self.dims_tuple is not None and all(isinstance(d, int) for d in self.dims_tuple)
+        return self.dims_tuple is not None and all(isinstance(size, int) for size in self.dims_tuple)
 
     def is_compatible_with(self, other: Any) -> bool:
         return are_shapes_compatible(self.dims_tuple, as_shape(other))
@@ -98,7 +98,7 @@ class TensorShape:
         if self.dims_tuple is None or second is None:
             return TensorShape.of(second if self.dims_tuple is None else self.dims_tuple)
         pairs = zip(self.dims_tuple, second, strict=True)
-        return TensorShape.of(tuple(a if isinstance(a, int) else b for a, b in pairs))
+        return TensorShape.of(tuple(own if isinstance(own, int) else other_size for own, other_size in pairs))
 
     def assert_is_compatible_with(self, other: Any) -> None:
         """Raise ValueError if no tensor has both shapes."""
@@ -289,7 +289,7 @@ def as_shape(dims: object) -> Shape:
     if hasattr(dims, "__index__") and not getattr(dims, "shape", ()):  # one of NumPy's integers
         return (_as_dimension(dims),)
     if isinstance(dims, Iterable) and not isinstance(dims, (str, bytes)):
-        return tuple(_as_dimension(d) for d in dims)
+        return tuple(map(_as_dimension, dims))
     raise TypeError(f"Cannot convert {dims!r} to a TensorShape.")
 
 

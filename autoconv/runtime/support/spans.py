@@ -62,20 +62,22 @@ def as_plain(span: Span) -> Span:
     """Return the span marked so that errors of a node with it are those of plain Python or NumPy."""
     if span.has_plain_errors:
         return span
-    plain_span = _plain_spans.get(id(span))
-    if plain_span is None:
-        plain_span = _plain_spans[id(span)] = span, replace(span, has_plain_errors=True)
-    return plain_span[1]
+    entry = _plain_spans.get(id(span))
+    if entry is None:
+        entry = _plain_spans[id(span)] = span, replace(span, has_plain_errors=True)
+    _, plain_span = entry
+    return plain_span
 
 
 def as_observed(span: Span) -> Span:
     """Return the span marked so that errors of a node with it show what ran before the node."""
     if span.is_observed:
         return span
-    observed_span = _observed_spans.get(id(span))
-    if observed_span is None:
-        observed_span = _observed_spans[id(span)] = span, replace(span, is_observed=True)
-    return observed_span[1]
+    entry = _observed_spans.get(id(span))
+    if entry is None:
+        entry = _observed_spans[id(span)] = span, replace(span, is_observed=True)
+    _, observed_span = entry
+    return observed_span
 
 
 def span_of(positions: Iterable[Position]) -> Span | None:
@@ -86,7 +88,7 @@ def span_of(positions: Iterable[Position]) -> Span | None:
         entry = _spans.get(key)
         if entry is None:
             entry = _spans[key] = code, span, _span_at(code, instruction, span)
-        span = entry[2]
+        _, _, span = entry
     if len(_spans) > _MAX_SPANS:
         _spans.clear()
         _plain_spans.clear()
@@ -212,14 +214,15 @@ def _positions(frame: FrameType | None, skipped_ids: Collection[int] = ()) -> li
                 positions.append((code, frame.f_lasti))
             follows_own, depth = is_own, depth + 1
         frame = frame.f_back
-    code_ids = tuple([id(position[0]) for position in positions])
+    codes = [code for code, _ in positions]
+    code_ids = tuple(map(id, codes))
     entry = _user_flags.get(code_ids)
     if entry is None:
         if len(_user_flags) > _MAX_STACKS:
             _user_flags.clear()
-        codes = [position[0] for position in positions]
         entry = _user_flags[code_ids] = codes, are_user_frames(codes[::-1])[::-1]
-    return list(itertools.compress(positions, entry[1]))
+    _, user_flags = entry
+    return list(itertools.compress(positions, user_flags))
 
 
 def is_start_of_trace(code: CodeType) -> bool:

@@ -67,12 +67,10 @@ def pack(template: Template | None, leaves: Sequence[Any], initialise: bool = Tr
 
 def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
     """Apply `function` to the leaves of structures with one template; raise ValueError when the templates differ."""
-    leaves_and_templates = [flatten(structure) for structure in structures]
-    template = leaves_and_templates[0][1]
-    for _, other_template in leaves_and_templates[1:]:
+    leaf_lists, (template, *other_templates) = zip(*map(flatten, structures), strict=True)
+    for other_template in other_templates:
         if other_template != template:
             raise ValueError(f"the structures differ: {template} and {other_template}")
-    leaf_lists = (leaves for leaves, _ in leaves_and_templates)
     return pack(template, [function(*leaves) for leaves in zip(*leaf_lists, strict=True)])
 
 

@@ -53,14 +53,15 @@ def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tup
         if len(first_parts) != len(second_parts):
             return ValueError, f"the numbers of elements differ: {len(first_parts)} and {len(second_parts)}"
         pairs = list(zip(first_parts, second_parts, strict=True))
-    for a, b in pairs:
-        result = _difference(a, b, check_types, expand)
+    for first_part, second_part in pairs:
+        result = _difference(first_part, second_part, check_types, expand)
         if result is not None:
             return result
     return None
 
 
 def are_mappings(first: Any, second: Any) -> bool:
+    """Return whether both are mappings."""
     return isinstance(first, Mapping) and isinstance(second, Mapping)
 
 

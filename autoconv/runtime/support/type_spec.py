@@ -119,6 +119,7 @@ class CompositeTensor:
 
 
 def is_composite(value: object) -> TypeGuard[CompositeTensor]:
+    """Return whether the value is a composite tensor."""
     return isinstance(value, CompositeTensor)
 
 
@@ -163,7 +164,7 @@ def _agree(first: Any, second: Any, may_agree: Callable[[Any, Any], bool]) -> bo
     if isinstance(first, dict):
         return first.keys() == second.keys() and all(_agree(first[key], second[key], may_agree) for key in first)
     if isinstance(first, (list, tuple)):
-        return len(first) == len(second) and all(_agree(a, b, may_agree) for a, b in zip(first, second, strict=True))
+        return len(first) == len(second) and all(_agree(*parts, may_agree) for parts in zip(first, second, strict=True))
     return bool(first == second)
 
 
@@ -193,7 +194,7 @@ def _join_parts(first: Any, second: Any) -> Any:
     if isinstance(first, (list, tuple)):
         if len(first) != len(second):
             raise _NoCommonForm
-        return type(first)(_join_parts(a, b) for a, b in zip(first, second, strict=True))
+        return type(first)(map(_join_parts, first, second))
     if first != second:
         raise _NoCommonForm
     return first

@@ -37,7 +37,7 @@ def binary(op_name: str, x: object, y: object) -> Any:
         return _repeat(x, y)
     apply_binary = getattr(type(x), "__autoconv_binary__", None) or getattr(type(y), "__autoconv_binary__", None)
     if apply_binary is not None:  # a result computed from a mutable array is a new array
-        operands = [as_tensor(v) if hasattr(type(v), "__autoconv_binary__") else v for v in (x, y)]
+        operands = [as_tensor(value) if hasattr(type(value), "__autoconv_binary__") else value for value in (x, y)]
         return apply_binary(x if hasattr(type(x), "__autoconv_binary__") else y, op_name, operands)
     return elementwise(op_name, x, _adapt_to_python_complex(op_name, x, y))
 
@@ -52,13 +52,13 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
         return NotImplemented  # the list repeats itself
     _mark_trace_of_arrays(x, y)
     if _is_array_and_taped_number(x, y):
-        x, y = (ArrayTensor(v) if isinstance(v, np.ndarray) else v for v in (x, y))
+        x, y = (ArrayTensor(value) if isinstance(value, np.ndarray) else value for value in (x, y))
     if _are_arrays(x, y) and not _are_numbers(x, y):
         return _apply_ufunc(op_name, x, y)
     if not has_python_numbers():
         refuse_bools(op_name, x, y)
     if op_name == "multiply" and (is_bool_tensor(x) or (is_bool_tensor(y) and not isinstance(x, _WEAK_TYPES))):
-        op_name, x, y = "logical_and", *(apply("cast", v, dtype=bool_) for v in (x, y))
+        op_name, x, y = "logical_and", *(apply("cast", value, dtype=bool_) for value in (x, y))
     elif op_name == "divide":
         x, y = true_division_operands(x, y)
     elif op_name in ("floor_divide", "modulo"):
@@ -182,16 +182,16 @@ def _numpy_error(shape: Any, index: Any) -> Exception:
 
     If the error depends on positions known only at run time, a StagingError is returned.
     """
-    errors = [_error_of_sample(shape, index, greatest) for greatest in (False, True)]
-    if errors[0] is not None and str(errors[0]) == str(errors[1]):
-        errors[0]._autoconv_run_time = True  # type: ignore[attr-defined]
-        return errors[0]
+    error, other_error = _error_of_sample(shape, index, number=0), _error_of_sample(shape, index, number=None)
+    if error is not None and str(error) == str(other_error):
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        return error
     return StagingError("an index is out of range", current_place(), "an index that fits")
 
 
-def _error_of_sample(shape: Any, index: Any, greatest: bool) -> IndexError | None:
-    """Return NumPy's error for an index with zeros, or the greatest numbers, in place of symbolic elements."""
-    samples = [_sample(part, greatest) for part in (index if type(index) is tuple else (index,))]
+def _error_of_sample(shape: Any, index: Any, number: int | None) -> IndexError | None:
+    """Return NumPy's error for an index with this number in place of symbolic elements; None for the greatest ones."""
+    samples = [_sample(part, number) for part in (index if type(index) is tuple else (index,))]
     try:
         # A broadcast scalar, which takes no memory.
         sample: Any = np.broadcast_to(np.False_, shape) if shape else np.False_
@@ -203,13 +203,14 @@ def _error_of_sample(shape: Any, index: Any, greatest: bool) -> IndexError | Non
     return None
 
 
-def _sample(index: object, greatest: bool) -> Any:
-    """Return an index of the same shape and dtype, whose symbolic elements are zeros, or the greatest numbers."""
+def _sample(index: object, number: int | None) -> Any:
+    """Return an index of the same shape and dtype, whose symbolic elements are this number, or the greatest one."""
     tensor = as_tensor(index)
     if tensor is None:
         return index
     dtype = tensor.type.dtype
-    number = int(dtype.max) if greatest and dtype.is_integer else 0
+    if number is None:
+        number = int(dtype.max) if dtype.is_integer else 0
     return np.full(tensor.type.shape, number, dtype.numpy)  # type: ignore[arg-type]
 
 
@@ -290,7 +291,8 @@ def _mark_trace_of_arrays(x: object, y: object) -> None:
 def _are_numbers(x: object, y: object) -> bool:
     """Return whether both are Python numbers, whose arithmetic differs from NumPy's."""
     return all(
-        (isinstance(v, NUMBERS) and not isinstance(v, np.generic)) or (isinstance(v, Tensor) and v.weak) for v in (x, y)
+        value.weak if isinstance(value, Tensor) else isinstance(value, NUMBERS) and not isinstance(value, np.generic)
+        for value in (x, y)
     )
 
 

@@ -303,8 +303,8 @@ def weak_dtype(value: object) -> DType:
 def has_symbolic_or_variable(values: Any) -> bool:
     """Return whether a nested list holds a symbolic tensor or a variable."""
     return any(
-        has_symbolic_or_variable(v) if isinstance(v, (list, tuple)) else isinstance(v, SymbolicTensor) or is_variable(v)
-        for v in values
+        has_symbolic_or_variable(x) if isinstance(x, (list, tuple)) else isinstance(x, SymbolicTensor) or is_variable(x)
+        for x in values
     )
 
 
@@ -312,8 +312,8 @@ def _is_taped(values: Any) -> bool:
     """Return whether a nested list contains a tensor followed by an active tape; an array would cut its gradient."""
     recorders = tape_recorders.active_recorders()
     return bool(recorders) and any(
-        _is_taped(v) if isinstance(v, (list, tuple)) else any(recorder.follows(v) for recorder in recorders)
-        for v in values
+        _is_taped(value) if isinstance(value, (list, tuple)) else any(recorder.follows(value) for recorder in recorders)
+        for value in values
     )
 
 
@@ -329,6 +329,7 @@ def _inner_dtype(values: object) -> DType | None:
 
 
 def is_variable(value: object) -> bool:
+    """Return whether `value` is read as a tensor, as a variable is."""
     return hasattr(type(value), "__autoconv_tensor__")
 
 
@@ -338,7 +339,7 @@ APPLY = Hook("autoconv.runtime.tensors.dispatch")  # applies an op by name; disp
 def _stack(values: Any, dtype: DType | None, inner_dtype: DType | None = None) -> Tensor:
     """Stack the values into one tensor; numbers take the dtype of the first tensor among them."""
     inner_dtype = inner_dtype or _inner_dtype(values)
-    rows = [_stack(v, dtype, inner_dtype) if isinstance(v, (list, tuple)) else v for v in values]
+    rows = [_stack(value, dtype, inner_dtype) if isinstance(value, (list, tuple)) else value for value in values]
     if dtype is not None:
         rows = [APPLY("cast", row, dtype=dtype) if is_tensor(row) else convert_to_tensor(row, dtype) for row in rows]
     elif inner_dtype is not None:
@@ -351,8 +352,8 @@ def _convert_items(value: object) -> Any:
     if isinstance(value, TensorShape) and not value.is_fully_defined():
         raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
     if isinstance(value, (list, tuple, TensorShape)):
-        items = [_convert_items(v) for v in value]
-        if items and all(isinstance(v, (np.ndarray, np.generic)) for v in items):
+        items = list(map(_convert_items, value))
+        if items and all(isinstance(item, (np.ndarray, np.generic)) for item in items):
             return np.array(items)
         return items
     if isinstance(value, EagerTensor) and value.dtype.is_string:

@@ -10,10 +10,10 @@ import numpy as np
 from autoconv.config import SETTINGS
 from autoconv.config.placement import other_device_request
 from autoconv.errors import AutoconvError, IndexOutOfRangeError, InvalidArgumentError, UnconvertibleError
-from autoconv.graph.dtypes import DType, as_dtype, int64, string
+from autoconv.graph.dtypes import DType, as_dtype, float64, int64, string
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import ARITHMETIC, OPERATORS
-from autoconv.graph.types import TensorType, can_adopt_dtype, weak_rank
+from autoconv.graph.types import TensorType, can_adopt_dtype, number_kind_order
 from autoconv.ops import OPS
 from autoconv.ops.control.resources import VARIABLE_OPS
 from autoconv.ops.record import Op
@@ -85,7 +85,7 @@ def _convert_number_lists(op: Op, values: list[Any]) -> list[Any]:
     result = list(values)
     for position, value in enumerate(values):
         if isinstance(value, _NumberList):
-            others = [v for i, v in enumerate(values) if i != position and i in unified_positions]
+            others = [other for i, other in enumerate(values) if i != position and i in unified_positions]
             try:
                 result[position] = value.as_array(others, position in unified_positions)
             except TypeError:
@@ -128,7 +128,7 @@ def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, 
 
 def wrap_results(results: Sequence[Value]) -> Any:
     """Wrap a node's tensor results as symbolic tensors: one bare, several as a tuple; other values as they are."""
-    tensors = tuple(SymbolicTensor(r) if isinstance(r.type, TensorType) else r for r in results)
+    tensors = tuple(SymbolicTensor(value) if isinstance(value.type, TensorType) else value for value in results)
     return tensors[0] if len(tensors) == 1 else tensors
 
 
@@ -200,8 +200,8 @@ class _NumberList:
                 target = typed_dtypes[0].name
                 raise UnconvertibleError(f"Cannot convert {self.values!r} to EagerTensor of dtype {target}")
             return to_array(self.values, typed_dtypes[0] if is_adopted else None)
-        widest = max(weak_dtypes, key=weak_rank, default=own_dtype)
-        if weak_rank(widest) <= weak_rank(own_dtype):
+        widest = max(weak_dtypes, key=number_kind_order, default=own_dtype)
+        if number_kind_order(widest) <= number_kind_order(own_dtype):
             return to_array(self.values)
         return to_array(self.values, as_dtype(to_array(np.zeros((), widest.numpy).item()).dtype))
 
@@ -215,15 +215,15 @@ def _promotes() -> bool:
 def _is_numbers(values: Any) -> bool:
     """Return whether a nested list holds only Python numbers, and at least one."""
     return bool(values) and all(
-        _is_numbers(v) if isinstance(v, (list, tuple)) else type(v) in NUMBERS for v in values
+        _is_numbers(value) if isinstance(value, (list, tuple)) else type(value) in NUMBERS for value in values
     )
 
 
 def _are_python_numbers(values: Sequence[Any]) -> bool:
     """Return whether all operands are Python numbers or weak tensors, and at least one is a tensor."""
-    return all((isinstance(v, Tensor) and v.weak) or isinstance(v, NUMBERS) for v in values) and any(
-        isinstance(v, Tensor) for v in values
-    )
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    others = [value for value in values if not isinstance(value, Tensor)]
+    return bool(tensors) and all(tensor.weak for tensor in tensors) and all(isinstance(x, NUMBERS) for x in others)
 
 
 def _convert_large_ints(values: list[Any]) -> list[Any]:
@@ -231,9 +231,10 @@ def _convert_large_ints(values: list[Any]) -> list[Any]:
     are_large = list(map(_is_large_int, values))
     if not any(are_large):
         return values
-    if not any(weak_rank(weak_dtype(v) if isinstance(v, NUMBERS) else v.dtype) > 1 for v in values):
+    dtypes = [weak_dtype(value) if isinstance(value, NUMBERS) else value.dtype for value in values]
+    if max(map(number_kind_order, dtypes)) < number_kind_order(float64):
         return values
-    return [float(v) if is_large else v for v, is_large in zip(values, are_large, strict=True)]
+    return [float(value) if is_large else value for value, is_large in zip(values, are_large, strict=True)]
 
 
 def _is_large_int(value: object) -> bool:
@@ -266,11 +267,11 @@ def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]
 
 def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DType | None, bool]:
     """Return the dtype for all of the values, and whether it is weak; raise an error for dtypes that do not agree."""
-    typed_dtypes = [_dtype_of(v) for v in values if _is_typed(v)]
+    typed_dtypes = [_dtype_of(value) for value in values if _is_typed(value)]
     if typed_dtypes:
         if region is not None and region.contract.numpy_arrays:
             return _numpy_result_dtype(values), False
-        tensor_dtypes = [v.dtype for v in values if isinstance(v, Tensor) and not v.weak]
+        tensor_dtypes = [value.dtype for value in values if isinstance(value, Tensor) and not value.weak]
         target_dtype = (tensor_dtypes or typed_dtypes)[0]
         for position, value in enumerate(values):
             if _is_typed(value) and not _is_convertible(value, target_dtype):
@@ -280,8 +281,8 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
                     raise unconvertible_error(op, target_dtype, value, position, region)
                 raise mismatch_error(op, first, second, position or 1, region)
         return target_dtype, False
-    weak_dtypes = [v.type.dtype if isinstance(v, Tensor) else weak_dtype(v) for v in values]
-    return max(weak_dtypes, key=weak_rank), True
+    weak_dtypes = [value.type.dtype if isinstance(value, Tensor) else weak_dtype(value) for value in values]
+    return max(weak_dtypes, key=number_kind_order), True
 
 
 def _is_convertible(value: object, target_dtype: DType) -> bool:
@@ -314,7 +315,7 @@ def _numpy_result_dtype(values: list[Any]) -> DType:
             dtypes_and_numbers.append(dtype.numpy)
         else:
             number_dtype = weak_dtype(value) if isinstance(value, NUMBERS) else value.type.dtype
-            dtypes_and_numbers.append((False, 0, 0.0, 0j)[weak_rank(number_dtype)])
+            dtypes_and_numbers.append((False, 0, 0.0, 0j)[number_kind_order(number_dtype)])
     return as_dtype(np.result_type(*dtypes_and_numbers))
 
 
@@ -343,7 +344,7 @@ def _convert_to_dtype(value: object, target_dtype: DType, is_weak: bool, region:
 
 
 def _number_class_name(dtype: DType) -> str:
-    return ("bool", "int", "float", "complex")[weak_rank(dtype)]
+    return ("bool", "int", "float", "complex")[number_kind_order(dtype)]
 
 
 def _run_kernel(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -354,7 +355,7 @@ def _run_kernel(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> An
         remote_result = run_remotely(op, values, attributes, home)
         if remote_result is not None:
             return remote_result
-    arrays = [array_of(v) for v in values]
+    arrays = list(map(array_of, values))
     check_dtypes(op, values, arrays, attributes)
     try:
         results = (
@@ -369,12 +370,12 @@ def _run_kernel(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> An
     except TypeError as error:
         raise name_dtypes(error, op, arrays) from None
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
-    if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
-        types = op.result_types([type_of_operand(v) for v in values], attributes)
-        are_weak = [isinstance(t, TensorType) and t.weak for t in types]
+    if not weak and any(isinstance(value, EagerTensor) and value._weak for value in values):
+        types = op.result_types(list(map(type_of_operand, values)), attributes)
+        are_weak = [isinstance(type_, TensorType) and type_.weak for type_ in types]
     else:
         are_weak = [weak] * (len(results) if isinstance(results, tuple) else 1)
-    tensor_class = ArrayTensor if any(type(v) is ArrayTensor for v in values) else EagerTensor
+    tensor_class = ArrayTensor if any(type(value) is ArrayTensor for value in values) else EagerTensor
     if isinstance(results, tuple):
         return tuple(_wrap(result, is_weak, tensor_class) for result, is_weak in zip(results, are_weak, strict=True))
     return _wrap(results, are_weak[0], tensor_class)

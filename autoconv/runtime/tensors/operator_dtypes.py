@@ -45,16 +45,19 @@ def true_division_operands(x: object, y: object) -> tuple[Any, Any]:
 
     Outside of `compile`, other operands take the dtype of the tensor first, and two tensors have one dtype.
     """
-    dtypes = [t.dtype for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
-    if len(dtypes) == 2 and dtypes[0] is not dtypes[1] and not has_python_numbers():
-        message = f"`x` and `y` must have the same dtype, got {dtypes[0].name} != {dtypes[1].name}"
-        raise TypeError(f"{message}. Cast one of them: autoconv.cast(value, autoconv.{dtypes[0].name}).")
-    if dtypes and dtypes[0].is_integer:
-        float_dtype = float32 if dtypes[0].size <= 2 else float64
-        if not has_python_numbers():
-            x, y = (_as_integers(v, dtypes[0]) for v in (x, y))
-        return tuple(_cast_integer(v, float_dtype) for v in (x, y))  # type: ignore[return-value]
-    return x, y
+    tensors = [tensor for tensor in (as_tensor(x), as_tensor(y)) if tensor is not None and not tensor.weak]
+    if not tensors:
+        return x, y
+    dtype, last_dtype = tensors[0].dtype, tensors[-1].dtype
+    if dtype is not last_dtype and not has_python_numbers():
+        message = f"`x` and `y` must have the same dtype, got {dtype.name} != {last_dtype.name}"
+        raise TypeError(f"{message}. Cast one of them: autoconv.cast(value, autoconv.{dtype.name}).")
+    if not dtype.is_integer:
+        return x, y
+    if not has_python_numbers():
+        x, y = _as_integers(x, dtype), _as_integers(y, dtype)
+    float_dtype = float32 if dtype.size <= 2 else float64
+    return _cast_integer(x, float_dtype), _cast_integer(y, float_dtype)
 
 
 def _as_integers(value: object, dtype: DType) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def constant_of(value: Any) -> Any:
     as_number = value.dtype.numpy.type
     if node.op.name == "rank":
         return as_number(len(shape))
-    if not all(isinstance(d, int) for d in shape):
+    if not all(isinstance(size, int) for size in shape):
         return None
     return as_number(math.prod(shape)) if node.op.name == "size" else np.array(shape, as_number)
 
@@ -60,8 +61,8 @@ def static_sizes(vector: object) -> tuple[int | None, ...] | None:
     if not isinstance(vector, SymbolicTensor):
         return None
     value = partial_value(vector.value_in_graph)
-    if value is not None and value[0].ndim == 1:
-        pairs = zip(*value, strict=True)
+    if value is not None and value.elements.ndim == 1:
+        pairs = zip(value.elements, value.known, strict=True)
         return tuple(int(size) if is_known and size >= 0 else None for size, is_known in pairs)
     length = vector.shape[0] if vector.shape else None
     return (None,) * length if isinstance(length, int) else None
@@ -107,21 +108,28 @@ def _shape_array(type_: Type) -> Any:
     return np.broadcast_to(np.zeros((), type_.dtype.numpy), sizes) if len(sizes) == len(type_.shape) else None
 
 
-def partial_value(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the elements of a graph value, and a mask of those that are known while tracing; None if none is known.
+class PartialValue(NamedTuple):
+    """The elements of a graph value, and a mask of those that are known while tracing; the others are arbitrary."""
+
+    elements: np.ndarray
+    known: np.ndarray
+
+
+def partial_value(value: Value) -> PartialValue | None:
+    """Return the elements of a graph value, with those that are known; None if none is known.
 
     Sizes of shapes are followed through what programs compute of them: parts, joins, arithmetic, products.
     """
     part = _known_part(value, _MAX_DEPTH)
-    return part if part is not None and (part[1].any() or not part[1].size) else None
+    return part if part is not None and (part.known.any() or not part.known.size) else None
 
 
 _MAX_DEPTH = 12  # the number of nodes from a size to its use
 _MAX_ELEMENTS = 64  # of an array of sizes
 
 
-def _partial_value(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the elements of a value and a mask of those that are known; None if their number is not."""
+def _partial_value(value: Value, depth: int) -> PartialValue | None:
+    """Return the elements of a value, with those that are known; None if their number is not."""
     part = _known_part(value, depth)
     type_ = value.type
     if part is not None or not isinstance(type_, TensorType) or not type_.dtype.is_integer or type_.shape is None:
@@ -129,17 +137,17 @@ def _partial_value(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | 
     sizes = [size for size in type_.shape if isinstance(size, int)]
     if len(sizes) < len(type_.shape) or math.prod(sizes) > _MAX_ELEMENTS:
         return None
-    return np.ones(sizes, type_.dtype.numpy), np.zeros(sizes, bool)
+    return PartialValue(np.ones(sizes, type_.dtype.numpy), np.zeros(sizes, bool))
 
 
-def _known_part(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the elements of a value and a mask of those that are known; None where nothing follows of its node."""
+def _known_part(value: Value, depth: int) -> PartialValue | None:
+    """Return the elements of a value, with those that are known; None where nothing follows of its node."""
     node = getattr(value, "node", None)
     if node is None or not depth or getattr(value.type, "dtype", None) is None:
         return None
     if node.op.name == "constant":
         array = np.asarray(node.attributes["value"])
-        return (array, np.ones(array.shape, bool)) if array.size <= _MAX_ELEMENTS else None
+        return PartialValue(array, np.ones(array.shape, bool)) if array.size <= _MAX_ELEMENTS else None
     if node.op.name in ("shape", "size", "dimension"):
         return _partial_sizes(node, value.dtype.numpy)
     if node.op.kernel is None or node.regions or len(node.results) != 1 or node.effects & ~Effects.RAISE:
@@ -148,15 +156,18 @@ def _known_part(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | Non
     is_movement = traits.view or node.op.name in ("concat", "stack")
     if not (is_movement or traits.elementwise or traits.reduction):
         return None
-    parts = [_partial_value(operand, depth - 1) for operand in node.inputs]
-    if any(part is None or part[0].size > _MAX_ELEMENTS for part in parts):
+    operands = [part for part in (_partial_value(operand, depth - 1) for operand in node.inputs) if part is not None]
+    if len(operands) < len(node.inputs) or any(operand.elements.size > _MAX_ELEMENTS for operand in operands):
         return None
-    return _apply_kernel(node, [part for part in parts if part is not None], is_movement)
+    return _apply_kernel(node, operands, is_movement)
 
 
-def _apply_kernel(node: Node, values_and_masks: list[Any], is_movement: bool) -> tuple[np.ndarray, np.ndarray] | None:
-    """Run a kernel on partly known operands; an element of the result is known if those that it depends on are."""
-    values, masks = [pair[0] for pair in values_and_masks], [pair[1] for pair in values_and_masks]
+def _apply_kernel(node: Node, operands: Sequence[PartialValue], is_movement: bool) -> PartialValue | None:
+    """Run a kernel on partly known operands; an element of the result is known if those that it depends on are.
+
+    `is_movement` tells that the kernel only moves elements.
+    """
+    values, masks = [operand.elements for operand in operands], [operand.known for operand in operands]
     traits, kernel = node.op.traits, node.op.kernel
     assert kernel is not None
     if traits.view and not all(mask.all() for mask in masks[1:]):
@@ -168,17 +179,15 @@ def _apply_kernel(node: Node, values_and_masks: list[Any], is_movement: bool) ->
         elif is_movement:
             mask = kernel(*masks, **node.attributes)
         elif traits.elementwise:
-            mask = np.broadcast_arrays(array, *masks)[1] if len(masks) == 1 else np.logical_and.reduce(
-                np.broadcast_arrays(*masks)
-            )
+            mask = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*masks)), array.shape)
         else:
             mask = np.full(array.shape, masks[0].all())
     except (ArithmeticError, IndexError, TypeError, ValueError, OpError):
         return None
-    return array, np.asarray(mask, bool)
+    return PartialValue(array, np.asarray(mask, bool))
 
 
-def _partial_sizes(node: Node, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray] | None:
+def _partial_sizes(node: Node, dtype: np.dtype[Any]) -> PartialValue | None:
     """Return the result of a node that reads sizes, as `partial_value` does."""
     shape = node.inputs[0].shape
     if shape is None:
@@ -187,5 +196,7 @@ def _partial_sizes(node: Node, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.nda
     sizes = np.array([size if isinstance(size, int) else 1 for size in shape], dtype)
     if node.op.name == "dimension":
         axis = node.attributes["axis"]
-        return np.array(sizes[axis]), np.array(known_mask[axis])
-    return (sizes, known_mask) if node.op.name == "shape" else (np.prod(sizes, dtype=dtype), np.array(known_mask.all()))
+        return PartialValue(np.array(sizes[axis]), np.array(known_mask[axis]))
+    if node.op.name == "shape":
+        return PartialValue(sizes, known_mask)
+    return PartialValue(np.prod(sizes, dtype=dtype), np.array(known_mask.all()))

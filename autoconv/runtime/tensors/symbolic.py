@@ -69,7 +69,8 @@ class SymbolicTensor(Tensor):
         if self.weak:
             refuse_tensor_attribute(self.type, "shape", sys._getframe(1))
         elif dims is not None and is_read_as_array(sys._getframe(1)):
-            return tuple(d if isinstance(d, int) else size_of(self, axis) for axis, d in enumerate(dims))  # type: ignore[return-value]
+            sizes = enumerate(dims)
+            return tuple(size if isinstance(size, int) else size_of(self, axis) for axis, size in sizes)  # type: ignore[return-value]
         return TensorShape.of(dims)
 
     @property
@@ -117,7 +118,8 @@ class SymbolicTensor(Tensor):
         if own_shape is None or new_shape is None:
             merged_shape = new_shape if own_shape is None else own_shape
         else:
-            merged_shape = tuple(b if a is None else a for a, b in zip(own_shape, new_shape, strict=True))
+            pairs = zip(own_shape, new_shape, strict=True)
+            merged_shape = tuple(new_size if own_size is None else own_size for own_size, new_size in pairs)
         self._value.type = self.type.with_shape(merged_shape)
 
     def _update_in_place(self, other: object) -> Any:

@@ -10,7 +10,15 @@ from autoconv.backends.llvm.analysis.representation import is_open, register_of
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, RunTimeSize, Size, minimum, plus, product
 from autoconv.backends.protocol import UnknownSize
-from autoconv.graph.dimensions import ComputedSize, Minimum, Quotient, Sum, is_computed, plain_symbols, value_of
+from autoconv.graph.dimensions import (
+    ComputedSize,
+    Minimum,
+    Quotient,
+    Sum,
+    evaluate_dimension,
+    is_computed,
+    plain_symbols,
+)
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.linear_form import Range
 from autoconv.graph.types import ArrayType, Dimension, Symbol, Type
@@ -32,8 +40,8 @@ class OpenSizes:
 
     def accepts_values(self, values: Mapping[str, int]) -> bool:
         """Return whether the code is valid for these values of the plain symbols, which determine the others."""
-        return all(value_of(symbol, values) >= SMALLEST_OPEN_SIZE for symbol in self.symbols) and all(
-            value_of(size, values) >= 0 for size in self.nonnegative_sizes
+        return all(evaluate_dimension(symbol, values) >= SMALLEST_OPEN_SIZE for symbol in self.symbols) and all(
+            evaluate_dimension(size, values) >= 0 for size in self.nonnegative_sizes
         )
 
 

@@ -101,7 +101,7 @@ def top_k(w: Rules, node: Node, x: Term, *open_k: Term) -> list[Term] | None:
     axis = x.rank - 1
     if open_k and not w.can_be_sizes(*open_k):
         return None
-    values, positions = w.sort(x, axis, True)
+    values, positions = w.sort(x, axis, descending=True)
     positions = w.cast(positions, int32)
     if not open_k:
         return [w.static_slice(values, axis, 0, k), w.static_slice(positions, axis, 0, k)]

@@ -51,7 +51,8 @@ class LUFactors:
 
     def solve(self, y: Term) -> Term:
         """Return the solution of A·x = y, for a stack of matrices y."""
-        return self._substitute(self._substitute(multiply_matrices(self.w, self.permutation, y), True), False)
+        intermediate = self._substitute(multiply_matrices(self.w, self.permutation, y), is_lower=True)
+        return self._substitute(intermediate, is_lower=False)
 
     def _substitute(self, y: Term, is_lower: bool) -> Term:
         """Solve by substitution with L, or with U, one row in each iteration."""
@@ -96,7 +97,7 @@ def _eliminate_column(w: Control, state: list[Term], word: Term) -> list[Term]:
     row_numbers = w.reshape(positions, (size, 1))
     column = w.reduce(w.select(positions.same(step), x, 0), (rank - 1,), "add", 0)
     magnitudes = w.select(positions >= step, w.emit_unary("abs", column), -1.0)
-    pivot_position = insert_axis(w, w.extreme_position(magnitudes, rank - 2, True, int64), rank - 2)
+    pivot_position = insert_axis(w, w.extreme_position(magnitudes, rank - 2, largest=True, dtype=int64), rank - 2)
     wide_pivot_position = insert_axis(w, pivot_position, rank - 1)  # [..., 1, 1]
     x, permutation = (
         _exchange_rows(w, matrix, row_numbers, step, wide_pivot_position) for matrix in (x, permutation)
@@ -157,7 +158,7 @@ def determinant(w: Control, node: Node, x: Term) -> Term | None:
         return None
     factors = LUFactors(w, x)
     diagonal = factors.diagonal()
-    return fold(w, diagonal, "prod", (diagonal.rank - 1,), False) * factors.sign
+    return fold(w, diagonal, "prod", (diagonal.rank - 1,), keepdims=False) * factors.sign
 
 
 @lowers("slogdet")
@@ -169,5 +170,6 @@ def slogdet(w: Control, node: Node, x: Term) -> list[Any] | None:
     last_axis = (diagonal.rank - 1,)
     signs = w.select(diagonal < 0.0, w.constant(-1.0, x.dtype), 1.0)
     signs = w.select(diagonal.same(0.0), 0.0, signs)
-    return [fold(w, signs, "prod", last_axis, False) * factors.sign,
-            fold(w, w.libm("log", w.emit_unary("abs", diagonal)), "sum", last_axis, False)]  # fmt: skip
+    logarithms = w.libm("log", w.emit_unary("abs", diagonal))
+    sign = fold(w, signs, "prod", last_axis, keepdims=False) * factors.sign
+    return [sign, fold(w, logarithms, "sum", last_axis, keepdims=False)]

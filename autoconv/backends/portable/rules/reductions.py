@@ -82,7 +82,7 @@ def variance(w: Rules, node: Node, x: Term, *further_operands: Term) -> Term | N
         return None
     axes, keepdims = _axes_and_keepdims(node, x)
     x = w.cast(x, dtype)
-    centre = fold(w, x, "sum", axes, True) / count_elements(w, x, axes, dtype)
+    centre = fold(w, x, "sum", axes, keepdims=True) / count_elements(w, x, axes, dtype)
     difference = x - centre
     divisor = count_elements(w, x, axes, dtype) - float(node.attributes.get("ddof", 0))
     divisor = w.select(divisor < 0.0, 0.0, divisor)
@@ -102,28 +102,28 @@ def euclidean_norm(w: Rules, node: Node, x: Term) -> Term | None:
 def logsumexp(w: Rules, node: Node, x: Term) -> Term:
     axes, keepdims = _axes_and_keepdims(node, x)
     maximum = _finite_maximum(w, x, axes)
-    total = w.libm("log", fold(w, w.libm("exp", x - maximum), "sum", axes, True)) + maximum
+    total = w.libm("log", fold(w, w.libm("exp", x - maximum), "sum", axes, keepdims=True)) + maximum
     return total if keepdims else drop_axes(w, total, axes)
 
 
 def _finite_maximum(w: Rules, x: Term, axes: Sequence[int]) -> Term:
     """Return the largest element along axes, or 0 where it is not finite, so that it can be subtracted."""
-    maximum = fold(w, x, "max", axes, True)
+    maximum = fold(w, x, "max", axes, keepdims=True)
     return w.select(w.intrinsic("fabs", maximum) < float("inf"), maximum, 0.0)
 
 
 @lowers("softmax")
 def softmax(w: Rules, node: Node, x: Term) -> Term:
     axes = (normalise_axis(node.attributes.get("axis", -1), x.rank),)
-    exponentials = w.libm("exp", x - fold(w, x, "max", axes, True))
-    return exponentials / fold(w, exponentials, "sum", axes, True)
+    exponentials = w.libm("exp", x - fold(w, x, "max", axes, keepdims=True))
+    return exponentials / fold(w, exponentials, "sum", axes, keepdims=True)
 
 
 @lowers("log_softmax")
 def log_softmax(w: Rules, node: Node, x: Term) -> Term:
     axes = (normalise_axis(node.attributes.get("axis", -1), x.rank),)
-    shifted_x = x - fold(w, x, "max", axes, True)
-    return shifted_x - w.libm("log", fold(w, w.libm("exp", shifted_x), "sum", axes, True))
+    shifted_x = x - fold(w, x, "max", axes, keepdims=True)
+    return shifted_x - w.libm("log", fold(w, w.libm("exp", shifted_x), "sum", axes, keepdims=True))
 
 
 @lowers("sum_to_shape_of")
@@ -174,4 +174,4 @@ def position_of_extreme(w: Rules, node: Node, x: Term) -> Term | None:
 def scan_of_extremes(w: Rules, node: Node, x: Term) -> Term:
     name, extreme = ("maximum", MAX) if node.op.name == "cummax" else ("minimum", MIN)
     axis = normalise_axis(node.attributes["axis"], x.rank)
-    return w.scan(x, axis, name, extreme.neutral(x.dtype), False, False)
+    return w.scan(x, axis, name, extreme.neutral(x.dtype), exclusive=False, backwards=False)
