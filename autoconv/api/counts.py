@@ -1,4 +1,4 @@
-"""Counts of pairs of classes."""
+"""Counts of pairs of classes: the confusion matrix."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def confusion_matrix(
     weights: TensorLike | None = None, dtype: DTypeLike = int32, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Count the occurrences of each pair of a label (row) and a prediction (column).
-
-    Given `weights`, one for each pair, the result has their sums instead. Raises InvalidArgumentError for a class
-    below 0 or from `num_classes` on.
+    The result has the shape [num_classes, num_classes]. Given `weights`, one for each pair, it has their sums instead.
+    By default `num_classes` is the greatest class plus 1. Raises InvalidArgumentError for a class below 0 or from
+    `num_classes` on.
 
     >>> autoconv.math.confusion_matrix([1, 0, 1], [1, 0, 0]).numpy()
     array([[1, 0],

@@ -20,10 +20,10 @@ _ASSERTIONS = (
 
 
 def dispatch_for_api(api: Callable[..., Any], *signatures: Mapping[Any, Any]) -> Callable[[Function], Function]:
-    """Register the decorated function as a replacement of a public one, for arguments of the annotated types.
+    """Decorator that registers a function as a replacement of the public function `api`, for some types of arguments.
 
     `signatures` map names or positions of the public function's parameters to types; by default they are the
-    annotations of the decorated function. Raises ValueError without any.
+    annotations of the decorated function. Raises ValueError if there are none.
 
     >>> class Doubled(autoconv.experimental.ExtensionType):
     ...     half: autoconv.Tensor
@@ -96,7 +96,7 @@ def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Cal
 
 
 def unregister_dispatch_for(dispatch_target: Callable[..., Any]) -> None:
-    """Remove a handler that a decorator above registered; raises ValueError for any other function.
+    """Remove a handler that one of the `dispatch_for` decorators registered; raises ValueError for another function.
 
     >>> autoconv.experimental.unregister_dispatch_for(abs)
     Traceback (most recent call last):
@@ -171,7 +171,7 @@ def _leading_type_check(leading_types: Sequence[Any]) -> Callable[..., bool]:
 
 
 def is_instance_of(value: Any, type_: Any) -> bool:
-    """Return whether a value is of an annotated type: a class, a union, or a list of elements of a type."""
+    """Return whether a value is of an annotated type: a class, a union, or a list or tuple of elements of one type."""
     origin, arguments = typing.get_origin(type_), typing.get_args(type_)
     if origin in (typing.Union, types.UnionType):
         return any(is_instance_of(value, member_type) for member_type in arguments)

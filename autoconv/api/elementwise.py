@@ -1,4 +1,4 @@
-"""Lists of the public functions of one operand, and of two, that compute element by element."""
+"""Lists of the public functions that compute element by element: UNARY of one operand, BINARY of two."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ class ExtensionTypeSpec(TypeSpec):
     @classmethod
     def with_members(cls, extension_class: type, members: Mapping[str, Any]) -> type[ExtensionTypeSpec]:
         """Return the spec class of an extension type; `members` are those of a class `Spec` that its user wrote."""
-        kept_members = {name: value for name, value in members.items() if name not in ("__dict__", "__weakref__")}
+        spec_members = {name: value for name, value in members.items() if name not in ("__dict__", "__weakref__")}
         location = {"__module__": extension_class.__module__, "__qualname__": f"{extension_class.__qualname__}.Spec"}
-        result: Any = type("Spec", (cls,), {**kept_members, **location, "_extension_class": extension_class})
+        result: Any = type("Spec", (cls,), {**spec_members, **location, "_extension_class": extension_class})
         if "__init__" in members:
             result.__init__ = _wrap_constructor(members["__init__"])
         return result  # type: ignore[no-any-return]
@@ -85,10 +85,10 @@ class BatchableSpec(ExtensionTypeSpec):
     """The spec of an extension type whose values are batched field by field."""
 
     def _batch(self, batch_size: int | None) -> BatchableSpec:
-        return self._map_fields(lambda spec: _batch_part(spec, batch_size))
+        return self._map_fields(lambda spec: _batch_leaf(spec, batch_size))
 
     def _unbatch(self) -> BatchableSpec:
-        return self._map_fields(_unbatch_part)
+        return self._map_fields(_unbatch_leaf)
 
     def _rows(self, value: Any) -> list[Any]:
         pairs = zip(self._component_specs, self._to_components(value), strict=True)
@@ -103,12 +103,12 @@ class BatchableSpec(ExtensionTypeSpec):
 
     def _map_fields(self, function: Callable[[Any], Any]) -> BatchableSpec:
         return self._from_field_values(  # type: ignore[return-value]
-            {name: _map_parts(value, function) for name, value in self._values.items()}
+            {name: _map_leaves(value, function) for name, value in self._values.items()}
         )
 
 
 def _wrap_constructor(constructor: Callable[..., None]) -> Callable[..., None]:
-    """Return a constructor that collects the fields which the user's one sets as attributes."""
+    """Return a constructor that calls the user's `constructor` and makes fields of the attributes that it sets."""
 
     @functools.wraps(constructor)
     def construct(self: ExtensionTypeSpec, *args: Any, **kwargs: Any) -> None:
@@ -129,11 +129,11 @@ def _wrap_constructor(constructor: Callable[..., None]) -> Callable[..., None]:
     return construct
 
 
-_FIELDS: dict[type, dict[str, Any]] = {}
+_FIELDS: dict[type, dict[str, Any]] = {}  # the results of `fields_of`
 
 
 def fields_of(class_: type) -> dict[str, Any]:
-    """Return the annotations of the fields, in order, those of base classes first."""
+    """Return the annotations of an extension type's fields by their names, in order, those of base classes first."""
     if class_ not in _FIELDS:
         hints = typing.get_type_hints(class_)
         skipped_names = {"Spec", "_batchable"}
@@ -144,12 +144,12 @@ def fields_of(class_: type) -> dict[str, Any]:
 
 
 def _is_class_var(hint: Any) -> bool:
-    """Return whether an annotation is `ClassVar`: no field."""
+    """Return whether an annotation is `ClassVar`, which annotates an attribute that is no field."""
     return typing.get_origin(hint) is ClassVar or hint is ClassVar
 
 
 def bind_fields(class_: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all fields by name, of defaults too; raises TypeError for unknown or missing ones."""
+    """Return the values of all fields by name, given or default; raises TypeError for unknown or missing fields."""
     names = list(fields_of(class_))
     if len(args) > len(names):
         raise TypeError(f"{class_.__name__} takes {len(names)} arguments, {len(args)} were given")
@@ -169,16 +169,16 @@ def bind_fields(class_: type, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
 
 
 def _map_specs(spec: Any, function: Callable[[Any], Any]) -> Any:
-    """Return a field of a spec with the results of `function` in place of the specs in it."""
-    return _map_parts(spec, lambda part: function(part) if isinstance(part, TypeSpec) else part)
+    """Return a spec's field, a nest of tuples and dicts, with the results of `function` in place of the specs in it."""
+    return _map_leaves(spec, lambda leaf: function(leaf) if isinstance(leaf, TypeSpec) else leaf)
 
 
-def _map_parts(spec: Any, function: Callable[[Any], Any]) -> Any:
-    """Return a field of a spec with the results of `function` in place of the specs and static values in it."""
+def _map_leaves(spec: Any, function: Callable[[Any], Any]) -> Any:
+    """Return a spec's field with the results of `function` in place of all leaves: specs and static values."""
     if isinstance(spec, tuple) and not isinstance(spec, TypeSpec):
-        return tuple(_map_parts(item_spec, function) for item_spec in spec)
+        return tuple(_map_leaves(item_spec, function) for item_spec in spec)
     if isinstance(spec, dict):
-        return {key: _map_parts(item_spec, function) for key, item_spec in spec.items()}
+        return {key: _map_leaves(item_spec, function) for key, item_spec in spec.items()}
     return function(spec)
 
 
@@ -201,31 +201,31 @@ def _components_in(spec: Any, value: Any) -> Iterator[Any]:
             yield from _components_in(item_spec, value[key])
 
 
-def _batch_part(part: Any, size: int | None) -> Any:
-    """Return the spec of a batch of parts; shapes are those of batches, other static values are shared by the rows."""
-    if isinstance(part, TensorSpec):
-        return TensorSpec(TensorShape([size]).concatenate(part.shape), part.dtype)
-    if isinstance(part, TensorShape):
-        return TensorShape([size]).concatenate(part)
-    return part._batch(size) if isinstance(part, TypeSpec) else part
+def _batch_leaf(leaf: Any, size: int | None) -> Any:
+    """Return the spec of a batch for that of an element, the batch's shape for a shape; other values are unchanged."""
+    if isinstance(leaf, TensorSpec):
+        return TensorSpec(TensorShape([size]).concatenate(leaf.shape), leaf.dtype)
+    if isinstance(leaf, TensorShape):
+        return TensorShape([size]).concatenate(leaf)
+    return leaf._batch(size) if isinstance(leaf, TypeSpec) else leaf
 
 
-def _unbatch_part(part: Any) -> Any:
+def _unbatch_leaf(leaf: Any) -> Any:
     """Return the spec, or the shape, of an element of a batch; other static values unchanged."""
-    if isinstance(part, TensorSpec):
-        return TensorSpec(part.shape[1:], part.dtype)
-    if isinstance(part, TensorShape):
-        return part[1:]
-    return part._unbatch() if isinstance(part, TypeSpec) else part
+    if isinstance(leaf, TensorSpec):
+        return TensorSpec(leaf.shape[1:], leaf.dtype)
+    if isinstance(leaf, TensorShape):
+        return leaf[1:]
+    return leaf._unbatch() if isinstance(leaf, TypeSpec) else leaf
 
 
 def _split_rows(spec: TypeSpec, component: Any) -> list[Any]:
-    """Return the elements of a batch."""
+    """Return the elements of `component`, a batch of the type `spec`."""
     return list(component) if isinstance(spec, TensorSpec) else spec._rows(component)
 
 
 def _stack(spec: TypeSpec, column: Sequence[Any]) -> Any:
-    """Return the batch of the same component of several values."""
+    """Return the batch of `column`, which has the component of the type `spec` of each of several values."""
     if isinstance(spec, TensorSpec):
         return EagerTensor(np.stack([np.asarray(tensor.numpy()) for tensor in column]))
     return spec._stack_values(column)

@@ -35,9 +35,9 @@ class ExtensionType(CompositeTensor, metaclass=_FreezingMeta):
     """Base of classes whose annotated fields are tensors, composites, static values, tuples and mappings of them.
 
     Their objects are arguments, results and loop variables of functions. Without an `__init__` of its own, a class
-    takes its fields; values are converted to tensors where a field is one. Objects do not change after construction;
-    a method `__validate__` may check them. `Spec` is the class's type spec. Raises TypeError for values that do not
-    fit the annotations.
+    takes its fields; values of fields annotated as tensors are converted to tensors. Objects do not change after
+    construction; a method `__validate__` may check them. `Spec` is the class's type spec. Raises TypeError for values
+    that do not fit the annotations.
 
     >>> class Masked(autoconv.experimental.ExtensionType):
     ...     values: autoconv.Tensor
@@ -131,7 +131,7 @@ class BatchableExtensionType(ExtensionType):
 
 
 def type_spec_from_value(value: Any) -> TypeSpec:
-    """The spec of a tensor, of a composite, or of a value that becomes a tensor. Raises TypeError for another value.
+    """The spec of a tensor, a composite, or a value that can be converted to a tensor. Raises TypeError for any other.
 
     >>> autoconv.type_spec_from_value([1, 2])
     TensorSpec(shape=(2,), dtype=autoconv.int32, name=None)
@@ -188,7 +188,7 @@ def _is_bool_for_number(value: Any, annotation: type) -> bool:
 
 
 def _convert_to_field_tensor(value: Any, annotation: Any, location: str) -> Any:
-    """Return the value as a tensor, of the annotated dtype unless it is one already."""
+    """Return the value as a tensor; a value that is no tensor yet gets the annotated dtype."""
     if isinstance(value, CompositeTensor):
         raise TypeError(f"{location}: expected a Tensor, got {type(value).__name__!r}")
     dtype = annotation.dtype if isinstance(annotation, TensorSpec) and not is_tensor(value) else None
@@ -199,7 +199,7 @@ def _convert_to_field_tensor(value: Any, annotation: Any, location: str) -> Any:
 
 
 def _convert_to_union(value: Any, types: Sequence[Any], location: str) -> Any:
-    """Return the value, converted to the first type to which it can be; its own class comes first."""
+    """Return the value, converted to the first possible type; types of which it is an instance come first."""
     matching_types = [type_ for type_ in types if isinstance(type_, type) and isinstance(value, type_)]
     for type_ in (*matching_types, *types):
         try:
@@ -237,7 +237,7 @@ __all__ = ["BatchableExtensionType", "ExtensionType", "type_spec_from_value"]
 
 
 def named_extension_types(base: Any = ExtensionType) -> Iterator[tuple[str, Any]]:
-    """Yield the extension types that give themselves a name, by an attribute `__name__`, with this name."""
+    """Yield pairs (name, class) of the extension types whose class body sets `__name__`."""
     for extension_type in base.__subclasses__():
         name = vars(extension_type).get("__name__")
         if isinstance(name, str):
@@ -246,8 +246,8 @@ def named_extension_types(base: Any = ExtensionType) -> Iterator[tuple[str, Any]
 
 
 def find_extension_type(name: str) -> Any:
-    """Return the extension type that gives itself a name; raises FailedPreconditionError where none does."""
-    found = dict(named_extension_types()).get(name)
-    if found is None:
+    """Return the extension type whose class body sets `__name__` to `name`, else raise FailedPreconditionError."""
+    result = dict(named_extension_types()).get(name)
+    if result is None:
         raise FailedPreconditionError(f"no class that is defined is the extension type with `__name__ = {name!r}`")
-    return found
+    return result

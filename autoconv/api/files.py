@@ -31,7 +31,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
-    """The bytes of a file, a scalar string tensor; raises NotFoundError if there is no file, in graphs at run time.
+    """The bytes of a file as a scalar string tensor, read at once or when the graph runs.
+
+    Raises NotFoundError if there is no file.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "file")
@@ -47,7 +49,7 @@ def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
 
 
 def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> None:
-    """Write bytes to a file, in graphs when they run; folders are made as needed.
+    """Write bytes to a file, at once or when the graph runs. Missing folders are created.
 
     >>> import tempfile, os
     >>> autoconv.io.write_file(os.path.join(tempfile.mkdtemp(), "new", "file"), b"abc")
@@ -81,7 +83,7 @@ class WriteFile:
         _write(path, contents)
 
 
-_ERRORS: dict[int, type[OpError]] = {
+_ERRORS: dict[int, type[OpError]] = {  # TensorFlow's error classes by the system's error numbers
     **dict.fromkeys((errno.ENOENT,), NotFoundError),
     **dict.fromkeys((errno.EEXIST,), AlreadyExistsError),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), PermissionDeniedError),
@@ -101,14 +103,14 @@ def file_errors(path: str) -> Iterator[None]:
 
 
 def _read(path: Any) -> bytes:
-    """Return the bytes of a file; the path is a scalar of NumPy, bytes or a string."""
+    """Return the bytes of a file; the path is an array without dimensions, bytes or a string."""
     name = os.fsdecode(path.item() if isinstance(path, np.ndarray) else path)
     with file_errors(name), open(name, "rb") as file:
         return file.read()
 
 
 def _write(path: Any, contents: Any) -> None:
-    """Write the bytes to a file, in folders that are made if they are missing."""
+    """Write the bytes to a file, and create its folders if they are missing."""
     name = os.fsdecode(path.item() if isinstance(path, np.ndarray) else path)
     folder = os.path.dirname(name) or "."
     with file_errors(name):

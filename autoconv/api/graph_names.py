@@ -1,4 +1,4 @@
-"""Functions for programs of TensorFlow: name scopes, logs, critical sections, and some without an effect here."""
+"""TensorFlow's functions for name scopes, logs and critical sections, and some that have no effect here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_symbolic_tensor(tensor: object) -> bool:
 
 
 def get_current_name_scope() -> str:
-    """Return the current name scopes, joined by slashes.
+    """Return the names of the current nested name scopes, joined by slashes.
 
     >>> autoconv.get_current_name_scope()
     ''
@@ -49,7 +49,7 @@ def get_logger() -> logging.Logger:
 
 
 def parallel_stack(values: Sequence[TensorLike], name: str | None = None) -> Tensor:
-    """`stack` along a new first dimension.
+    """Return the values stacked along a new first dimension, as `stack` does.
 
     >>> autoconv.parallel_stack([1, 2]).numpy()
     array([1, 2], dtype=int32)
@@ -58,7 +58,7 @@ def parallel_stack(values: Sequence[TensorLike], name: str | None = None) -> Ten
 
 
 def tuple_(tensors: Sequence[Any], control_inputs: Sequence[Any] | None = None, name: str | None = None) -> list[Any]:
-    """Return the tensors, all computed before any of them is used; None stays.
+    """Return the tensors, all of which are computed before any of the results is used; None entries stay None.
 
     >>> [part.numpy() for part in autoconv.tuple([autoconv.constant(1), autoconv.constant(2)])]
     [np.int32(1), np.int32(2)]
@@ -83,7 +83,7 @@ def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None =
 
 
 class AggregationMethod:
-    """The ways of adding gradients in TensorFlow; they are added pair by pair here.
+    """TensorFlow's names of ways to add gradients; here gradients are always added pair by pair.
 
     >>> autoconv.AggregationMethod.ADD_N == autoconv.AggregationMethod.DEFAULT
     True

@@ -1,4 +1,4 @@
-"""Images as tensors, [height, width, channels] or a batch of these: dtypes, parts, colours, measures."""
+"""Images, [height, width, channels] or a batch of them: dtypes, crops, padding, colours, gradients and PSNR."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None) -> Tensor:
-    """Convert an image to another dtype and its range: 0 to 1 for floats, 0 to the maximum for integers.
+    """Convert an image to another dtype and scale it to that dtype's range: 0 to 1 for floats, 0 to `max` for integers.
 
     >>> autoconv.image.convert_image_dtype(autoconv.constant([0, 255], autoconv.uint8), autoconv.float32).numpy()
     array([0., 1.], dtype=float32)
     """
     x, out_dtype = convert_to_tensor(image), as_dtype(dtype)
-    if not all(one.is_floating or one.is_integer for one in (x.dtype, out_dtype)):
+    if not all(dtype_.is_floating or dtype_.is_integer for dtype_ in (x.dtype, out_dtype)):
         raise AttributeError("image dtype must be either floating point or integer")
     if x.dtype is out_dtype:
         return x
@@ -66,7 +66,7 @@ def flip_up_down(image: TensorLike) -> Tensor:
 
 
 def transpose(image: TensorLike, name: str | None = None) -> Tensor:
-    """An image with rows as columns.
+    """An image with its rows and columns exchanged.
 
     >>> autoconv.image.transpose(autoconv.ones([2, 3, 1])).shape
     TensorShape([3, 2, 1])
@@ -76,34 +76,34 @@ def transpose(image: TensorLike, name: str | None = None) -> Tensor:
 
 
 def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
-    """An image turned `k` times by 90 degrees, counter-clockwise.
+    """An image rotated counter-clockwise by `k` times 90 degrees.
 
     >>> autoconv.image.rot90([[[1], [2]]]).numpy().ravel()
     array([2, 1], dtype=int32)
     """
     x = convert_to_tensor(image)
-    change_by_quarter_turns: dict[int, Callable[[Any], Tensor]] = {
+    rotation_by_quarter_turns: dict[int, Callable[[Any], Tensor]] = {
         0: convert_to_tensor,
         1: lambda x: flip_up_down(transpose(x)),
         2: lambda x: flip_up_down(flip_left_right(x)),
         3: lambda x: transpose(flip_up_down(x)),
     }
-    return change_by_quarter_turns[int(k) % 4](x)
+    return rotation_by_quarter_turns[int(k) % 4](x)
 
 
 def crop_to_bounding_box(
     image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """Crop an image to a target size, at an offset. Raises ValueError for a box that is not within the image.
+    """Crop an image to a target size, at an offset, both in pixels. Raises ValueError for a box that is not within it.
 
     >>> autoconv.image.crop_to_bounding_box(autoconv.ones([4, 5, 1]), 1, 1, 2, 3).shape
     TensorShape([2, 3, 1])
     """
-    sides_of_box = zip(
+    box_by_axis = zip(
         ("height", "width"), _sides(convert_to_tensor(image)), (offset_height, offset_width),
         (target_height, target_width), strict=True,
     )  # fmt: skip
-    for name, side, offset, target in sides_of_box:
+    for name, side, offset, target in box_by_axis:
         if not all(isinstance(number, (int, np.integer)) for number in (offset, target)):
             continue
         exceeds_image = isinstance(side, int) and side < target + offset
@@ -120,7 +120,7 @@ def crop_to_bounding_box(
 def pad_to_bounding_box(
     image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """Pad an image with zeros to a target size, at an offset.
+    """Pad an image with zeros to a target size, with its first pixel at an offset, both in pixels.
 
     >>> autoconv.image.pad_to_bounding_box(autoconv.ones([1, 1, 1]), 0, 1, 1, 3).numpy().ravel()
     array([0., 1., 0.], dtype=float32)
@@ -172,7 +172,7 @@ def resize_with_crop_or_pad(image: TensorLike, target_height: int, target_width:
 
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
-    """The brightness of colours, in one channel.
+    """The brightness of an image in red, green and blue, as one channel; the dtype stays.
 
     >>> autoconv.image.rgb_to_grayscale([[[1.0, 1.0, 1.0]]]).numpy().ravel().round(3)
     array([1.], dtype=float32)
@@ -194,7 +194,7 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
 
 
 def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
-    """Hue, saturation and value of colours, all from 0 to 1.
+    """Convert the channels red, green and blue to hue, saturation and value, all from 0 to 1.
 
     >>> autoconv.image.rgb_to_hsv([[[0.0, 0.0, 1.0]]]).numpy().ravel().round(3)
     array([0.667, 1.   , 1.   ], dtype=float32)
@@ -215,7 +215,7 @@ def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
 
 
 def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
-    """Colours of hue, saturation and value.
+    """Convert the channels hue, saturation and value to red, green and blue, all from 0 to 1.
 
     >>> autoconv.image.hsv_to_rgb([[[0.0, 1.0, 1.0]]]).numpy().ravel()
     array([1., 0., 0.], dtype=float32)
@@ -224,12 +224,12 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     hue, saturation, value = (get_item(x, (..., channel)) for channel in (0, 1, 2))
     red = apply("abs", hue * 6.0 - 3.0) - 1.0
     green, blue = (2.0 - apply("abs", hue * 6.0 - center) for center in (2.0, 4.0))
-    shares = (apply("minimum", apply("maximum", share, 0.0), 1.0) for share in (red, green, blue))
-    return stack([value * (1.0 - saturation + saturation * share) for share in shares], axis=-1)
+    fractions = (apply("minimum", apply("maximum", channel, 0.0), 1.0) for channel in (red, green, blue))
+    return stack([value * (1.0 - saturation + saturation * fraction) for fraction in fractions], axis=-1)
 
 
 def _as_three_channels(images: TensorLike) -> Tensor:
-    """Return the images as a tensor; raise InvalidArgumentError for another number of channels than 3."""
+    """Return the images as a tensor; raise InvalidArgumentError unless they have 3 channels."""
     x = convert_to_tensor(with_default_dtype(images, float32))
     if x.shape.rank == 0 or (x.shape.rank is not None and x.shape[-1] not in (3, None)):
         raise InvalidArgumentError(f"input must have 3 channels but input has shape {x.shape}")
@@ -237,7 +237,7 @@ def _as_three_channels(images: TensorLike) -> Tensor:
 
 
 def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
-    """An image with `delta` added to each channel, as floats from 0 to 1; the dtype stays.
+    """An image with `delta` added to each channel, where integers are scaled to 0 to 1; the dtype stays.
 
     >>> autoconv.image.adjust_brightness([[[0.25]]], 0.5).numpy().ravel()
     array([0.75], dtype=float32)
@@ -260,7 +260,7 @@ def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
 
 
 def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | None = None) -> Tensor:
-    """An image whose saturation is multiplied by a factor, to 1 at most.
+    """An image whose saturation is multiplied by a factor and clipped to 0 to 1.
 
     >>> autoconv.image.adjust_saturation([[[1.0, 0.5, 0.5]]], 0.0).numpy().ravel()
     array([1., 1., 1.], dtype=float32)
@@ -289,7 +289,7 @@ def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor
 
 
 def per_image_standardization(image: TensorLike) -> Tensor:
-    """Each image less its mean, divided by its standard deviation, or 1 / sqrt(number of elements) if that is more.
+    """Each image less its mean, divided by its standard deviation or 1 / sqrt(number of elements), the greater one.
 
     >>> autoconv.image.per_image_standardization([[[1.0], [3.0]]]).numpy().ravel()
     array([-1.,  1.], dtype=float32)
@@ -307,9 +307,10 @@ def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     np.float32(2.0)
     """
     x = convert_to_tensor(images)
-    full = slice(None)
-    down = get_item(x, (..., slice(1, None), full, full)) - get_item(x, (..., slice(None, -1), full, full))
-    right = get_item(x, (..., slice(1, None), full)) - get_item(x, (..., slice(None, -1), full))
+    whole_axis = slice(None)
+    later, earlier = slice(1, None), slice(None, -1)
+    down = get_item(x, (..., later, whole_axis, whole_axis)) - get_item(x, (..., earlier, whole_axis, whole_axis))
+    right = get_item(x, (..., later, whole_axis)) - get_item(x, (..., earlier, whole_axis))
     return sum(  # type: ignore[return-value]
         reduce_sum(apply("abs", differences), axis=(-3, -2, -1)) for differences in (down, right)
     )
@@ -330,7 +331,7 @@ def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
 
 
 def sobel_edges(image: TensorLike) -> Tensor:
-    """Sobel's filters over a batch of images: [batch, height, width, channels, 2], vertical and horizontal edges.
+    """Sobel's derivatives of a batch of images, [batch, height, width, channels, 2]: downwards, and to the right.
 
     >>> autoconv.image.sobel_edges(autoconv.ones([1, 4, 4, 1])).shape
     TensorShape([1, 4, 4, 1, 2])
@@ -349,7 +350,7 @@ def sobel_edges(image: TensorLike) -> Tensor:
 
 
 def psnr(a: TensorLike, b: TensorLike, max_val: float, name: str | None = None) -> Tensor:
-    """The peak signal-to-noise ratio of images, in decibels.
+    """The peak signal-to-noise ratio of images in decibels, one for each; `max_val` is the range of their pixels.
 
     >>> autoconv.image.psnr([[[0.0]]], [[[0.1]]], max_val=1.0).numpy().round(3)
     np.float32(20.0)
@@ -360,7 +361,7 @@ def psnr(a: TensorLike, b: TensorLike, max_val: float, name: str | None = None) 
     return (20.0 * apply("log", limit) - 10.0 * apply("log", error)) / float(np.log(10.0))
 
 
-_SOBEL = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]])
+_SOBEL = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]])  # the derivative downwards
 
 
 def _sides(image: Tensor) -> list[Any]:
@@ -381,7 +382,7 @@ def _smaller_side(side: Any, target: Any) -> Any:
 
 
 def map_as_floats(image: TensorLike, change: Callable[[Tensor], Tensor]) -> Tensor:
-    """Return `change(image)`, where integers are floats from 0 to 1 meanwhile, and are saturated at the end."""
+    """Return `change(image)`; it gets integers as floats from 0 to 1, and its result is saturated to their dtype."""
     x = convert_to_tensor(image)
     if x.dtype.is_floating:
         return change(x)

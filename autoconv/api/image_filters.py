@@ -1,4 +1,4 @@
-"""Colour spaces of video, gamma, patches, and structural similarity of images."""
+"""Images in the colour spaces YUV and YIQ, gamma correction, patches, and structural similarity."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _YIQ_INVERSE = ((1, 1, 1), (0.95598634, -0.27201283, -1.10674021), (0.6208248, -
 
 
 def rgb_to_yuv(images: TensorLike) -> Tensor:
-    """Luminance and the two differences of colours of PAL, for red, green and blue from 0 to 1.
+    """Convert red, green and blue, from 0 to 1, to YUV (PAL): the luminance and two colour differences.
 
     >>> autoconv.image.rgb_to_yuv([[[1.0, 1.0, 1.0]]]).numpy().ravel().round(3)
     array([1., 0., 0.], dtype=float32)
@@ -48,7 +48,7 @@ def yuv_to_rgb(images: TensorLike) -> Tensor:
 
 
 def rgb_to_yiq(images: TensorLike) -> Tensor:
-    """Luminance and the two differences of colours of NTSC, for red, green and blue from 0 to 1.
+    """Convert red, green and blue, from 0 to 1, to YIQ (NTSC): the luminance and two colour differences.
 
     >>> autoconv.image.rgb_to_yiq([[[1.0, 0.0, 0.0]]]).numpy().ravel().round(3)
     array([0.299, 0.596, 0.212], dtype=float32)
@@ -66,7 +66,7 @@ def yiq_to_rgb(images: TensorLike) -> Tensor:
 
 
 def adjust_gamma(image: TensorLike, gamma: float = 1, gain: float = 1) -> Tensor:
-    """`gain` times the image to the power of `gamma`, as floats from 0 to 1; the dtype stays.
+    """`gain` times the image to the power of `gamma`, where integers are scaled to 0 to 1; the dtype stays.
 
     >>> autoconv.image.adjust_gamma([[[0.25]]], 0.5).numpy().ravel()
     array([0.5], dtype=float32)
@@ -82,8 +82,8 @@ def extract_patches(
 ) -> Tensor:  # fmt: skip
     """Patches of images [batch, height, width, channels], as vectors along the last axis.
 
-    `sizes`, `strides` and `rates` have an entry for each axis, 1 for the first and the last. A patch takes pixels
-    that are as far apart as `rates`. `padding` is "VALID" or "SAME".
+    `sizes`, `strides` and `rates` have an entry for each axis, 1 for the first and the last. Neighbouring
+    pixels of a patch are `rates` apart in the image. `padding` is "VALID" or "SAME".
 
     >>> x = autoconv.reshape(autoconv.range(9.0), [1, 3, 3, 1])
     >>> autoconv.image.extract_patches(x, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID")[0, 0].numpy()
@@ -105,7 +105,7 @@ def extract_patches(
             side_padding.append([pad_size // 2, pad_size - pad_size // 2])
         x = pad(x, [[0, 0], *side_padding, [0, 0]])
         sides = [side + sum(widths) for side, widths in zip(sides, side_padding, strict=True)]
-    elements = []
+    pixels_of_patches = []  # for each position in a patch, the pixels there of all patches
     for row in range(sizes[1]):
         for column in range(sizes[2]):
             starts = row * rates[1], column * rates[2]
@@ -113,8 +113,8 @@ def extract_patches(
                 slice(start, side - patch_side + start + 1, strides[axis])
                 for axis, start, side, patch_side in zip((1, 2), starts, sides, patch_sides, strict=True)
             ]
-            elements.append(get_item(x, (slice(None), *slices)))
-    return concat(elements, -1, name=name)
+            pixels_of_patches.append(get_item(x, (slice(None), *slices)))
+    return concat(pixels_of_patches, -1, name=name)
 
 
 def ssim(
@@ -166,7 +166,7 @@ def ssim_multiscale(
 
 
 def _normalize_images(img1: TensorLike, img2: TensorLike, max_val: float) -> tuple[Any, Any, Any, float]:
-    """Return images of floats in one batch, their shape, and the range of their pixels."""
+    """Return both images as batches of floats, of rank 4, the shape of the first one, and the range of the pixels."""
     dtypes = [convert_to_tensor(image).dtype for image in (img1, img2)]
     first, second = (images.convert_image_dtype(image, float32) for image in (img1, img2))
     if not dtypes[0].is_floating:
@@ -202,7 +202,7 @@ def _similarity_terms(
 
 
 def _halve(image: Any) -> Any:
-    """Return means of blocks of four pixels; an odd side is mirrored at its end first."""
+    """Return the means of blocks of 2 x 2 pixels; an image with an odd side repeats its last row or column first."""
     sizes = sizes_of(image)[1:3]
     odd_padding = [[0, size % 2] for size in sizes]
     return avg_pool(pad(image, [[0, 0], *odd_padding, [0, 0]], "SYMMETRIC"), 2, 2, "VALID")

@@ -41,17 +41,17 @@ def extract_glimpse(
         raise ValueError(f"noise has to be one of {', '.join(_NOISES)}, found {noise!r}")
     images, sizes = cast(convert_to_tensor(input), float32), convert_to_tensor(size, int32)
     offset_pairs = cast(convert_to_tensor(offsets), float32)
-    rows, rows_inside = _window_positions(offset_pairs, sizes, images, 0, centered, normalized)
-    columns, columns_inside = _window_positions(offset_pairs, sizes, images, 1, centered, normalized)
+    rows, rows_inside = _window_positions(offset_pairs, sizes, images, centered, normalized, axis=0)
+    columns, columns_inside = _window_positions(offset_pairs, sizes, images, centered, normalized, axis=1)
     glimpses = gather(gather(images, rows, axis=1, batch_dims=1), columns, axis=2, batch_dims=1)
     is_inside = apply("logical_and", expand_dims(rows_inside, 2), expand_dims(columns_inside, 1))
     return where(expand_dims(is_inside, 3), glimpses, _fill_with_noise(noise, shape(glimpses)))
 
 
 def _window_positions(
-    offset_pairs: Tensor, sizes: Tensor, images: Tensor, axis: int, centered: bool, normalized: bool
+    offset_pairs: Tensor, sizes: Tensor, images: Tensor, centered: bool, normalized: bool, *, axis: int
 ) -> tuple[Tensor, Tensor]:
-    """Return the positions [batch, size] of a window along an axis, and whether each is inside of the image.
+    """Return the positions [batch, size] of a window along an axis (0: rows, 1: columns), and which are in the image.
 
     Positions outside are replaced by the nearest one inside.
     """
@@ -70,7 +70,7 @@ def _window_positions(
 
 
 def _fill_with_noise(noise: str, sizes: Tensor) -> Tensor:
-    """Return noise of this kind and shape."""
+    """Return a tensor of the shape `sizes`, filled with one of `_NOISES`."""
     if noise == "zero":
         return zeros(sizes)
     return uniform(sizes) if noise == "uniform" else normal(sizes)

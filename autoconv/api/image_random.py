@@ -132,7 +132,7 @@ def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
 
 
 def stateless_random_crop(value: TensorLike, size: ShapeLike, seed: TensorLike, name: str | None = None) -> Tensor:
-    """A part of `value` of shape `size`, at a place determined by `seed`, two integers.
+    """A part of `value` of shape `size`, at offsets determined by `seed`, two integers.
 
     >>> autoconv.image.stateless_random_crop([1, 2, 3, 4], [2], seed=[1, 2]).numpy()
     array([2, 3], dtype=int32)
@@ -141,7 +141,7 @@ def stateless_random_crop(value: TensorLike, size: ShapeLike, seed: TensorLike, 
 
 
 def random_crop(value: TensorLike, size: ShapeLike, seed: int | None = None, name: str | None = None) -> Tensor:
-    """A part of `value` of shape `size`, at a random place.
+    """A part of `value` of shape `size`, at random offsets.
 
     >>> autoconv.image.random_crop([1, 2, 3, 4], [2]).shape
     TensorShape([2])
@@ -149,16 +149,14 @@ def random_crop(value: TensorLike, size: ShapeLike, seed: int | None = None, nam
     return _crop_randomly(value, size, _global_draw(seed), name)
 
 
-# ---- draws and changes
-
 
 def _seeded_draw(seed: TensorLike | None) -> Draw:
-    """Return the draw that a seed of two integers determines."""
+    """Return a function that draws uniform numbers determined by a seed of two integers."""
     return lambda size, low, high, dtype: stateless_uniform(size, seed, low, high, dtype)
 
 
 def _global_draw(seed: int | None) -> Draw:
-    """Return the draw of the global generator."""
+    """Return a function that draws uniform numbers from the global generator."""
     return lambda size, low, high, dtype: uniform(size, low, high, dtype, seed)
 
 
@@ -196,7 +194,7 @@ def _flip_randomly(image: TensorLike, axis: int, draw: Draw) -> Tensor:
 
 
 def _crop_randomly(value: TensorLike, size: ShapeLike, draw: Draw, name: str | None) -> Tensor:
-    """Return a part of `value` of shape `size`; each offset is drawn from all integers, modulo the possible ones."""
+    """Return a part of `value` of shape `size`; an offset is a random int32 modulo the number of possible offsets."""
     x, sizes = convert_to_tensor(value), convert_to_tensor(size, dtype=int32)
     offset_counts = shape(x) - sizes + 1
     offsets = floormod(draw(shape(shape(x)), 0, int32.max, int32), offset_counts)

@@ -1,4 +1,4 @@
-"""Resizing of images: each side is multiplied by a matrix of weights."""
+"""Resizing of images: rows, then columns are weighted sums of the old ones, by a matrix of weights for each axis."""
 
 from __future__ import annotations
 
@@ -46,10 +46,11 @@ def resize(
     """Resize images to another height and width: `images` is [height, width, channels], or a batch of these.
 
     `size` is the new height and width. `method` is one of ResizeMethod: "bilinear", "bicubic" (Keys' kernel with
-    a = -0.5), "lanczos3", "lanczos5", "gaussian", "mitchellcubic", "area" (means), or "nearest". The
-    centre of the first pixel is at 0.5. With `antialias`, kernels are stretched where an image becomes smaller. The
-    result is float32; "nearest" keeps the dtype. With `preserve_aspect_ratio`, images get the largest sides that fit
-    into `size`. Raises ValueError for another rank, size or method.
+    a = -0.5), "lanczos3", "lanczos5", "gaussian", "mitchellcubic", "area" (the mean of the old
+    pixels that a new one covers), or "nearest". The centre of the first pixel is at 0.5. With `antialias`, kernels are
+    stretched where an image becomes smaller. The result is float32; "nearest" keeps the dtype. With
+    `preserve_aspect_ratio`, images get the largest sides of the same proportions that fit into `size`. Raises
+    ValueError for another rank, size or method.
 
     >>> autoconv.image.resize([[[0.0], [4.0]]], [1, 4]).numpy().ravel()
     array([0., 1., 3., 4.], dtype=float32)
@@ -99,7 +100,7 @@ def resize_with_pad(
     ratio = apply("maximum", *ratios)
     exact_sides = [_as_float(side) / ratio for side in sides]
     height, width = (_static_or_tensor(cast(apply("floor", side), int32)) for side in exact_sides)
-    resized_image = resize(x, [height, width], method, False, antialias)
+    resized_image = resize(x, [height, width], method, antialias=antialias)
     top, left = (
         _static_or_tensor(cast(apply("floor", (_as_float(new_size) - side) / 2.0), int32))
         for new_size, side in zip(target_sides, exact_sides, strict=True)
@@ -108,7 +109,7 @@ def resize_with_pad(
     return pad(resized_image, paddings if len(x.shape) == 3 else [[0, 0], *paddings])
 
 
-# By method: the radius beyond which weights are 0, and the weights by distance from the centre.
+# By method: the radius in pixels beyond which weights are 0, and the weights by the distance from the centre.
 _KERNELS: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
     "bilinear": (1.0, lambda x: 1.0 - x),
     "bicubic": (
@@ -147,7 +148,7 @@ def _kernel_weights(old_size: Any, new_size: Any, method: str, antialias: bool) 
 
 
 def _area_weights(old_size: Any, new_size: Any) -> Tensor:
-    """Return the shares of old pixels in the area of new ones, [new, old]."""
+    """Return the fraction of each new pixel's area that each old pixel covers, [new, old]."""
     ratio = _as_float(old_size) / _as_float(new_size)
     begins = expand_dims(cast(tensor_range(new_size), float32) * ratio, 1)
     pixels = cast(tensor_range(old_size), float32)
@@ -167,7 +168,7 @@ def _as_float(size: Any) -> Tensor:
 
 
 def _height_and_width(size: Any) -> list[Any]:
-    """Return the two sizes of the argument `size`; raise ValueError for another number of sizes."""
+    """Return height and width of the argument `size`; raise ValueError for another number of sizes."""
     if isinstance(size, Tensor):
         size = [get_item(size, 0), get_item(size, 1)]
     if len(size) != 2:
@@ -182,7 +183,7 @@ def _static_or_tensor(size: Any) -> Any:
 
 
 def _largest_proportional_sides(limits: list[Any], sides: list[Any]) -> list[Any]:
-    """Return the largest sides of the same proportions within the given ones."""
+    """Return height and width in the proportions of `sides`, the largest within `limits`."""
     scales = (_as_float(new_size) / _as_float(old_size) for new_size, old_size in zip(limits, sides, strict=True))
     scale = apply("minimum", *scales)
     return [_static_or_tensor(cast(apply("round", _as_float(side) * scale), int32)) for side in sides]

@@ -61,12 +61,12 @@ def projective_transform(
 
 
 class _Pixels:
-    """The pixels of a batch of images, as rows of their channels; pixels outside have the `fill_value`, if any."""
+    """A batch of images as a table [images * height * width, channels]; `fill_value` is the pixel outside, if any."""
 
     def __init__(self, images: Tensor, fill_value: Tensor | None) -> None:
         batch, height, self.width, channels = (cast(size, int64) for size in sizes_of(images))
-        self.pixel_rows, self.fill_value = reshape(images, [-1, channels]), fill_value
-        self.first_rows = reshape(tensor_range(batch) * height, [-1, 1, 1])
+        self.pixel_table, self.fill_value = reshape(images, [-1, channels]), fill_value
+        self.first_image_rows = reshape(tensor_range(batch) * height, [-1, 1, 1])
 
     def locate(self, coordinate: Tensor, size: Any) -> tuple[Tensor, Tensor | None]:
         """Return integer coordinates clipped to the size; with a `fill_value`, also whether they were inside."""
@@ -77,16 +77,17 @@ class _Pixels:
         return clip_by_value(position, 0, last), is_inside
 
     def gather_pixels(self, rows: tuple[Tensor, Tensor | None], columns: tuple[Tensor, Tensor | None]) -> Tensor:
-        """Return the pixels at located rows and columns, [batch, new height, new width, channels]."""
-        values = gather(self.pixel_rows, (self.first_rows + rows[0]) * self.width + columns[0])
+        """Return the pixels at results of `locate` for rows and columns, [batch, new height, new width, channels]."""
+        (row_numbers, are_rows_inside), (column_numbers, are_columns_inside) = rows, columns
+        values = gather(self.pixel_table, (self.first_image_rows + row_numbers) * self.width + column_numbers)
         if self.fill_value is None:
             return values
-        assert rows[1] is not None and columns[1] is not None
-        return where(expand_dims(logical_and(rows[1], columns[1]), -1), values, self.fill_value)
+        assert are_rows_inside is not None and are_columns_inside is not None
+        return where(expand_dims(logical_and(are_rows_inside, are_columns_inside), -1), values, self.fill_value)
 
 
 def _wrap_coordinate(coordinate: Tensor, size: Tensor, fill_mode: str) -> Tensor:
-    """Return coordinates mapped into an image of that size; unchanged where the outside is constant."""
+    """Return the coordinates moved into 0 to size - 1 as `fill_mode` prescribes; "CONSTANT" leaves them unchanged."""
     if fill_mode == "CONSTANT":
         return coordinate
     if fill_mode == "REFLECT":

@@ -1,4 +1,4 @@
-"""Initial values of variables: callables that take a shape and a dtype."""
+"""Initializers of variables: callables that return a tensor of a given shape and dtype."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Initializer:
 
 
 class Zeros(Initializer):
-    """Zeros.
+    """An initializer that returns zeros.
 
     >>> autoconv.zeros_initializer()([2]).numpy()
     array([0., 0.], dtype=float32)
@@ -45,7 +45,7 @@ class Zeros(Initializer):
 
 
 class Ones(Initializer):
-    """Ones.
+    """An initializer that returns ones.
 
     >>> autoconv.ones_initializer()([2]).numpy()
     array([1., 1.], dtype=float32)
@@ -56,7 +56,7 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """The given value, or values: a number fills the shape, a list or array is reshaped to it.
+    """An initializer that returns `value`: one element fills the shape, a list or array is reshaped to it.
 
     >>> autoconv.constant_initializer(3)([2]).numpy()
     array([3., 3.], dtype=float32)
@@ -77,7 +77,7 @@ class Constant(Initializer):
 
 
 class RandomUniform(Initializer):
-    """Uniform numbers from `minval` up to, and without, `maxval`; the same in each call if there is a `seed`.
+    """An initializer that draws uniform numbers in [minval, maxval), the same ones in each call if there is a `seed`.
 
     >>> values = autoconv.random_uniform_initializer(0.0, 1.0, seed=1)([3]).numpy()
     >>> bool(((0.0 <= values) & (values < 1.0)).all())
@@ -100,7 +100,7 @@ class RandomUniform(Initializer):
 
 
 class RandomNormal(Initializer):
-    """Normal numbers of mean `mean` and deviation `stddev`; the same in each call if there is a `seed`.
+    """An initializer that draws normal numbers with `mean` and `stddev`, the same ones in each call given a `seed`.
 
     >>> autoconv.random_normal_initializer(mean=1.0, stddev=0.0)([2]).numpy()
     array([1., 1.], dtype=float32)
@@ -120,7 +120,7 @@ class RandomNormal(Initializer):
 
 
 def _check_dtype(dtype: DTypeLike, floats_only: bool = True) -> Any:
-    """Return the dtype; raise ValueError unless it is floating, or else one of numbers or bools."""
+    """Return the dtype; raise ValueError unless it is floating, or numbers or bools without `floats_only`."""
     out_dtype = as_dtype(dtype)
     if floats_only and not out_dtype.is_floating:
         raise ValueError(f"Expected float dtype, got {out_dtype}.")

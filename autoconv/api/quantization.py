@@ -16,7 +16,9 @@ def fake_quant_with_min_max_args(
     inputs: TensorLike, min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Round to the levels of `num_bits` between `min` and `max`, which are moved so that 0 is a level.
+    """Round to the levels of an integer of `num_bits` from `min` to `max`, which are adjusted so that 0 is a level.
+
+    With `narrow_range` there is one level less, so that the lowest integer is 1.
 
     >>> autoconv.quantization.fake_quant_with_min_max_args([0.1, 9.0], 0.0, 3.0, num_bits=2).numpy()
     array([0., 3.], dtype=float32)
@@ -31,7 +33,7 @@ def fake_quant_with_min_max_vars(
     inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`fake_quant_with_min_max_args` with tensors as bounds; the gradients of clipped elements flow to the bounds.
+    """`fake_quant_with_min_max_args` with tensors as bounds, to which the gradients of clipped elements flow.
 
     >>> autoconv.quantization.fake_quant_with_min_max_vars([0.6, -2.0], 0.0, 3.0, num_bits=2).numpy()
     array([1., 0.], dtype=float32)
@@ -45,11 +47,11 @@ def fake_quant_with_min_max_vars(
     scale = (high - low) / (highest_level - lowest_level)
     zero_level = lowest_level - low / scale
     zero_level = floor(minimum(maximum(zero_level, lowest_level), highest_level) + 0.5)
-    first_bound, last_bound = (lowest_level - zero_level) * scale, (highest_level - zero_level) * scale
-    # Gradients flow to the given bounds, not through their adjustment.
-    first_bound, last_bound = low + stop_gradient(first_bound - low), high + stop_gradient(last_bound - high)
-    clipped_x = minimum(maximum(x, first_bound), last_bound)
-    rounded_x = floor((clipped_x - first_bound) / scale + 0.5) * scale + first_bound
+    adjusted_low, adjusted_high = (lowest_level - zero_level) * scale, (highest_level - zero_level) * scale
+    # The gradient of an adjusted bound is that of the given one: it does not flow through the adjustment.
+    adjusted_low, adjusted_high = low + stop_gradient(adjusted_low - low), high + stop_gradient(adjusted_high - high)
+    clipped_x = minimum(maximum(x, adjusted_low), adjusted_high)
+    rounded_x = floor((clipped_x - adjusted_low) / scale + 0.5) * scale + adjusted_low
     return clipped_x + stop_gradient(rounded_x - clipped_x)
 
 

@@ -1,4 +1,4 @@
-"""Handlers of public functions for ragged tensors, with the parameters of these functions."""
+"""Handlers that public functions call for ragged tensors; each has the parameters of its function."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _unary(function: Callable[..., Any], x: RaggedTensor | None = None, *args: A
 @handles_each(BINARY, composite=RaggedTensor)
 def _binary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     named_operands = [value for name, value in kwargs.items() if name != "name"]
-    return elementwise(function, *args[:2], *named_operands)  # a third argument is the name
+    return elementwise(function, *args[:2], *named_operands)  # a third positional argument is the parameter `name`
 
 
 @handles_each(REDUCTIONS, composite=RaggedTensor)
@@ -114,7 +114,7 @@ def _reverse(tensor: RaggedTensor, axis: AxisLike, name: str | None = None) -> A
 
 
 def _nonnegative_axes(value: RaggedTensor | Tensor, axis: AxisLike) -> list[int]:
-    """Return one axis or several, each counted from the first dimension."""
+    """Return `axis`, an int or several, as a list of numbers from 0 on; raises ValueError for an unknown rank."""
     rank = value.shape.rank
     axes = static_axes(axis) or ()
     if rank is None and any(number < 0 for number in axes):
@@ -142,7 +142,7 @@ def _rank(input: RaggedTensor, name: str | None = None) -> Tensor:
 
 @handles(shaping.reshape, composite=RaggedTensor)
 def _reshape(tensor: RaggedTensor, shape: Any, name: str | None = None) -> Any:
-    """Return all values in another shape; the row splits are lost."""
+    """Return a dense tensor of all values with another shape."""
     return shaping.reshape(tensor.flat_values, shape)
 
 
@@ -151,7 +151,7 @@ def _gather(
     params: RaggedLike, indices: RaggedLike, validate_indices: bool | None = None, axis: AxisLike | None = None,
     batch_dims: AxisLike = 0, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return rows, elements of rows, or values at the indices, by the axis and the number of batch dimensions."""
+    """Return the result of `gather` along `axis`; raises NotImplementedError for most batch dimensions."""
     batch_rank = static_int(batch_dims, "batch_dims")
     gather_axis = batch_rank if axis is None else static_int(axis, "axis")
     if gather_axis < 0:
@@ -171,12 +171,12 @@ def _gather(
 
 
 def _gather_along(params: Tensor, indices: RaggedTensor, axis: int) -> Any:
-    """Return elements at ragged positions along an axis after the first; dimensions before it are uniform."""
+    """Return the elements of a dense tensor at ragged positions along an axis after the first."""
     sizes = shaping.shape(params)
     if axis > 1:
         static_size = params.shape[1]
-        merged = shaping.reshape(params, shaping.concat([[-1], sizes[2:]], 0))
-        rows = _gather_along(merged, indices, axis - 1)
+        merged_params = shaping.reshape(params, shaping.concat([[-1], sizes[2:]], 0))
+        rows = _gather_along(merged_params, indices, axis - 1)
         return RaggedTensor.from_uniform_row_length(rows, sizes[1] if static_size is None else static_size)
     static_count = indices.shape[0]
     row_count = partitions.ragged_row_count(indices) if static_count is None else static_count
@@ -188,7 +188,7 @@ def _gather_along(params: Tensor, indices: RaggedTensor, axis: int) -> Any:
 
 
 def _gather_columns(params: RaggedTensor, indices: RaggedLike) -> Any:
-    """Return the elements of each row at the same positions."""
+    """Return the elements of each row at the positions `indices`, a vector, which is the same for all rows."""
     column_numbers = convert_to_tensor(indices)
     columns_of_rows = [
         joining.ragged_expand_dims(
@@ -216,7 +216,7 @@ def _gather_in_rows(params: RaggedLike, indices: RaggedLike) -> Any:
 def _gather_nd(
     params: RaggedLike, indices: RaggedLike, batch_dims: Any = 0, name: str | None = None, **options: Any
 ) -> Any:
-    """Return the parts at coordinates, the last dimension of the indices."""
+    """Return the elements or slices at the coordinates along the last dimension of the indices."""
     if isinstance(indices, RaggedTensor):
         return indices.with_values(_gather_nd(params, indices.values))
     positions = convert_to_tensor(indices)
@@ -230,11 +230,11 @@ def _gather_nd(
         return gather_rows(params, outer_rows)
     begins = gather(partitions.starts(params), outer_rows)
     inner_rows = cast(positions[..., 1], begins.dtype) + begins
-    return _gather_nd_in_values(params.values, inner_rows, positions, 2, depth)
+    return _gather_nd_in_values(params.values, inner_rows, positions, axis=2, depth=depth)
 
 
 def _gather_nd_in_values(values: RaggedLike, rows: Tensor, positions: Tensor, axis: int, depth: int) -> Any:
-    """Return the elements at the coordinates from `axis` on, up to `depth`, in these rows of the values."""
+    """Return the elements at `positions[..., axis:depth]` in the rows with the numbers `rows` of the values."""
     if axis == depth:
         return gather_rows(values, rows)
     if not isinstance(values, RaggedTensor):
@@ -260,7 +260,7 @@ def _matmul(
     a: RaggedLike, b: RaggedLike, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
     adjoint_b: bool = False, **options: Any,
 ) -> Any:  # fmt: skip
-    """Return the products of matrices with ragged rows, conjugated and transposed as requested."""
+    """Return the products of batches of matrices of different sizes, conjugated and transposed as requested."""
     left, right = (
         elementwise(conj, x) if adjoint and isinstance(x, RaggedTensor) else x
         for x, adjoint in ((a, adjoint_a), (b, adjoint_b))
@@ -342,7 +342,7 @@ def _join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
 
 @handles(strings.unicode_encode, composite=RaggedTensor)
 def _unicode_encode(input: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
-    """Return the strings of the code points of each row."""
+    """Return a string for each innermost row, which has its code points."""
     points = shaping.expand_dims(input.flat_values, -1)
     return _reduce_join(input.with_flat_values(strings.unicode_encode(points, *args, **kwargs)), -1)
 
@@ -352,7 +352,7 @@ def _reduce_join(
     inputs: RaggedTensor, axis: AxisLike | None = None, keepdims: bool = False, separator: str = "",
     name: str | None = None,
 ) -> Any:
-    """Return the joined strings of rows, with the separator after each string but the last of a row."""
+    """Return the strings of each row joined into one, with the separator between them."""
     positive_axis = _nonnegative_axes(inputs, axis)[0] if axis is not None else inputs.ragged_rank
     if positive_axis > 1:
         reduce_inner = _reduce_join if isinstance(inputs.values, RaggedTensor) else strings.reduce_join
@@ -377,7 +377,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 def _apply_operator(name: str, value: RaggedTensor, *others: Any) -> Any:
-    """Return the result of an operator's method; NotImplemented for an operand of another kind."""
+    """Return the result of the method `__name__` of `value`, NotImplemented for None or a string beside numbers."""
     function = _OPERATORS.get(name)  # None for a reflected operator: "radd"
     if not others:
         return value.with_flat_values(_OPERATORS[name](value.flat_values))

@@ -30,7 +30,11 @@ from autoconv.runtime.tensors.tensor_array import TensorArray
 
 
 def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
-    """Return the results of `fn` for each row; they are ragged if `signature`, by default the spec of `elems`, is."""
+    """Return the stacked results of `fn` for the rows of `elems`.
+
+    `signature` is the spec of a result, by default the spec of a row if `elems` is one ragged tensor or batchable
+    object. Results with the spec of a ragged tensor may have different lengths.
+    """
     leaves, template = flatten(elems, is_composite)
     composites = (RaggedTensor, SparseTensor, BatchableExtensionType)
     if not all(isinstance(leaf, composites) or not is_composite(leaf) for leaf in leaves):
@@ -65,22 +69,22 @@ def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
 
 
 def _map_to_objects(call_on_row: Callable[[Any], Any], row_count: Any, row_spec: BatchableSpec) -> Any:
-    """Return the batch of the objects of an extension type that a function returns for the rows."""
-    part_specs = list(_tensor_specs(row_spec))
+    """Return the batch of the objects that `call_on_row` returns, of the extension type of `row_spec`."""
+    tensor_specs = list(_tensor_specs(row_spec))
 
-    def parts_of_row(number: Any) -> list[Any]:
+    def tensors_of_row(number: Any) -> list[Any]:
         result = call_on_row(number)
         if type(result) is not row_spec.value_type:
             raise TypeError(f"the function of map_fn returned {result!r}; its signature is {row_spec}")
         return [convert_to_tensor(part) for part in flatten(result)[0]]
 
-    stacked_parts = iter(map_fn(parts_of_row, tensor_range(row_count), fn_output_signature=part_specs))
+    stacked_tensors = iter(map_fn(tensors_of_row, tensor_range(row_count), fn_output_signature=tensor_specs))
     length = static_value(row_count)
-    return _build(row_spec._batch(None if length is None else int(length)), stacked_parts)
+    return _pack_value(row_spec._batch(None if length is None else int(length)), stacked_tensors)
 
 
 def _tensor_specs(spec: Any) -> Iterator[TensorSpec]:
-    """Iterate over the specs of the tensors that a value of a spec consists of."""
+    """Iterate over the specs of the tensors in a value of `spec`, also in its composite components."""
     if isinstance(spec, TensorSpec):
         yield spec
     else:
@@ -88,11 +92,11 @@ def _tensor_specs(spec: Any) -> Iterator[TensorSpec]:
             yield from _tensor_specs(part_spec)
 
 
-def _build(spec: Any, tensors: Iterator[Any]) -> Any:
-    """Return the value of a spec that consists of the next of these tensors."""
+def _pack_value(spec: Any, tensors: Iterator[Any]) -> Any:
+    """Return a value of `spec` whose tensors, in the order of `_tensor_specs`, are taken from the iterator."""
     if isinstance(spec, TensorSpec):
         return next(tensors)
-    return spec._from_components([_build(part_spec, tensors) for part_spec in spec._component_specs])
+    return spec._from_components([_pack_value(part_spec, tensors) for part_spec in spec._component_specs])
 
 
 def _row(operand: Any, row_number: Any) -> Any:

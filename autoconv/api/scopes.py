@@ -1,4 +1,4 @@
-"""Execution scopes: control dependencies, devices, eager blocks."""
+"""Execution scopes, for control dependencies, devices and eager ops; `timestamp`, `group` and `no_op`."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]:
     """Order the ops inside after `control_inputs`; effects keep program order even without this block.
 
-    The graph shows the order as control inputs of the nodes inside. Functions among the inputs are called. An
-    input None represents one of the last ops without a result, such as assertions and prints. None for all
-    `control_inputs` clears the dependencies of surrounding blocks.
+    The graph lists the producers of the inputs as control inputs of the nodes inside. Functions among the inputs are
+    called. An input None represents one of the last ops without a result, such as an assertion or a print. None in
+    place of `control_inputs` clears the dependencies of surrounding blocks.
 
     >>> v = autoconv.Variable(1)
     >>> @autoconv.function
@@ -60,9 +60,9 @@ def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]
 
 
 def _control_names(graph: Graph, dependencies: Sequence[Any]) -> Iterator[str]:
-    """Yield the names of the nodes that produced the dependencies.
+    """Yield the names of the nodes of `graph` that produced the dependencies.
 
-    For each dependency without a name, such as None, it is one of the last nodes with effects.
+    The last n nodes with effects stand for the n dependencies that have no name, such as None.
     """
     names_by_dependency = [getattr(dependency, "control_names", None) for dependency in dependencies]
     unnamed_count = sum(
@@ -80,15 +80,15 @@ def _control_names(graph: Graph, dependencies: Sequence[Any]) -> Iterator[str]:
 
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """Run the ops inside at once, even while a function is traced: once a trace, and not as part of the graph.
+    """Run the ops inside at once, even while a function is traced: they run once per trace, not with the graph.
 
-    >>> made = []
+    >>> variables = []
     >>> @autoconv.function
     ... def scaled(x):
     ...     with autoconv.init_scope():
-    ...         if not made:
-    ...             made.append(autoconv.Variable(2.0))
-    ...     return made[0] * x
+    ...         if not variables:
+    ...             variables.append(autoconv.Variable(2.0))
+    ...     return variables[0] * x
     >>> scaled(autoconv.constant(3.0)).numpy()
     np.float32(6.0)
     """
@@ -140,7 +140,7 @@ class DeviceScope:
 
 @contextmanager
 def _record_on_device(region: Region, request: str) -> Iterator[None]:
-    """Record the device request with the nodes that the block adds."""
+    """Give nodes that are recorded in the block the device request as an attribute."""
     outer_request, region.trace.device = region.trace.device, request
     try:
         yield
@@ -176,7 +176,7 @@ def is_tensor(x: Any) -> bool:
 
 
 def group(*inputs: Any, name: str | None = None) -> None:
-    """Do nothing: `inputs` complete before what follows, as effects keep program order.
+    """Do nothing, since effects keep program order: `inputs` complete before later ops in any case.
 
     >>> autoconv.group(autoconv.constant(1)) is None
     True

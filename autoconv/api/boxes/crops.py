@@ -28,11 +28,12 @@ def crop_and_resize(
     image: TensorLike, boxes: TensorLike, box_indices: TensorLike, crop_size: TensorLike, method: str = "bilinear",
     extrapolation_value: float = 0.0, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Crop boxes from images [batch, height, width, channels] and resize each to `crop_size`, as float32.
+    """Crop boxes from images [batch, height, width, channels] and resize each to `crop_size`.
 
     A row of `boxes` is [y1, x1, y2, x2], where 0 is the first and 1 the last row or column; if y1 > y2, the crop is
     flipped vertically. `box_indices` has the index of each box's image. `method` is "bilinear" or "nearest"; pixels
-    outside of the image are `extrapolation_value`. Raises ValueError for another method.
+    outside of the image are `extrapolation_value`. The result is float32, of shape [boxes, *crop_size, channels], where
+    `crop_size` is [height, width]. Raises ValueError for another method.
 
     >>> x = autoconv.reshape(autoconv.range(9.0), [1, 3, 3, 1])
     >>> autoconv.image.crop_and_resize(x, [[0.0, 0.0, 0.5, 1.0]], [0], [2, 2]).numpy()[0, :, :, 0]
@@ -70,9 +71,9 @@ def crop_and_resize(
         row_fraction, column_fraction = expand_dims(rows - top_rows, -1), expand_dims(columns - left_columns, -1)
         bottom_rows, right_columns = apply("ceil", rows), apply("ceil", columns)
         upper_row, lower_row = (
-            pixels.gather_pixels(pixel_rows, left_columns) * (1.0 - column_fraction)
-            + pixels.gather_pixels(pixel_rows, right_columns) * column_fraction
-            for pixel_rows in (top_rows, bottom_rows)
+            pixels.gather_pixels(source_rows, left_columns) * (1.0 - column_fraction)
+            + pixels.gather_pixels(source_rows, right_columns) * column_fraction
+            for source_rows in (top_rows, bottom_rows)
         )
         pixel_values = upper_row * (1.0 - row_fraction) + lower_row * row_fraction
     is_inside = logical_and(
@@ -88,26 +89,29 @@ def round_halves_away(value: Tensor) -> Tensor:
 
 
 class _Pixels:
-    """The pixels of a batch of images, [pixels, channels], and the number of the first pixel of each box's image."""
+    """A batch of images as a table of pixels, and the table's row of the first pixel of each box's image.
+
+    The table has the shape [images * height * width, channels].
+    """
 
     def __init__(self, images: Tensor, image_indices: Tensor) -> None:
         sizes = shape(images)
         self.height, self.width = get_item(sizes, 1), get_item(sizes, 2)
-        self.pixel_rows = reshape(images, stack([get_item(sizes, 0) * self.height * self.width, get_item(sizes, 3)]))
+        self.pixel_table = reshape(images, stack([get_item(sizes, 0) * self.height * self.width, get_item(sizes, 3)]))
         self.first_pixels = expand_dims(expand_dims(image_indices * self.height * self.width, 1), 1)
 
     def gather_pixels(self, rows: Tensor, columns: Tensor) -> Tensor:
-        """Return the pixels at rows [boxes, height, 1] and columns [boxes, 1, width], moved into the image."""
+        """Return the pixels in rows [boxes, height, 1] and columns [boxes, 1, width], clipped to the image."""
         row = clip_by_value(cast(rows, int32), 0, self.height - 1)
         column = clip_by_value(cast(columns, int32), 0, self.width - 1)
-        return gather(self.pixel_rows, self.first_pixels + row * self.width + column)
+        return gather(self.pixel_table, self.first_pixels + row * self.width + column)
 
 
 def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: Any, name: str | None = None) -> Tensor:
-    """Images [batch, height, width, channels] with the edges of boxes [batch, n, 4] drawn in colours [m, channels].
+    """Images [batch, height, width, channels] with the edges of boxes [batch, n, 4] drawn, in colours [m, channels].
 
-    A box is [y1, x1, y2, x2] from 0 to 1. Box i has the colour i modulo m; by default there are ten colours. Later
-    boxes cover earlier ones; parts outside of the image are left out.
+    A box is [y1, x1, y2, x2] from 0 to 1. Box i has the colour i modulo m; if `colors` is None, there are ten colours.
+    Later boxes cover earlier ones; parts outside of the image are left out.
 
     >>> x = autoconv.zeros([1, 3, 3, 1])
     >>> autoconv.image.draw_bounding_boxes(x, [[[0.0, 0.0, 1.0, 1.0]]], [[5.0]]).numpy()[0, :, :, 0]
@@ -118,7 +122,7 @@ def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: Any, name
     x = convert_to_tensor(images)
     color_table = _BUILT_IN_COLORS if colors is None else colors
     inputs = [x, convert_to_tensor(boxes, float32), convert_to_tensor(color_table, float32)]
-    function = DrawnBoxes(colors is None)
+    function = DrawnBoxes(has_built_in_colors=colors is None)
     return numpy_function(function, inputs, [TensorSpec(x.shape, x.dtype)], name="DrawBoundingBoxes")[0]
 
 

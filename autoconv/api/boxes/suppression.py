@@ -1,4 +1,4 @@
-"""Non-maximum suppression: of boxes that overlap, those with the highest scores."""
+"""Non-maximum suppression: choose boxes by their scores, and drop those that overlap a chosen one."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-Array = Any  # of NumPy
+Array = Any  # an array or a scalar of NumPy
+_NO_DECAY = 0.0  # the `sigma` with which overlapping boxes are removed and scores stay unchanged
 
 
 def non_max_suppression(
     boxes: TensorLike, scores: TensorLike, max_output_size: TensorLike, iou_threshold: TensorLike = 0.5,
     score_threshold: TensorLike = float("-inf"), name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The indices of at most `max_output_size` boxes, by falling scores, without pairs that overlap too much.
+    """The indices of at most `max_output_size` boxes, by descending scores, without pairs that overlap too much.
 
-    A box is two opposite corners, [y1, x1, y2, x2]. Two overlap too much if the area that they share is more than
-    `iou_threshold` of the area that they cover. Boxes whose score is not above `score_threshold` are left out.
+    A box is two opposite corners, [y1, x1, y2, x2]. Two overlap too much if the area of their intersection is more
+    than `iou_threshold` times that of their union. Boxes whose score is not above `score_threshold` are left out.
 
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [2.0, 2.0, 3.0, 3.0]]
     >>> autoconv.image.non_max_suppression(boxes, [0.7, 0.9, 0.8], max_output_size=3).numpy()
     array([1, 2], dtype=int32)
     """
-    indices, _ = _suppress(boxes, scores, max_output_size, iou_threshold, score_threshold, 0.0)
+    indices, _ = _suppress(boxes, scores, max_output_size, iou_threshold, score_threshold, _NO_DECAY)
     return indices
 
 
@@ -47,7 +48,7 @@ def non_max_suppression_with_scores(
     """`non_max_suppression` and the scores of the boxes.
 
     With a `soft_nms_sigma` above 0, a box that overlaps one with a higher score stays. Its score is multiplied by
-    exp(-share² / (2 sigma)), where `share` is the shared part of the area.
+    exp(-overlap² / (2 sigma)), where the overlap is the area of their intersection over that of their union.
 
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1]]
     >>> autoconv.image.non_max_suppression_with_scores(boxes, [0.7, 0.9], 2, soft_nms_sigma=0.5)[1].numpy().round(3)
@@ -88,14 +89,14 @@ def non_max_suppression_padded(
     score_threshold: TensorLike = float("-inf"), pad_to_max_output_size: bool = False, name: str | None = None,
     sorted_input: bool = False, canonicalized_coordinates: bool = False, tile_size: int = 512,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """`non_max_suppression` for each of a batch of boxes [..., n, 4] and scores [..., n]: indices, and their number.
+    """`non_max_suppression` for each of a batch of boxes [..., n, 4] and scores [..., n]: indices, and their counts.
 
-    With `pad_to_max_output_size`, which a batch needs, the indices are padded with zeros. Boxes that share
-    `iou_threshold` of their area exclude each other. The corners of all boxes are in the order of the first box's.
+    With `pad_to_max_output_size`, which a batch needs, the indices are padded with zeros. Boxes that overlap by
+    `iou_threshold` exclude each other. Each box must have its two corners in the same order as the first box.
 
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [2.0, 2.0, 3.0, 3.0]]
-    >>> found = autoconv.image.non_max_suppression_padded(boxes, [0.7, 0.9, 0.8], 3, pad_to_max_output_size=True)
-    >>> found[0].numpy(), found[1].numpy()
+    >>> chosen = autoconv.image.non_max_suppression_padded(boxes, [0.7, 0.9, 0.8], 3, pad_to_max_output_size=True)
+    >>> chosen[0].numpy(), chosen[1].numpy()
     (array([1, 2, 0], dtype=int32), np.int32(2))
     """
     corners, score_tensor = convert_to_tensor(boxes), convert_to_tensor(scores)
@@ -133,8 +134,8 @@ def combined_non_max_suppression(
     `max_output_size_per_class` times the number of classes. `clip_boxes` limits coordinates to 0 to 1.
 
     >>> boxes, scores = [[[[0.0, 0.0, 1.0, 1.0]], [[0.0, 0.1, 1.0, 1.1]]]], [[[0.7], [0.9]]]
-    >>> found = autoconv.image.combined_non_max_suppression(boxes, scores, 2, 2)
-    >>> found[1].numpy(), found[3].numpy()
+    >>> chosen = autoconv.image.combined_non_max_suppression(boxes, scores, 2, 2)
+    >>> chosen[1].numpy(), chosen[3].numpy()
     (array([[0.9, 0. ]], dtype=float32), array([1], dtype=int32))
     """
     corners, score_tensor = convert_to_tensor(boxes, float32), convert_to_tensor(scores, float32)
@@ -145,8 +146,8 @@ def combined_non_max_suppression(
     static_limit = static_value(max_output_size_per_class)
     size: int | None = max_total
     if pad_per_class:
-        is_open = class_count is None or static_limit is None
-        size = None if is_open else min(max_total, int(static_limit) * class_count)  # type: ignore[operator]
+        is_size_unknown = class_count is None or static_limit is None
+        size = None if is_size_unknown else min(max_total, int(static_limit) * class_count)  # type: ignore[operator]
     shapes = [(batch, size, 4), (batch, size), (batch, size)]
     specs = [*(TensorSpec(shape, float32) for shape in shapes), TensorSpec((batch,), int32)]
     function = CombinedSuppression(max_total, bool(pad_per_class), bool(clip_boxes))
@@ -163,7 +164,7 @@ def _call_on_host(function: Any, inputs: list[Any], specs: list[TensorSpec]) -> 
 @attribute_class
 @dataclass(frozen=True)
 class Suppression:
-    """Choose boxes by falling scores; a chosen box removes those that overlap it, or lowers their scores.
+    """Choose boxes by descending scores; a chosen box removes those that overlap it, or lowers their scores.
 
     Returns the indices and scores of the chosen boxes.
     """
@@ -185,7 +186,7 @@ class Suppression:
 @attribute_class
 @dataclass(frozen=True)
 class OverlapSuppression:
-    """Choose boxes by falling scores, with their overlaps in a matrix; returns the indices of the chosen boxes."""
+    """Choose boxes by descending scores, with their overlaps in a matrix; returns the indices of the chosen boxes."""
 
     graphdef_name: ClassVar = "NonMaxSuppressionWithOverlaps"
 
@@ -193,7 +194,8 @@ class OverlapSuppression:
         self, overlaps: Array, scores: Array, max_boxes: Array, overlap_limit: Array, score_limit: Array
     ) -> Any:
         indices, _ = _select_greedily(
-            scores, int(max_boxes), float(overlap_limit), float(score_limit), 0.0, lambda index: overlaps[:, index]
+            scores, int(max_boxes), float(overlap_limit), float(score_limit), _NO_DECAY,
+            lambda index: overlaps[:, index],
         )
         return indices
 
@@ -201,7 +203,7 @@ class OverlapSuppression:
 @attribute_class
 @dataclass(frozen=True)
 class PaddedSuppression:
-    """Choose boxes for each element of a batch; returns the indices of the chosen boxes, and their numbers."""
+    """Choose boxes for each element of a batch; returns the indices of the chosen boxes, and their counts."""
 
     graphdef_name: ClassVar = "NonMaxSuppressionV5"
     is_padded: bool
@@ -213,11 +215,11 @@ class PaddedSuppression:
         indices = np.zeros((len(flat_scores), int(max_boxes)), np.int32)
         counts = np.zeros(len(flat_scores), np.int32)
         exclusive_limit = np.nextafter(float(overlap_limit), -math.inf)  # at the limit, boxes exclude each other
-        for row, (corners, values) in enumerate(zip(flat_boxes, flat_scores, strict=True)):
+        for row, (corners, box_scores) in enumerate(zip(flat_boxes, flat_scores, strict=True)):
             if not self.has_ordered_corners and len(flat_boxes[0]):
                 corners = _exchange_corners(corners, flat_boxes[0][0])
             chosen_indices, _ = _select_greedily(
-                values, int(max_boxes), exclusive_limit, float(score_limit), 0.0,
+                box_scores, int(max_boxes), exclusive_limit, float(score_limit), _NO_DECAY,
                 lambda index, boxes=corners: _overlap(boxes[index], boxes),
             )
             indices[row, : len(chosen_indices)], counts[row] = chosen_indices, len(chosen_indices)
@@ -242,7 +244,7 @@ class CombinedSuppression:
     def __call__(self, boxes: Array, scores: Array, max_boxes: Array, overlap_limit: Array, score_limit: Array) -> Any:
         batch, _, class_count = scores.shape
         size = min(self.max_total, int(max_boxes) * class_count) if self.pad_per_class else self.max_total
-        corners = np.zeros((batch, size, 4), np.float32)
+        chosen_boxes = np.zeros((batch, size, 4), np.float32)
         chosen_scores, classes = np.zeros((2, batch, size), np.float32)
         counts = np.zeros(batch, np.int32)
         for image in range(batch):
@@ -252,21 +254,25 @@ class CombinedSuppression:
                 ordered_boxes = _order_corners(class_boxes)
                 overlaps_with = lambda index, boxes=ordered_boxes: _overlap(boxes[index], boxes)
                 limits = int(max_boxes), float(overlap_limit), float(score_limit)
-                picks = _select_greedily(scores[image, :, class_index], *limits, 0.0, overlaps_with)
+                picks = _select_greedily(scores[image, :, class_index], *limits, _NO_DECAY, overlaps_with)
                 candidates += [(score, class_index, class_boxes[index]) for index, score in zip(*picks, strict=True)]
             candidates = sorted(candidates, key=lambda candidate: -candidate[0])[:size]
             counts[image] = len(candidates)
             for rank, (score, class_index, box) in enumerate(candidates):
-                corners[image, rank] = np.clip(box, 0.0, 1.0) if self.clips_boxes else box
+                chosen_boxes[image, rank] = np.clip(box, 0.0, 1.0) if self.clips_boxes else box
                 chosen_scores[image, rank], classes[image, rank] = score, class_index
-        return corners, chosen_scores, classes, counts
+        return chosen_boxes, chosen_scores, classes, counts
 
 
 def _select_greedily(
     scores: Array, max_boxes: int, overlap_limit: float, score_limit: float, sigma: float, overlaps_with: Any
 ) -> Any:
-    """Return the chosen indices and their scores; `overlaps_with(index)` returns the overlaps of a box with all."""
-    if not 0.0 <= np.float32(overlap_limit) <= 1.0 and not overlap_limit < 0:
+    """Return the chosen indices and their scores; `overlaps_with(index)` returns the overlaps of a box with all.
+
+    With a `sigma` above 0, overlapping boxes get lower scores; else those over `overlap_limit` are removed. A limit
+    may be below 0.
+    """
+    if not np.float32(overlap_limit) <= 1.0:  # also for nan
         raise InvalidArgumentError(f"iou_threshold must be in [0, 1], found {overlap_limit}")
     current_scores = np.array(scores)
     is_candidate = current_scores > score_limit
@@ -293,13 +299,14 @@ def _order_corners(boxes: Array) -> Array:
 
 
 def _exchange_corners(boxes: Array, first: Array) -> Array:
-    """Return the boxes with coordinates exchanged in the dimensions in which those of the box `first` are falling."""
-    order = [0 if first[0] <= first[2] else 2, 1 if first[1] <= first[3] else 3]
-    return boxes[:, [*order, 2 - order[0], 4 - order[1]]]
+    """Return the boxes with coordinates exchanged in the dimensions where the box `first` has the greater one first."""
+    low_columns = [0 if first[0] <= first[2] else 2, 1 if first[1] <= first[3] else 3]
+    high_columns = [2 - low_columns[0], 4 - low_columns[1]]
+    return boxes[:, [*low_columns, *high_columns]]
 
 
 def _overlap(box: Array, boxes: Array) -> Array:
-    """Return the area that the box shares with each box, over the area that both cover."""
+    """Return the areas of the intersections of `box` with each of `boxes`, over those of their unions."""
     sides = np.maximum(np.minimum(box[2:], boxes[:, 2:]) - np.maximum(box[:2], boxes[:, :2]), 0)
     common_areas = sides[:, 0] * sides[:, 1]
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])

@@ -1,4 +1,4 @@
-"""Assertions about tensors. Those decidable while tracing raise at once, the others when the graph runs.
+"""Assertions about tensors. A condition known while tracing is checked at once, any other one when the graph runs.
 
 A false condition raises AssertionFailedError, an InvalidArgumentError and an AssertionError.
 """
@@ -21,7 +21,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def Assert(condition: TensorLike, data: TensorLike, summarize: int | None = None, name: str | None = None) -> None:
-    """Raise, with `data` in the message, unless all elements of the bool `condition` are true.
+    """Raise AssertionFailedError, with `data` in the message, unless all elements of the bool `condition` are true.
+
+    Of each tensor in `data`, the message has the first and last `summarize` elements, by default 3.
 
     >>> autoconv.Assert(autoconv.constant(True), ["never shown"])
     """
@@ -196,8 +198,6 @@ def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> T
     apply("assert_true", *operands, message=(message,), failure="check", name=name)
     return tensor
 
-
-# ---- shapes and dtypes
 
 
 def assert_proper_iterable(values: TensorLike) -> None:

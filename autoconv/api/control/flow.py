@@ -130,13 +130,13 @@ def while_loop(
     """
     check_callable("cond", cond)
     check_callable("body", body)
-    if not loop_vars and loop_vars != 0:
+    if not loop_vars and loop_vars != 0:  # the number 0 is a loop variable by itself
         raise ValueError("'loop_vars' must be provided.")
     initial_values = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     region = current_region()
     test, step = call(cond), call(body)
     if region is not None and any(getattr(value, "__autoconv_is_structure_open__", False) for value in initial_values):
-        # A recording that is dropped: the body determines the structure of loop variables that are still open.
+        # This recording is dropped: in it, the body determines the structure of loop variables that is still open.
         with recording(subregion(region, "probe")):
             step(*initial_values)
     state = tuple(map_structure(_as_loop_value, value) for value in initial_values)
@@ -168,14 +168,14 @@ def while_loop(
 
 
 def _with_python_lists(value: Any) -> Any:
-    """Copy the lists in a loop variable to plain Python lists, since other packages test for that class."""
+    """Copy the lists of a graph in a loop variable to Python lists, since other packages test for the class `list`."""
     if isinstance(value, list) and items_of(value) is None:
         return [_with_python_lists(item) for item in value]
     return tuple(map(_with_python_lists, value)) if type(value) is tuple else value
 
 
 def _stage_choice(index: Any, functions: Sequence[Any], title: str) -> Any:
-    """Return the result of the function at a position that a graph computes; `title` names it in errors."""
+    """Return the result of `functions[index]`, where a graph computes `index`; `title` names the result in errors."""
     return stage_arms(index, [_wrap_arm(function) for function in functions], [], (title,))[0]
 
 
@@ -233,12 +233,12 @@ def _as_loop_value(value: TensorLike) -> Any:
 
 
 def _bool_or_tensor(value: TensorLike) -> Any:
-    """Return a loop's condition: a tensor that the graph computes, else a bool."""
+    """Return the value of a loop's condition: a symbolic tensor as it is, any other value as a bool."""
     return value if is_staged(value) else bool(value)
 
 
 def _loop_results(results: Any, values: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the results of a loop's body, one for each loop variable."""
+    """Return a body's results as a tuple with one item for each of the loop variables `values`, or raise ValueError."""
     loop_values = tuple(results) if isinstance(results, (list, tuple)) else (results,)
     count = len(values)
     if count == 1 and len(loop_values) != 1 and is_structure(values[0]):

@@ -153,13 +153,13 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Any, reverse: 
 class _ResultDeclaration:
     """The structure that all results have, and the types of its leaves.
 
-    `are_given` tells for each leaf whether the caller has given its shape; else the shape is an assumption. If the
+    `has_given_shape[i]` is True if the caller has given the shape of leaf i; else that shape is an assumption. If the
     declaration `is_open`, structure and dtypes are assumptions, too: they become those of the first result.
     """
 
     structure: Any
     types: list[TensorType]
-    are_given: list[bool]
+    has_given_shape: list[bool]
     is_open: bool = False
 
     def leaves_of(self, result: Any) -> list[Any]:
@@ -188,21 +188,21 @@ def _collect(
     """Run `result, state = step(index, state)` for every row; return the stacked results and the last state."""
     if current_region() is None and int(leading_dimension(elem_tensors[0])):
         return _collect_at_once(step, elem_tensors, state, declaration, reverse)
-    is_assumed = False
+    has_failed = False
     while True:
         try:
             return _collect_in_loop(step, elem_tensors, state, declaration, reverse)
-        except _UnexpectedResultTypes as unwound:
-            unexpected = unwound.declaration
-            if is_assumed:
+        except _UnexpectedResultTypes as exception:
+            unexpected = exception.declaration
+            if has_failed:  # the types of two recordings are joined, so that a further one accepts both
                 unexpected = replace(unexpected, types=_join_types(declaration.types, unexpected.types))
-            declaration, is_assumed = unexpected, True
+            declaration, has_failed = unexpected, True
 
 
 def _collect_at_once(
     step: Any, elem_tensors: list[Tensor], state: Any, declaration: _ResultDeclaration, reverse: bool
 ) -> tuple[Any, Any]:
-    """Return the results of `_collect` for eager rows, in one pass."""
+    """Return the results of `_collect` for eager rows: each is stored as soon as `step` has returned it."""
     length = int(leading_dimension(elem_tensors[0]))
     arrays: list[TensorArray] = []
     for row_number in range(length):
@@ -213,7 +213,7 @@ def _collect_at_once(
         leaves = declaration.leaves_of(result)
         arrays = arrays or [
             TensorArray(type_.dtype, length, clear_after_read=False, element_shape=type_.shape if is_given else None)
-            for type_, is_given in zip(declaration.types, declaration.are_given, strict=True)
+            for type_, is_given in zip(declaration.types, declaration.has_given_shape, strict=True)
         ]
         for array, leaf in zip(arrays, leaves, strict=True):
             array.write(index, leaf)
@@ -265,7 +265,7 @@ def _collect_in_loop(
 
 def _check_given_shapes(types: list[TensorType], declaration: _ResultDeclaration) -> None:
     """Raise ValueError for a result whose shape is incompatible with the one that the caller has given."""
-    for actual_type, declared_type, is_given in zip(types, declaration.types, declaration.are_given, strict=True):
+    for actual_type, declared_type, is_given in zip(types, declaration.types, declaration.has_given_shape, strict=True):
         if is_given and not are_shapes_compatible(actual_type.shape, declared_type.shape):
             actual_shape, declared_shape = TensorShape(actual_type.shape), TensorShape(declared_type.shape)
             raise ValueError(f"Inconsistent shapes: saw {actual_shape} but expected {declared_shape} ")
@@ -315,22 +315,22 @@ def _check_lengths(elem_tensors: list[Tensor]) -> None:
 def _check_has_rows(elem_tensors: list[Tensor], position: int) -> None:
     """Raise an error if eager elements have no row at `position` that could be the initial state."""
     if current_region() is None and not int(leading_dimension(elem_tensors[0])):
-        TensorArray(elem_tensors[0].dtype, 0).read(position)
+        TensorArray(elem_tensors[0].dtype, 0).read(position)  # raises the error of a read out of range
 
 
 def _declare_result(elems: Any, elem_tensors: list[Tensor], signature: Any) -> _ResultDeclaration:
-    """Return the declaration of the results of map_fn: by its signature, or else as the elements are."""
+    """Return the declaration of the results of map_fn: of its signature, or of the structure and dtypes of `elems`."""
     first_shape = elem_tensors[0].type.shape
     if signature is None:
         row_types = [TensorType(tensor.dtype, _row_shape(first_shape)) for tensor in elem_tensors]
         return _ResultDeclaration(elems, row_types, [False] * len(elem_tensors))
-    types, are_given = [], []
+    types, has_given_shape = [], []
     for leaf in flatten(signature)[0]:
         is_spec = isinstance(leaf, TensorSpec)
         dtype: DType = leaf.dtype if is_spec else as_dtype(leaf)
         types.append(TensorType(dtype, leaf.shape.dims_tuple if is_spec else _row_shape(first_shape)))
-        are_given.append(is_spec)
-    return _ResultDeclaration(signature, types, are_given)
+        has_given_shape.append(is_spec)
+    return _ResultDeclaration(signature, types, has_given_shape)
 
 
 def _declare_like(like: Any, are_shapes_given: bool = False) -> _ResultDeclaration:
@@ -341,7 +341,7 @@ def _declare_like(like: Any, are_shapes_given: bool = False) -> _ResultDeclarati
 
 
 def _next_state(result: Any, state: Any) -> tuple[Any, Any]:
-    """Return the result of a scan's function twice: as an element of the result and as the next state."""
+    """Return the result of a scan's function twice, as an element of the stacked results and as the next state."""
     check_same_structure(state, result)
     structure = map_structure(convert_to_tensor, result)
     return structure, structure
@@ -359,10 +359,10 @@ def _scan_from_first(function: Any, elem_tensors: list[Tensor], template: Templa
 
     start = pack(template, first_row)
     stacked_results, _ = _collect(step, other_rows, start, _declare_like(start, are_shapes_given=True), reverse)
-    leaves, result_template = flatten(stacked_results)
+    other_results, result_template = flatten(stacked_results)
     first_results = [get_item(leaf, None) for leaf in flatten(start)[0]]
     joined_results = [
         concat([others, first] if reverse else [first, others], 0)
-        for first, others in zip(first_results, leaves, strict=True)
+        for first, others in zip(first_results, other_results, strict=True)
     ]
     return pack(result_template, joined_results)

@@ -22,7 +22,7 @@ from autoconv.runtime.tensors.operation import EVALUATE, TensorOperation
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
-GLOBAL_VARIABLES, TRAINABLE_VARIABLES = "variables", "trainable_variables"
+GLOBAL_VARIABLES, TRAINABLE_VARIABLES = "variables", "trainable_variables"  # names of collections
 
 
 class GraphVariable(Variable):
@@ -47,7 +47,8 @@ class GraphVariable(Variable):
             initial_tensor = _initial_tensor(initial_value, None if dtype is None else as_dtype(dtype))
             inferred_shape = as_shape(initial_tensor.shape) if validate_shape else None
             known_shape = as_shape(shape) if shape is not None else inferred_shape
-            storage = Storage(np.zeros((), initial_tensor.dtype.numpy), known_shape, full_name)
+            stand_in = np.zeros((), initial_tensor.dtype.numpy)  # sessions have the values
+            storage = Storage(stand_in, known_shape, full_name)
             storage.name = graph.root.trace.capture(storage, storage.type, full_name).name
             self._storage = storage
             storage.variable = weakref.ref(self)
@@ -132,7 +133,7 @@ class GraphVariable(Variable):
 
 
 class _VariableOperation(TensorOperation):
-    """The operation that reads a variable, under the variable's name."""
+    """The operation `read`, which reads a variable, under the name of the variable."""
 
     __slots__ = ("_name",)
 
@@ -159,7 +160,7 @@ def outside_of_control_flow(graph: Any) -> Iterator[None]:
 
 
 def _initial_tensor(value: Any | Callable[[], Any], dtype: DType | None) -> SymbolicTensor:
-    """Return the initial value, or that of a function, as a tensor of the graph."""
+    """Return `value`, or its result if it is a function, as a tensor of the graph and of `dtype` if that is given."""
     initial_value = value() if callable(value) and as_tensor(value) is None else value
     tensor = as_tensor(initial_value)
     if tensor is None:

@@ -1,4 +1,4 @@
-"""`Graph`: ops recorded in a block, for inspection or for a session of version 1."""
+"""`Graph`: ops recorded in a `with` block, for inspection or for a session of TensorFlow 1's interface."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Graph(FuncGraph):
     def __init__(self) -> None:
         self._trace = new_trace("graph", _GraphContract(self))
         self._collections: dict[Any, list[Any]] = {}
-        self.attachments: dict[Any, Any] = {}  # by purpose, such as the programs of sessions
+        self.attachments: dict[Any, Any] = {}  # objects of other modules, such as the variables and imported tensors
         self.seed: int | None = None
         super().__init__(self._trace.root.graph, ())
-        self.recorded.block = self
+        self.recorded.block = self  # found again by `graph_being_built`
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:
@@ -79,7 +79,7 @@ class Graph(FuncGraph):
         return self._collections.setdefault(name, [])
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
-        """Return a copy of a collection; with `scope`, only members whose names begin with this regular expression."""
+        """Return a copy of a collection, with `scope` only of the members whose names begin with a match of it."""
         members = list(self._collections.get(name, ()))
         if not scope:
             return members
@@ -161,7 +161,7 @@ class _GraphContract(Contract):
     def make_variable(self, create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
         graph = self._graph()
         if graph is not None and graph.building_function:
-            return _variable_outside(create, arguments)
+            return _create_variable_outside(create, arguments)
         return create(**arguments) if graph is None else GraphVariable(graph=graph, **arguments)
 
     def spend(self, unit: str) -> None:
@@ -171,8 +171,8 @@ class _GraphContract(Contract):
             raise RuntimeError("Graph is finalized and cannot be modified.")
 
 
-def _variable_outside(create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """Create a variable outside of the graph of a function; raise ValueError if its value is a part of the graph."""
+def _create_variable_outside(create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Create a variable outside of the graph of a function; raise ValueError if its value is a tensor of a graph."""
     initial_value = arguments.get("initial_value")
     if isinstance(initial_value, SymbolicTensor):
         raise ValueError(

@@ -20,7 +20,7 @@ def has_checked_loops(region: Region | None) -> bool:
 
 
 class LoopChecks:
-    """The tensors that enter a loop, with the shapes that they may have after an iteration.
+    """The tensors that enter a loop, with the shapes that they may have after an iteration, None for any.
 
     `loop_vars` are the user's initial values, `loop_values` the same values as the loop carries them. Raises ValueError
     if the invariants have another structure than `loop_vars`.

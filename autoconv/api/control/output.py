@@ -52,7 +52,10 @@ def argument_piece(value: TensorLike, operands: list[Any]) -> Any:
 
 
 def nested_piece(value: TensorLike, operands: list[Any]) -> Any:
-    """Return the template piece of a value in a container. Strings are quoted, dicts sorted by key."""
+    """Return the template piece of a value in a container. Strings are quoted, dicts sorted by key.
+
+    A piece is text, the number of an operand, or a tuple of the pieces of a container.
+    """
     tensor = as_tensor(value)
     if tensor is not None:
         operands.append(convert_to_tensor(tensor))

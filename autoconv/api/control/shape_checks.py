@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def assert_rank(x: TensorLike, rank: IntLike, message: str | None = None, name: str | None = None) -> None:
-    """Assert that `x` has that many dimensions.
+    """Assert that `x` has `rank` dimensions.
 
     A mismatch raises ValueError while tracing if both ranks are known; otherwise the graph asserts it when it runs.
 
@@ -30,7 +30,7 @@ def assert_rank(x: TensorLike, rank: IntLike, message: str | None = None, name: 
 
 
 def assert_rank_at_least(x: TensorLike, rank: IntLike, message: str | None = None, name: str | None = None) -> None:
-    """Assert that `x` has at least that many dimensions; see `assert_rank`.
+    """Assert that `x` has at least `rank` dimensions; see `assert_rank`.
 
     >>> autoconv.debugging.assert_rank_at_least([[1, 2]], 1)
     """
@@ -38,18 +38,18 @@ def assert_rank_at_least(x: TensorLike, rank: IntLike, message: str | None = Non
 
 
 def _assert_rank(
-    op: str, comparison: str, x: TensorLike, rank: IntLike, message: str | None, name: str | None
+    op: str, comparison_text: str, x: TensorLike, rank: IntLike, message: str | None, name: str | None
 ) -> None:
-    """Compare the rank by `op`; `comparison` is its text in errors, empty for equality."""
+    """Assert `op` of the rank of `x` and `rank`; `comparison_text` is "at least " in errors, or "" for equality."""
     tensor, expected_rank = convert_to_tensor(x), static_value(rank)
     actual_rank = tensor.shape.rank
     if actual_rank is None or expected_rank is None:
         data = [
-            f"the rank has to be {comparison}", convert_to_tensor(rank), "the shape is", apply("shape", tensor)
+            f"the rank has to be {comparison_text}", convert_to_tensor(rank), "the shape is", apply("shape", tensor)
         ]
         Assert(apply(op, apply("rank", tensor), rank), [message or "", *data], name=name)
-    elif actual_rank < int(expected_rank) or (actual_rank > int(expected_rank) and not comparison):
-        text = f"Tensor {name_of(tensor)} must have rank {comparison}{int(expected_rank)}."
+    elif actual_rank < int(expected_rank) or (actual_rank > int(expected_rank) and not comparison_text):
+        text = f"Tensor {name_of(tensor)} must have rank {comparison_text}{int(expected_rank)}."
         raise ValueError(with_message(message, f"{text} Received rank {actual_rank}, shape {tensor.shape}"))
 
 
@@ -90,8 +90,8 @@ def assert_shapes(
     """Assert the shapes of tensors; dimensions with the same name must be equal.
 
     A shape has numbers, names, None for any size, and "..." for any number of dimensions. `shapes` is a dict from
-    references of tensors, or a list of pairs (tensor, shape). A mismatch of known sizes raises ValueError while
-    tracing; others are asserted when the graph runs. Ranks must be known.
+    tensors' references (`Tensor.ref`) to shapes, or a list of pairs (tensor, shape). A mismatch of known sizes raises
+    ValueError while tracing; others are asserted when the graph runs. Ranks must be known.
 
     >>> autoconv.debugging.assert_shapes([(autoconv.ones([2, 3]), ("N", 3))])
     """
@@ -119,7 +119,7 @@ def _assert_shape(
             *expected_sizes[: ellipsis_axes[0]], *(None,) * ellipsis_rank, *expected_sizes[ellipsis_axes[0] + 1 :]
         )
     for axis, size in enumerate(expected_sizes):
-        if size is None or size == ".":
+        if size is None or size == ".":  # a dot stands for any size, as in TensorFlow
             continue
         static_size: Any = tensor.shape[axis]
         actual_size = apply("dimension", tensor, axis=axis) if static_size is None else static_size
@@ -147,7 +147,7 @@ def _check_size(
 
 
 def assert_type(tensor: TensorLike, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise TypeError unless the tensor has that dtype.
+    """Raise TypeError unless the tensor has the dtype `tf_type`.
 
     >>> autoconv.debugging.assert_type(autoconv.constant([1, 2]), autoconv.int32)
     """
@@ -167,7 +167,9 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
 
 
 def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLike | None = None) -> Any:
-    """Return the floating dtype that all tensors (and `dtype`) have in common; raises ValueError if there is none.
+    """Return the floating dtype that all tensors (and `dtype`) have in common, float32 without any tensor and dtype.
+
+    Raises ValueError if they have several dtypes, or one that is not floating.
 
     >>> autoconv.debugging.assert_same_float_dtype([autoconv.constant(1.0), autoconv.constant(2.0)])
     autoconv.float32

@@ -31,7 +31,7 @@ from autoconv.runtime.tensors.dispatch import apply, graph_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
-_UNBATCHED_EFFECTS = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM  # no batching rule supports them
+_UNBATCHED_EFFECTS = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM  # ops with them need a rule of their own
 
 
 def vectorized_map(
@@ -53,7 +53,7 @@ def vectorized_map(
         return map_to_any(fn, elems)
     try:
         graph, captures, result_template = _record(fn, rows, template)
-        values = _Batch(rows, fallback_to_while_loop, warn).run(graph, captures)
+        values = _Batch(rows, may_loop=fallback_to_while_loop, logs_loops=warn).run(graph, captures)
     except NotBatched as reason:
         if not fallback_to_while_loop:
             raise ValueError(f"vectorized_map has no batching rule for {reason}") from None
@@ -69,11 +69,11 @@ class NotBatched(Exception):
 
 def _has_value_dependent_shape(node: Node, result: Value) -> bool:
     """Return whether the size of the result depends on values of the inputs."""
-    return not _is_fixed(result) and all(map(_is_fixed, node.inputs))
+    return not _has_static_shape(result) and all(map(_has_static_shape, node.inputs))
 
 
-def _is_fixed(value: Value) -> bool:
-    """Return whether the value is a tensor of static shape."""
+def _has_static_shape(value: Value) -> bool:
+    """Return whether the value is a tensor whose sizes are all known."""
     shape = value.type.shape if isinstance(value.type, TensorType) else None
     return shape is not None and None not in shape
 
@@ -99,7 +99,8 @@ class _Batch:
     """Application of a graph, recorded for one row, to all rows at once.
 
     `values_of` maps values of the graph to tensors; those of `batched_values` have the rows along their first
-    dimension. `read_values` are operands or outputs. `may_loop`: ops without a batching rule may run row by row.
+    dimension. `read_values` are the values that nodes or outputs read. With `may_loop`, ops without a batching rule run
+    row by row, which `logs_loops` reports in the log; else they raise NotBatched.
     """
 
     def __init__(self, rows: Sequence[Tensor], may_loop: bool, logs_loops: bool) -> None:
@@ -205,11 +206,12 @@ def rank_of(value: Value) -> int:
 
 
 def _after_batch_axis(axis: int) -> int:
-    """Return the position of a row's axis in the tensor of all rows."""
+    """Return the axis of the tensor of all rows that is the given axis of one row."""
     return axis if axis < 0 else axis + 1
 
 
-# Each rule returns the op's results for all rows, or None where the op has to run row by row.
+# A rule returns the op's results for all rows, or None where the op has to run row by row. `inputs[i]` has the rows
+# along its first dimension if `are_batched[i]`, else it is the same for all rows.
 
 
 def _reduce(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
@@ -220,7 +222,7 @@ def _reduce(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool
     return apply(node.op.name, inputs[0], **{**node.attributes, "axis": axes})
 
 
-def _shift_axis(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
+def _apply_along_axis(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     axis = node.attributes.get("axis")
     if not isinstance(axis, int) or len(inputs) != 1:
         return None
@@ -290,7 +292,7 @@ _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
 _AXIS_OPS = ("expand_dims", "softmax", "log_softmax", "cumsum", "cumprod", "sort", "argsort", "argmax", "argmin")
 _RULES: dict[str, Callable[[_Batch, Node, list[Any], list[bool]], Any]] = {
     **{f"reduce_{name}": _reduce for name in _REDUCTIONS},
-    **dict.fromkeys(_AXIS_OPS, _shift_axis),
+    **dict.fromkeys(_AXIS_OPS, _apply_along_axis),
     "stack": _join, "concat": _join, "matmul": _matmul, "transpose": _transpose, "squeeze": _squeeze,
     "reshape": _reshape, "get_item": _get_item, "gather": _gather, "assert_true": _assert,
 }  # fmt: skip

@@ -20,8 +20,8 @@ class ForwardAccumulator:
 
     `primals` are tensors or variables, `tangents` their directions, of the same structure, shapes and dtypes. The
     product is computed by two reverse passes: the vjp is linear in its cotangent, and the gradient of the vjp with
-    respect to that cotangent is the product. It therefore takes the memory of a tape. Raises ValueError for tangents
-    that do not fit.
+    respect to that cotangent is the product. A tape therefore keeps the intermediate values of the block in memory.
+    Raises ValueError for tangents of another structure or shape.
     """
 
     def __init__(self, primals: Any, tangents: Any) -> None:
@@ -59,7 +59,10 @@ class ForwardAccumulator:
 def jvp_of(
     tape: GradientTape, result: Any, primals: Sequence[Any], tangents: Sequence[Any], fills_zeros: bool
 ) -> Any:
-    """Return the jvp of `result`, which the persistent `tape` recorded; without a dependency None, or zeros."""
+    """Return the jvp of `result`, which the persistent `tape` recorded.
+
+    If `result` does not depend on the primals, this is None, or zeros with `fills_zeros`.
+    """
     vjp_tape = GradientTape(watch_accessed_variables=False)
     with vjp_tape:
         seed = apply("zeros_like", result if isinstance(result, Tensor) else convert_to_tensor(result))

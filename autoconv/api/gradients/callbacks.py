@@ -69,7 +69,10 @@ def py_function(
 
 
 def _callback_decorator(op: Callable[..., Any], op_name: str, inp: Any, result_specs: Any, **options: Any) -> Any:
-    """Return a decorator that makes functions of tensors which apply the op to the decorated function."""
+    """Return a decorator; its result passes its tensors to `op` together with the decorated function.
+
+    `op_name` is the op's name in errors. Raises TypeError without `result_specs`, or if `inp` is given.
+    """
     if result_specs is None:
         raise TypeError(
             f"Missing required argument: 'Tout'. If {op_name} is a decorator, set `Tout` by name: "
@@ -89,14 +92,15 @@ def _callback_decorator(op: Callable[..., Any], op_name: str, inp: Any, result_s
 
 
 class ArrayCall:
-    """A user's function of arrays, whose errors are raised as those of an op."""
+    """A user's function of arrays; its exceptions are raised as errors of ops, see `numpy_function`."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
     def __call__(self, *arrays: Any) -> Any:
-        return self._call(*(array if array.shape else array[()] for array in map(np.asarray, arrays)))  # [()]: a scalar
+        # `array[()]` is NumPy's scalar of an array without dimensions.
+        return self._call(*(array if array.shape else array[()] for array in map(np.asarray, arrays)))
 
     def _call(self, *arguments: Any) -> Any:
         """Return the function's result; raise errors of the function as those of an op."""
@@ -109,7 +113,7 @@ class ArrayCall:
 
 
 def _op_error(error: Exception) -> OpError:
-    """Return the error of an op for an error of a user's function."""
+    """Return TensorFlow's error for an exception of a user's function."""
     error_classes = (op_error for python_classes, op_error in _ERROR_CLASSES if isinstance(error, python_classes))
     error_class = next(error_classes, UnknownError)
     return error_class(f"{type(error).__name__}: {error}")
@@ -135,7 +139,10 @@ class EagerCall(ArrayCall):
         return _array(result)
 
     def gradient(self, b: Any, inputs: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        """Add the vjp, which runs the function again under a tape; return the cotangents of the inputs."""
+        """Record the vjp, which runs the function again under a tape; return the cotangents of the inputs.
+
+        `b` is the builder of the gradient's graph.
+        """
         differentiable_positions = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
         connected_positions = [i for i, cotangent in enumerate(cotangents) if cotangent is not None]
         if not differentiable_positions:

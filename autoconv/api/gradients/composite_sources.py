@@ -1,4 +1,4 @@
-"""Sources and targets of gradients, in which differentiable components stand for composite tensors."""
+"""Sources and targets of gradients, where composite tensors are replaced by their differentiable components."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ class DifferentiableTensors:
 
 
 class _Leaf(NamedTuple):
-    """A tensor, whose template is None, or a composite tensor, with its components and those of them with gradients."""
+    """A tensor or composite tensor as a list of components, those that may have gradients, and how to pack them.
+
+    `template` is the structure of a composite tensor, None for a tensor.
+    """
 
     differentiable_tensors: list[Any]
     components: list[Any]

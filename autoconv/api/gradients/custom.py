@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.api.gradients.dense_gradients import stack_element_gradients, zeros_of_source
-from autoconv.api.gradients.recorded import symbolic_source
+from autoconv.api.gradients.recorded import find_source_value
 from autoconv.api.gradients.tape import UnconnectedGradients
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.operators.calls.call import call
@@ -46,7 +46,7 @@ def gradients(
         raise RuntimeError(
             "autoconv.gradients is not supported when eager execution is enabled. Use autoconv.GradientTape instead."
         )
-    targets, sources = ([as_tensor(value) for value in flatten(ys)[0]], flatten(xs)[0])
+    targets, sources = [as_tensor(value) for value in flatten(ys)[0]], flatten(xs)[0]
     for target in (*targets, *sources):
         if not isinstance(target, (SymbolicTensor, Variable)):
             raise ValueError(f"autoconv.gradients takes tensors of the function that is being traced, found {target!r}")
@@ -55,13 +55,13 @@ def gradients(
         apply("ones_like", target) if cotangent is None else convert_to_tensor(cotangent)
         for target, cotangent in zip(targets, cotangents, strict=True)
     ]
-    stopped_values = {symbolic_source(region, value) for value in flatten(stop_gradients)[0] if value is not None}
+    stopped_values = {find_source_value(region, value) for value in flatten(stop_gradients)[0] if value is not None}
 
     def unstopped_nodes(graph: Graph) -> list[Node] | None:
         """Return the nodes through which gradients flow; None for all nodes."""
         return [n for n in graph.nodes if not stopped_values.intersection(n.results)] if stopped_values else None
 
-    source_values = [symbolic_source(region, source) for source in sources]
+    source_values = [find_source_value(region, source) for source in sources]
     remaining_slopes = iter(
         symbolic_gradients(
             region, [tensor.value_in_graph for tensor in targets],  # type: ignore[union-attr]
@@ -112,8 +112,8 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     The vjp takes the cotangents of the results and returns those of the arguments, None where nothing flows. A tuple,
     list or dict has a cotangent for each tensor in it. The vjp may use values that `f` computed, and its ops can be
     differentiated again. When `f` reads variables, the vjp must also accept `variables=` and return a pair: the
-    cotangents of the arguments, and a list of those of the variables. Raises TypeError if it does not, ValueError for
-    another number of cotangents.
+    cotangents of the arguments, and a list of those of the variables. Raises TypeError if it lacks the parameter, and
+    ValueError for another number of cotangents.
 
     >>> @autoconv.custom_gradient
     ... def doubled(x):
@@ -150,7 +150,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
 
 class _CustomVjp:
-    """The vjp of a function with a custom gradient: maps cotangents of the results to those of the arguments."""
+    """The vjp of a custom gradient whose function reads `variables`; `name` is the name of that function in errors."""
 
     def __init__(
         self, function: Callable[..., Any], argument_count: int, variables: Sequence[Variable], name: str
@@ -190,7 +190,7 @@ def _takes_variables(function: Callable[..., Any]) -> bool:
 
 
 def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
-    """Return copies of the results whose vjp the active tapes have recorded."""
+    """Record `vjp` with the active tapes; return copies of the results `tensors`, to which it belongs."""
     with tape_recorders.pause_recorders():
         results = [apply("identity", tensor) for tensor in tensors]
 

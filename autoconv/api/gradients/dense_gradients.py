@@ -16,20 +16,20 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_MAX_UNROLLED_ELEMENTS = 8  # for the gradients of more elements, a graph has a loop
+_MAX_UNROLLED_ELEMENTS = 8  # a graph computes the gradients of more elements in a loop
 
 
 def stack_element_gradients(target: Tensor, gradients: Any) -> list[Any]:
     """Return for each source the gradients of all elements of the target, stacked; None for an unconnected source.
 
-    `gradients(seed)` returns for each source the gradient of the sum of the target times the seed.
+    `gradients(seed)` returns for each source the gradient of the sum of target * seed.
     """
     shape = shape_of(target)
     if None not in shape:
         element_count = int(np.prod(shape, dtype=np.int64))
         if current_region() is None or element_count <= _MAX_UNROLLED_ELEMENTS:
             rows = [gradients(_one_hot_seed(target, i)) for i in range(element_count)]
-            if not rows:
+            if not rows:  # the target has no elements: a stack of length 0 with the source's shape
                 return [
                     None if gradient is None else apply("stack", dense(gradient), axis=0)[:0]
                     for gradient in gradients(target)
@@ -56,7 +56,7 @@ def stack_element_gradients(target: Tensor, gradients: Any) -> list[Any]:
 
 
 def _flat_indices(vector: Any) -> Any:
-    """Return the indices of a vector, int32."""
+    """Return the indices 0, 1, … of a vector, as int32."""
     zero, one = (convert_to_tensor(np.array(n, np.int32)) for n in (0, 1))
     return apply("range", zero, apply("size", vector), one)
 

@@ -29,8 +29,9 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             # The last recorder stays active: it collects the variables that `f` reads.
             with tape_recorders.pause_recorders(*tape_recorders.active_recorders()[:-1]):
                 result = call(f)(*arguments, **kwargs)
-            innermost = tape_recorders.active_recorders()[-1:]
-            for variable in innermost[0].variables.values() if innermost else ():
+            innermost_recorders = tape_recorders.active_recorders()[-1:]
+            # The tapes have been paused, so that they are told which variables `f` has read.
+            for variable in innermost_recorders[0].variables.values() if innermost_recorders else ():
                 tape_recorders.watch_used_variable(variable)
 
             def vjp(*upstream: Any, variables: Sequence[Variable] = ()) -> Any:

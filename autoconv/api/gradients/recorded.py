@@ -13,7 +13,8 @@ class RecordedInterval:
     """The nodes recorded while the interval was open.
 
     In the graph where it was opened, these are the nodes between opening and closing; in enclosing graphs there are
-    none, and in graphs created later it is all nodes. An interval that is opened again excludes the nodes in between.
+    none, and in graphs created later these are all nodes. An interval may be opened again; the nodes that were
+    recorded while it was closed do not belong to it.
     """
 
     def __init__(self) -> None:
@@ -54,7 +55,7 @@ class RecordedInterval:
         return [node for node in nodes if node not in self._excluded_nodes] if self._excluded_nodes else nodes
 
 
-def symbolic_source(region: Region, source: TensorLike) -> Value | None:
+def find_source_value(region: Region, source: TensorLike) -> Value | None:
     """Return the value of a tensor or variable in the graph being traced; None if the graph does not use it."""
     if isinstance(source, SymbolicTensor):
         return source.value_in_graph

@@ -1,4 +1,4 @@
-"""Gradients of rows that `gather` selected, as IndexedSlices in graphs."""
+"""Gradients in graphs with respect to tensors that `gather` reads, as IndexedSlices of the rows that it selected."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def row_slices(region: Region, value: Value) -> IndexedSlices | None:
-    """Return the gradient `value` as IndexedSlices if it is a sum of rows selected along the first dimension.
+    """Return the gradient `value` as IndexedSlices if it is a sum of gradients of `gather` along the first dimension.
 
-    Return None for any other gradient, and where sizes are known only at run time. `value` itself remains the dense
+    Return None for any other gradient, and where sizes are known only at run time. Attribute `whole` is the dense
     gradient.
     """
     shape: Any = getattr(value.type, "shape", None)
@@ -41,7 +41,7 @@ def row_slices(region: Region, value: Value) -> IndexedSlices | None:
 
 
 class _SelectedRows(NamedTuple):
-    """The gradient of a `gather`: rows, and their positions in the dense gradient."""
+    """The gradient of a `gather`: rows, and the index of each in the dense gradient."""
 
     rows: Tensor
     positions: Tensor

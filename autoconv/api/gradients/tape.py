@@ -12,7 +12,7 @@ import numpy as np
 
 from autoconv.api.gradients.composite_sources import DifferentiableTensors
 from autoconv.api.gradients.dense_gradients import dense, shape_of, stack_element_gradients, zeros_of_source
-from autoconv.api.gradients.recorded import RecordedInterval, symbolic_source
+from autoconv.api.gradients.recorded import RecordedInterval, find_source_value
 from autoconv.api.gradients.row_slices import row_slices
 from autoconv.graph.graph import Value
 from autoconv.runtime.annotations import TensorLike
@@ -118,7 +118,7 @@ class GradientTape:
             if not isinstance(value, (Tensor, Variable)):
                 raise _tensor_type_error(value)
             if not value.dtype.is_differentiable:
-                _warn("watched", value, "")
+                _warn("watched", value, context="")
             elif isinstance(value, Variable):
                 self._recorder.watch_variable(value)
             else:
@@ -243,7 +243,7 @@ class GradientTape:
             )
         if None in (*shape[1:], *source_shape[1:]):
             raise ValueError(
-                f"batch_jacobian needs all but the first dimension, found {list(shape)} and {list(source_shape)}"
+                f"batch_jacobian needs known sizes but for the first, found {list(shape)} and {list(source_shape)}"
             )
         elements_per_row = int(np.prod(shape[1:], dtype=np.int64))
         columns = []
@@ -268,7 +268,7 @@ class GradientTape:
         )
 
     def _mark_used(self) -> None:
-        """Note that gradients are computed now; raise RuntimeError for a second time, unless the tape is persistent."""
+        """Record that the tape has been used; raise RuntimeError at the second use of a tape that is not persistent."""
         if self._is_used and not self._persistent:
             raise RuntimeError(_USED_UP_MESSAGE)
         self._is_used = True
@@ -301,9 +301,9 @@ class GradientTape:
     ) -> Any:
         """Return the gradients of the sources as `_gradients`, computed in the graph that is being traced."""
         watched_sources = (*self._watched_sources, *self._recorder.variables.values())
-        values = [symbolic_source(region, source) for source in watched_sources]
+        values = [find_source_value(region, source) for source in watched_sources]
         watched_values = [value for value in values if value is not None]
-        source_values = [symbolic_source(region, source) for source in sources]
+        source_values = [find_source_value(region, source) for source in sources]
         connected_set = connected_values(region, watched_values, self._interval.nodes_in)
         connected_sources = [value if value in connected_set else None for value in source_values]
         target_values, seeds = [], []
@@ -339,7 +339,7 @@ def _seed(target: Any, cotangent: Any) -> Any:
 
 
 def _tensor_leaves(values: TensorLike, role: str) -> list[Any]:
-    """Return the tensors and variables in a structure; `role` is "target" or "source"."""
+    """Return the tensors and variables in a structure of targets or sources; `role` is "target" or "source"."""
     leaves = list(map(represented_value, DifferentiableTensors(values).tensors))
     for value in leaves:
         if not isinstance(value, (Tensor, Variable)):
@@ -358,7 +358,7 @@ def _tensor_type_error(value: TensorLike) -> ValueError:
 
 
 def _warn(role: str, value: Any, context: str) -> None:
-    """Log that a tensor has no gradient, for its dtype."""
+    """Log a warning that the dtype of a tensor has no gradients; `role` and `context` are parts of its text."""
     _LOG.warning(
         "The dtype of the %s tensor must be floating (e.g. autoconv.float32)%s, got %r", role, context, value.dtype
     )
@@ -372,7 +372,7 @@ def _check_recompute_every(steps: int | None) -> int | None:
 
 
 def _recorded_value(value: TensorLike) -> Any:
-    """Return the object by which tapes record a tensor or variable."""
+    """Return the object that stands for `value` in a tape's records: a variable's storage, a tensor itself."""
     return value.storage if isinstance(value, Variable) else value
 
 
@@ -384,13 +384,13 @@ def _lift_to_graph(region: Region, tensor: Any) -> Value:
 
 
 def _reshape(value: TensorLike, shape: tuple[Any, ...], dynamic_shape: Any) -> Any:
-    """Return the value with the static `shape`, or with `dynamic_shape`, a tensor, if a size is not static."""
+    """Return the value reshaped to the static `shape`, or to the tensor `dynamic_shape` if `shape` contains None."""
     operands = () if None not in shape else (dynamic_shape,)
     return apply("reshape", value, *operands, shape=shape)
 
 
 def _wrap_gradient(region: Region, value: Value) -> Any:
-    """Return the gradient as a tensor, or as IndexedSlices where it consists of rows."""
+    """Return the gradient as a tensor, or as IndexedSlices if it is a sum of gradients of `gather`."""
     slices = None if region.contract.objects_in_graph else row_slices(region, value)
     return SymbolicTensor(value) if slices is None else slices
 

@@ -37,13 +37,13 @@ _COPIED_ATTRIBUTES = ("__name__", "__qualname__", "__doc__")  # of a function, f
 
 @kind_preserving
 def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
-    """Return the function that computes the value of `f`, a scalar, and its gradient by the argument `argnums`.
+    """Return the function that computes the value of `f`, a scalar, and its gradient by the argument at `argnums`.
 
     For several positions the gradients are a tuple. Arguments are tensors, arrays and floats, or structures of them,
-    and each gradient is of the kind of its argument. `f` may be under `function`; if it is under
-    `compile`, so is the returned function. The gradient with respect to an argument that `f` does not
-    depend on is zero. Raises TypeError for an argument that is not floating, a value that is not a scalar, or one that
-    was computed outside of autoconv.
+    and each gradient is a tensor, array or float as its argument is. `f` may be under `function`; if it is under
+    `compile`, so is the returned function. The gradient by an argument that `f` does not depend on is zero. Raises
+    TypeError for an argument that is not floating, a value that is not a scalar, or a value that was computed from
+    Python numbers or arrays that `f` has made of its argument.
 
     >>> autoconv.value_and_grad(lambda x: x**3)(2.0)
     (8.0, 12.0)
@@ -82,15 +82,15 @@ def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: i
         _check_not_lost(f, tape, raw_gradients)
         arguments, template = flatten(wrt_arguments)
         packed_gradients = pack(template, _gradients_of_kind(raw_gradients, arguments))
-        packed = packed_gradients[0] if isinstance(argnums, int) else tuple(packed_gradients)
-        return _convert_to_kind(result, result), packed
+        gradients = packed_gradients[0] if isinstance(argnums, int) else tuple(packed_gradients)
+        return _convert_to_kind(result, result), gradients
 
     return with_gradient
 
 
 @kind_preserving
 def jacobian(f: Function, argnums: int = 0) -> Function:
-    """Return the function that computes the derivatives of the elements of `f`'s result by those of the argument.
+    """Return the function that computes the derivatives of each element of `f`'s result by each of the argument's.
 
     Both are tensors; the shape of the derivatives is that of the result followed by that of the argument.
 
@@ -116,7 +116,7 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
 
 @kind_preserving
 def hessian(f: Function, argnums: int = 0) -> Function:
-    """Return the function that computes the second derivatives of `f`, a scalar, by the argument, a tensor.
+    """Return the function that computes the second derivatives of `f`, a scalar, by a tensor, its argument `argnums`.
 
     There is one for each pair of elements: the shape is that of the argument twice.
 
@@ -224,9 +224,8 @@ def _compile_like(f: Function, transform: Function) -> Function:
     return Compiled(transform, f._contract, FunctionOptions(backend=f.backend))
 
 
-
 def _select_arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
-    """Return all arguments, with tensors in place of those to differentiate by, and the list of these tensors."""
+    """Return all arguments, with tensors in place of those at `argnums`, and the list of these tensors."""
     _check_callable(f)
     positions = [argnums] if isinstance(argnums, int) else list(argnums)
     all_arguments = list(args)
@@ -238,13 +237,13 @@ def _select_arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequenc
 
 
 def _differentiable_leaf(f: Function, value: Any) -> Any:
-    """Return an argument by which is differentiated as a new tensor, or as a view of an array.
+    """Return `value`, which `f` is differentiated by, as a new tensor, or as a view if it is an array.
 
-    A new object is not mistaken by outer tapes for another argument.
+    The new object keeps outer tapes from taking it for another argument with the same value.
     """
     region = current_region()
     if isinstance(value, float) and not isinstance(value, np.generic):
-        return python_number(value) if region is None else _number_in_graph(region, value)
+        return python_number(value) if region is None else _float_in_graph(region, value)
     if isinstance(value, SymbolicObject):
         raise StagingError("a function is differentiated by an object of the graph", current_place())
     if not is_tensor(value) and not isinstance(value, (np.ndarray, np.generic)):
@@ -266,13 +265,13 @@ def _differentiable_leaf(f: Function, value: Any) -> Any:
     return tensor
 
 
-def _number_in_graph(region: Region, value: float) -> Any:
+def _float_in_graph(region: Region, value: float) -> Any:
     """Return a float as a value of the graph that is being traced."""
     return weak_constant(region, value) if region.contract.python_numbers else convert_to_tensor(value)
 
 
 def _watch(tape: GradientTape, value: TensorLike) -> Any:
-    """Watch an argument; return the tensor that stands for it."""
+    """Watch an argument; return the tensor that represents it."""
     if isinstance(value, np.ndarray):
         return tape.watch_array(value)
     tape.watch(value)
@@ -317,9 +316,9 @@ def _fill_zeros(gradient: Any, like: Any) -> Any:
 
 
 def _convert_to_kind(value: TensorLike, *templates: object) -> Any:
-    """Return the value as the kind of the templates: an array of NumPy, a float, or a tensor.
+    """Return the value as the kind of the templates: a NumPy array if one is an array, a float if one is a weak number.
 
-    A value that an outer tape follows stays a tensor, which represents the array or float.
+    Else it stays a tensor. So does a value that an outer tape follows; it represents the array or float.
     """
     is_number = any(isinstance(template, Tensor) and template.weak for template in templates)
     if isinstance(value, SymbolicTensor):

@@ -14,7 +14,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 class TextFileIndex:
-    """Values of `key_index` and `value_index` in place of a column: the whole line, or the number of the line.
+    """Constants for `key_index` and `value_index` that name no column: the whole line, or the line's number from 0 on.
 
     >>> autoconv.lookup.TextFileIndex.WHOLE_LINE
     -2
@@ -39,7 +39,7 @@ class TableInitializer:
         return self._value_dtype
 
     def initialize(self, table: Any) -> None:
-        """Fill the table."""
+        """Call `table.fill` with the keys and values."""
         raise NotImplementedError(f"{type(self).__name__}.initialize")
 
 
@@ -137,8 +137,8 @@ class TextFileInitializer(TableInitializer):
         try:
             return float(text) if dtype.is_floating else int(text)
         except ValueError:
-            found_text = f"line {line_number} of {self._filename} has {text!r}"
-            raise InvalidArgumentError(f"{found_text} for a {dtype.name}") from None
+            error_text = f"line {line_number} of {self._filename} has {text!r}"
+            raise InvalidArgumentError(f"{error_text} for a {dtype.name}") from None
 
     def _read_column(self, line: bytes, line_number: int, index: int) -> bytes:
         """Return a column of a line; raise InvalidArgumentError if the line has fewer."""

@@ -1,4 +1,4 @@
-"""Tables whose content changes while a program runs, from functions too."""
+"""Tables whose entries a program may add, replace and remove, also in functions under `function`."""
 
 from __future__ import annotations
 
@@ -50,55 +50,55 @@ class MutableHashTable(LookupTable):
     def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> None:
         """Add entries, or replace the values of existing keys."""
         inputs = [self._convert_keys(keys), convert_to_tensor(values, self._value_dtype)]
-        self._call_on_host(self._insert, inputs)
+        self._call_on_host(self._insert_arrays, inputs)
 
     def remove(self, keys: TensorLike, name: str | None = None) -> None:
         """Remove entries; absent keys are ignored."""
-        self._call_on_host(self._remove, [self._convert_keys(keys)])
+        self._call_on_host(self._remove_arrays, [self._convert_keys(keys)])
 
     erase = remove
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """Return all keys and values."""
         specs = [TensorSpec([None], self._key_dtype), TensorSpec([None, *self.value_shape], self._value_dtype)]
-        keys, values = self._call_on_host(self._export, [], *specs)
+        keys, values = self._call_on_host(self._export_arrays, [], *specs)
         return keys, values
 
     def _look_up_tensor(self, keys: Tensor) -> Tensor:
         shape = keys.shape.concatenate(self.value_shape)
         return self._call_on_host(  # type: ignore[no-any-return]
-            self._lookup, [keys], TensorSpec(shape, self._value_dtype)
+            self._look_up_arrays, [keys], TensorSpec(shape, self._value_dtype)
         )[0]
 
     @staticmethod
     def _call_on_host(function: Callable[..., Any], tensors: list[Tensor], *result_specs: TensorSpec) -> Any:
-        """Return the results, of these specs, of a function of arrays that is called when the graph runs."""
+        """Return the results, of `result_specs`, of a function of arrays that is called when the graph runs."""
         dtypes = tuple(spec.dtype for spec in result_specs)
         shapes = tuple(spec.shape.dims_tuple for spec in result_specs)
         outputs = apply("py_call", *tensors, function=function, dtypes=dtypes, shapes=shapes)
         return outputs if isinstance(outputs, tuple) else (outputs,)
 
-    def _insert(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
+    def _insert_arrays(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
         """Add or replace entries; return no results."""
         rows = np.reshape(values, (np.size(keys), *self._value_sizes()))
         self._entries.update(zip(np.ravel(keys).tolist(), rows, strict=True))
         return []
 
-    def _remove(self, keys: np.ndarray) -> list[Any]:
+    def _remove_arrays(self, keys: np.ndarray) -> list[Any]:
         """Remove entries; return no results."""
         for key in np.ravel(keys).tolist():
             self._entries.pop(key, None)
         return []
 
-    def _lookup(self, keys: np.ndarray) -> np.ndarray:
-        """Return the values of keys of any shape."""
+    def _look_up_arrays(self, keys: np.ndarray) -> np.ndarray:
+        """Return the values of keys, or the default for absent ones, in the shape [*keys.shape, *value_shape]."""
         default = np.asarray(self._default_value.numpy())  # type: ignore[attr-defined]
         result = np.empty((np.size(keys), *self._value_sizes()), _numpy_dtype(self._value_dtype))
         for row, key in enumerate(np.ravel(keys).tolist()):
             result[row] = self._entries.get(key, default)
         return result.reshape(*np.shape(keys), *self._value_sizes())
 
-    def _export(self) -> list[np.ndarray]:
+    def _export_arrays(self) -> list[np.ndarray]:
         """Return all keys and values."""
         keys = np.empty(len(self._entries), _numpy_dtype(self._key_dtype))
         keys[:] = list(self._entries)
@@ -136,8 +136,8 @@ class DenseHashTable(MutableHashTable):
             reserved_tensors = [convert_to_tensor(key, self._key_dtype) for key in (empty_key, deleted_key)]
         self._reserved_keys = {key.numpy() for key in reserved_tensors}  # type: ignore[attr-defined]
 
-    def _insert(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
+    def _insert_arrays(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
         rejected_keys = self._reserved_keys & set(np.ravel(keys).tolist())
         if rejected_keys:
             raise ValueError(f"Using the empty_key or deleted_key as a table key is not allowed: {rejected_keys}")
-        return super()._insert(keys, values)
+        return super()._insert_arrays(keys, values)

@@ -26,7 +26,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
 class LookupTable(TrackableResource):
-    """Base of tables: lookups of tensors, and of the values of sparse and ragged tensors."""
+    """Base of tables, with lookups of dense, sparse and ragged tensors of keys."""
 
     _key_dtype: DType
     _value_dtype: DType
@@ -78,9 +78,9 @@ class LookupTable(TrackableResource):
 
 
 class StaticHashTable(LookupTable):
-    """A table that an initializer fills on construction; an absent key has the `default_value`.
+    """A table that an initializer fills on construction; the value of an absent key is `default_value`.
 
-    Raises FailedPreconditionError where the initializer has two values for a key. Lookups raise it where the
+    Raises FailedPreconditionError if the initializer has two values for a key. Lookups raise it if the
     initializer has not filled the table.
 
     >>> initializer = autoconv.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
@@ -124,7 +124,7 @@ class StaticHashTable(LookupTable):
                     f"HashTable has different value for same key. Key {key!r} has {value_by_key[key]!r} and trying to "
                     f"add value {value!r}"
                 )
-        if len(value_by_key) < len(keys):
+        if len(value_by_key) < len(keys):  # repeated keys, of which the first ones stay
             _, positions = np.unique(keys, return_index=True)
             first_positions = sorted(positions.tolist())
             keys, values = keys[first_positions], values[first_positions]
@@ -161,7 +161,7 @@ class StaticHashTable(LookupTable):
 
 
 class StaticVocabularyTable(LookupTable):
-    """A table of ids; a key that is not in the table gets one of `num_oov_buckets` further ids, by its hash.
+    """A table of ids from 0 on; the hash of an absent key gives it one of `num_oov_buckets` further ids.
 
     >>> initializer = autoconv.lookup.KeyValueTensorInitializer(["a", "b"], autoconv.constant([0, 1], "int64"))
     >>> table = autoconv.lookup.StaticVocabularyTable(initializer, num_oov_buckets=2)
@@ -187,7 +187,7 @@ class StaticVocabularyTable(LookupTable):
         self._name = name or "vocabulary_table"
 
     def size(self, name: str | None = None) -> Tensor:
-        """Return the number of ids, with those for keys that are not in the table."""
+        """Return the number of ids, including those for absent keys, int64."""
         return constant(self._table_size() + self._num_oov_buckets, int64)
 
     def _table_size(self) -> int:

@@ -1,8 +1,8 @@
-"""Diagonals of matrices, one or a band of neighbouring ones; the dimensions before the last two are a batch.
+"""Diagonals of matrices: a single one, or a band of neighbouring ones. Dimensions before the last two are a batch.
 
 A band of the diagonals k[0] to k[1] is an array with a row for each diagonal, the highest diagonal first. Rows are as
-long as the longest diagonal; shorter ones are padded. `align`, such as RIGHT_LEFT, has the side of the row to which a
-shorter diagonal is moved: first for the main diagonal and those above it, then for those below it.
+long as the longest diagonal; shorter ones are padded. `align` is two sides, such as RIGHT_LEFT: shorter diagonals are
+moved to the first side of their row if they are on or above the main diagonal, else to the second side.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.constants import range as numbers
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.graph.dtypes import int32
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -30,7 +30,8 @@ def diag(
 ) -> Tensor:  # fmt: skip
     """Matrices with the vectors on their k-th diagonal, or with a band on the diagonals k[0] to k[1].
 
-    Elsewhere they have `padding_value`. Raises ValueError for sizes that do not fit.
+    Elsewhere they have `padding_value`. They are square, or `num_rows` x `num_cols` if one of these is not -1. Raises
+    ValueError if the diagonals of such matrices have another length than the vectors.
 
     >>> autoconv.linalg.diag([1, 2]).numpy()
     array([[1, 0],
@@ -51,7 +52,8 @@ def diag(
         rows, columns = (num_rows if num_rows != -1 else min_rows), (num_cols if num_cols != -1 else min_columns)
     band = _Band(rows, columns, low, high, align)
     if band.length != length:
-        raise ValueError(f"diagonals {low} to {high} of {rows} rows and {columns} columns have not {length} elements")
+        sizes_text = f"diagonals {low} to {high} of {rows} rows and {columns} columns have {band.length} elements"
+        raise ValueError(f"{sizes_text}, found {length}")
     batch = vectors.shape.as_list()[: -1 if low == high else -2]
     padding = apply("cast", convert_to_tensor(padding_value), dtype=vectors.dtype)
     return band.insert(apply("broadcast_to", padding, shape=(*batch, rows, columns)), vectors, name)
@@ -80,7 +82,7 @@ def diag_part(
 def set_diag(
     input: TensorLike, diagonal: TensorLike, name: str | None = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
-    """A copy of the matrices with another k-th diagonal, or with a band on the diagonals k[0] to k[1].
+    """A copy of the matrices with `diagonal` as k-th diagonal, or as the band of the diagonals k[0] to k[1].
 
     >>> autoconv.linalg.set_diag([[1, 2], [3, 4]], [8, 9]).numpy()
     array([[8, 2],
@@ -138,7 +140,7 @@ class _Band:
         return np.minimum(self.rows + np.minimum(diagonal, 0), self.columns - np.maximum(diagonal, 0))
 
     def _first_column(self, diagonal: Any) -> Any:
-        """Return the column of a band's row at which a diagonal begins."""
+        """Return the column of the band array at which the row of a diagonal begins, or of each of an array of them."""
         right_above, right_below = (side == "RIGHT" for side in self.align.split("_"))
         is_at_right = np.where(np.asarray(diagonal) >= 0, right_above, right_below)
         return np.where(is_at_right, self.length - self._diagonal_length(diagonal), 0)
@@ -166,16 +168,16 @@ class _Band:
 
 
 def _gather_flat(tensor: Tensor, count: int, indices: np.ndarray) -> Tensor:
-    """Return the elements at `indices` of the last `count` dimensions, flattened into one."""
+    """Return the elements of the last `count` dimensions, flattened into one, at `indices`."""
     batch = [size if isinstance(size, int) else -1 for size in (tensor.type.shape or ())[:-count]]
     flat = apply("reshape", tensor, shape=(*batch, int(np.prod(_trailing_sizes(tensor, count)))))
     return apply("gather", flat, convert_to_tensor(indices.astype(np.int32)), axis=len(batch), batch_dims=0)
 
 
 def select_band(matrices: Tensor, num_lower: Any, num_upper: Any) -> Tensor:
-    """Return the matrices with zeros outside of a band whose limits are known at run time only."""
+    """Return the matrices with zeros outside of a band, as `band_part` does, for limits known at run time only."""
     sizes = apply("shape", matrices, dtype=int32)
-    below = apply("expand_dims", numbers(sizes[-2]), axis=1) - numbers(sizes[-1])
+    below = apply("expand_dims", tensor_range(sizes[-2]), axis=1) - tensor_range(sizes[-1])
     lower, upper = (
         apply("logical_or", apply("less", limit, 0), apply("less_equal", distance, limit))
         for limit, distance in ((cast(num_lower, int32), below), (cast(num_upper, int32), -below))

@@ -1,4 +1,4 @@
-"""Diagonals of tensors of any even rank, whose indices have two halves."""
+"""Diagonals of tensors of even rank 2r: the elements whose first r indices are equal to their last r."""
 
 from __future__ import annotations
 

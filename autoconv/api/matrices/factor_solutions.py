@@ -1,4 +1,4 @@
-"""Solutions, inverses and products from triangular factors, and systems of banded matrices."""
+"""Systems, inverses and products from the factors of `lu`; banded systems; tridiagonal eigenvalues."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def lu_solve(
     if batch_rank and len(right_side.shape) - 2 < batch_rank:
         right_side = broadcast_to(right_side, concat([shape(permutation)[:-1], shape(right_side)[-2:]], 0))
     permuted_right_side = gather(right_side, permutation, axis=batch_rank, batch_dims=batch_rank)
-    lower_solution = triangular_solve(set_diag(factors, ones_like(diag_part(factors))), permuted_right_side)
-    return apply("identity", triangular_solve(factors, lower_solution, lower=False), name=name)
+    forward_solution = triangular_solve(set_diag(factors, ones_like(diag_part(factors))), permuted_right_side)
+    return apply("identity", triangular_solve(factors, forward_solution, lower=False), name=name)
 
 
 def lu_matrix_inverse(
@@ -78,8 +78,8 @@ def banded_triangular_solve(
 ) -> Tensor:
     """The solution x of A @ x = rhs, where A is triangular and zero outside of a band next to the main diagonal.
 
-    A column of `bands` [..., diagonals, n] has the elements of a row of A: lower bands begin with the main diagonal,
-    upper ones end with it. The elements of shorter diagonals that lie outside of A have no effect.
+    Row i of `bands` [..., diagonals, n] is a diagonal of A; its element j is that of row j of A. The first row is the
+    main diagonal of a lower triangular A, the last row that of an upper one. Elements outside of A have no effect.
 
     >>> autoconv.linalg.banded_triangular_solve([[2.0, 4.0], [0.0, 1.0]], [[2.0], [5.0]]).numpy()
     array([[1.],

@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class Lu(NamedTuple):
-    """The result of `lu`: both factors in one matrix, and the permutation of the rows."""
+    """The result of `lu`: both factors in one matrix, and the permutation `p` of the rows of the input."""
 
     lu: Tensor
     p: Tensor
@@ -29,7 +29,7 @@ class Lu(NamedTuple):
 def lu(input: TensorLike, output_idx_type: DTypeLike = int32, name: str | None = None) -> Lu:
     """Factors of square matrices: input[p] is the lower factor, with ones on its diagonal, times the upper one.
 
-    Both are in one matrix. Raises InvalidArgumentError for a singular matrix.
+    Both factors are returned in one matrix, without the ones. Raises InvalidArgumentError for a singular matrix.
 
     >>> factors, rows = autoconv.linalg.lu([[1.0, 2.0], [4.0, 4.0]])
     >>> factors.numpy(), rows.numpy()
@@ -62,7 +62,9 @@ def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
 def matrix_rank(
     a: TensorLike, tol: TensorLike | None = None, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
-    """The number of singular values above `tol`, by default the larger side times the largest value times epsilon.
+    """The number of singular values above `tol`, int32.
+
+    By default `tol` is the larger side of a matrix times its largest singular value times the dtype's epsilon.
 
     >>> autoconv.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy()
     np.int32(1)
@@ -82,7 +84,7 @@ def matrix_rank(
 def normalize(
     tensor: TensorLike, ord: Any = "euclidean", axis: Any = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The tensor divided by its norm along `axis`, and the norm, with size 1 along `axis`.
+    """The tensor divided by its norm along `axis`, and this norm, with size 1 along `axis`; `ord` is as in `norm`.
 
     >>> unit, length = autoconv.linalg.normalize([3.0, 4.0])
     >>> unit.numpy(), length.numpy()

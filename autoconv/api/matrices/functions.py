@@ -20,8 +20,8 @@ from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-# Pairs of the order of a Padé approximant and the greatest norm of a matrix for which it is that precise.
-# Higham, The scaling and squaring method for the matrix exponential revisited, 2005, table 2.3.
+# Pairs of the order of a Padé approximant and the greatest norm of a matrix for which its error is below the dtype's
+# precision. Higham, The scaling and squaring method for the matrix exponential revisited, 2005, table 2.3.
 _SINGLE_PRECISION = ((3, 4.258730016922831e-01), (5, 1.880152677804762e00), (7, 3.925724783138660e00))
 _DOUBLE_PRECISION = (
     (3, 1.495585217958292e-02), (5, 2.539398330063230e-01), (7, 9.504178996162932e-01), (9, 2.097847961257068e00),
@@ -30,7 +30,7 @@ _DOUBLE_PRECISION = (
 
 
 def expm(input: TensorLike, name: str | None = None) -> Tensor:
-    """The exponentials of square matrices, by Padé approximants of the matrix divided by a power of 2.
+    """The exponentials of square matrices, by scaling and squaring: Padé approximants of the matrix over a power of 2.
 
     >>> autoconv.linalg.expm([[0.0, 1.0], [0.0, 0.0]]).numpy()
     array([[1., 1.],
@@ -65,9 +65,9 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _pade_approximants(x: Any, orders: list[int]) -> list[tuple[Any, Any]]:
-    """Return numerator and denominator of the approximants of these orders.
+    """Return the numerator and the denominator of the Padé approximant of exp(x) for each of the orders.
 
-    They are the sum and the difference of the even and the odd terms in x of one polynomial.
+    They are the sum and the difference of the terms of even and of odd power of one polynomial in x.
     """
     identity: Any = eye(shape(x)[-1], dtype=x.dtype)
     square = matmul(x, x)
@@ -88,7 +88,7 @@ def _pade_approximants(x: Any, orders: list[int]) -> list[tuple[Any, Any]]:
 def _coefficients(order: int) -> list[float]:
     """Return the coefficients of the numerator, from that of x^0 on, scaled so that the last one is 1.
 
-    Before that the coefficient of x^k is order! / (2·order)! · (2·order - k)! / (k! · (order - k)!).
+    Before the scaling, the coefficient of x^k is order! / (2·order)! · (2·order - k)! / (k! · (order - k)!).
     """
     coefficients = [1]
     for power in range(order, 0, -1):
@@ -97,9 +97,9 @@ def _coefficients(order: int) -> list[float]:
 
 
 def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
-    """The principal square roots of square matrices: those whose eigenvalues have positive real parts.
+    """The principal square roots of square matrices, whose eigenvalues have positive real parts.
 
-    Real matrices without a real root give nan.
+    The root of a real matrix that has no real root is nan.
 
     >>> autoconv.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]).numpy()
     array([[2., 0.],

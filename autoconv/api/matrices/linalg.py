@@ -28,8 +28,8 @@ def matmul(
 ) -> Tensor:  # fmt: skip
     """The product of matrices (rank 2 or more; batches broadcast), each transposed first if requested.
 
-    With `output_type` the result has that dtype; sums are computed in it if it can represent the elements. Raises
-    ValueError while tracing, InvalidArgumentError at run time, for inner dimensions that differ.
+    With `output_type` the result has that dtype; products are added in it if it represents all values of the operands.
+    Raises ValueError while tracing, InvalidArgumentError at run time, for inner dimensions that differ.
 
     >>> autoconv.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [1.0]]).numpy()
     array([[3.],
@@ -44,13 +44,13 @@ def matmul(
     left, right = (conj(a) if adjoint_a else a), (conj(b) if adjoint_b else b)
     if output_type is not None:
         left, right = (_cast_if_lossless(convert_to_tensor(x), as_dtype(output_type)) for x in (left, right))
-    transpositions = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
-    result = apply("matmul", left, right, **transpositions, name=name)
+    transpose_flags = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
+    result = apply("matmul", left, right, **transpose_flags, name=name)
     return result if output_type is None else apply("cast", result, dtype=as_dtype(output_type))
 
 
 def _cast_if_lossless(x: Tensor, dtype: DType) -> Tensor:
-    """Return the tensor cast to a dtype that represents all of its values; unchanged for another dtype."""
+    """Return the tensor cast to the dtype if that represents all values of its own dtype, else unchanged."""
     is_wider = dtype is not x.dtype and np.can_cast(x.dtype.numpy, dtype.numpy)
     return apply("cast", x, dtype=dtype) if is_wider else x
 
@@ -78,7 +78,7 @@ def matvec(
 
 
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
-    """The sum of products over pairs of axes: a number of them (last of a, first of b), or two lists.
+    """The sum of products over two lists of axes, of `a` and of `b`, or over the last n of `a` and the first n of `b`.
 
     >>> autoconv.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy()
     np.float32(11.0)
@@ -114,7 +114,7 @@ def _resolve_second_axes(b: Any, a: Any, first: tuple[int, ...] | None, second: 
 
 
 def einsum(equation: str, *inputs: Any, optimize: Any = None, name: str | None = None, **_: Any) -> Tensor:
-    """The sum of products that the equation describes: "ij,jk->ik" multiplies matrices; `...` is a batch.
+    """The sum of products that the equation describes: "ij,jk->ik" multiplies matrices; `...` stands for batch axes.
 
     >>> autoconv.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]).numpy()
     array([3., 7.], dtype=float32)
@@ -160,7 +160,7 @@ def outer(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
 
 
 def matrix_transpose(a: TensorLike, name: str | None = None, conjugate: bool = False) -> Tensor:
-    """The matrices transposed (and conjugated).
+    """The matrices transposed, and also conjugated if `conjugate` is True.
 
     >>> autoconv.linalg.matrix_transpose([[1.0, 2.0], [3.0, 4.0]]).numpy()
     array([[1., 3.],
@@ -190,7 +190,7 @@ def trace(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def band_part(input: TensorLike, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
-    """The matrices with zeros except for `num_lower` diagonals below the main one and `num_upper` above (-1 keeps all).
+    """The matrices with zeros beyond `num_lower` diagonals below the main one and `num_upper` above (-1 keeps all).
 
     >>> autoconv.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, -1).numpy()
     array([[1, 2, 3],
@@ -218,7 +218,7 @@ def det(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 class LogMatrixDeterminant(NamedTuple):
-    """The result of `slogdet`: signs, and logarithms of absolute values."""
+    """The result of `slogdet`: the signs of determinants, and the logarithms of their absolute values."""
 
     sign: Tensor
     log_abs_determinant: Tensor
@@ -304,7 +304,7 @@ def triangular_solve(
 
 
 def cholesky_solve(chol: Any, rhs: TensorLike, name: str | None = None) -> Tensor:
-    """The solution x of A @ x = rhs, for the Cholesky factor of A.
+    """The solution x of A @ x = rhs, where `chol` is the lower Cholesky factor of A.
 
     >>> autoconv.linalg.cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [3.0]]).numpy().round(3)
     array([[1.],

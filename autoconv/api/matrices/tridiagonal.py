@@ -1,4 +1,4 @@
-"""Tridiagonal matrices: solutions and products.
+"""Tridiagonal matrices: solutions of systems, and products with matrices.
 
 The format of diagonals is "compact", one tensor [..., 3, n], or "sequence", three tensors [..., n]: the upper, the main
 and the lower diagonal. The last element of the upper one and the first of the lower one have no effect. The third
@@ -72,7 +72,7 @@ def tridiagonal_matmul(
 
 
 def dense(lower: Tensor, main: Tensor, upper: Tensor) -> Any:
-    """Return matrices [..., n, n] with three diagonals of n elements each."""
+    """Return the tridiagonal matrices [..., n, n] of three diagonals [..., n], padded as the module describes."""
     above = apply("diag", get_item(upper, (..., slice(None, -1))), offset=1)
     below = apply("diag", get_item(lower, (..., slice(1, None))), offset=-1)
     diagonal: Any = apply("diag", main, offset=0)
@@ -100,7 +100,7 @@ def split_diagonals(diagonals: Any, diagonals_format: str) -> Diagonals:
 
 
 def _pad_diagonal(diagonal: Tensor, main: Tensor, at_end: bool) -> Tensor:
-    """Return a diagonal of n - 1 elements with a zero at the start or the end, one of n elements unchanged."""
+    """Return a diagonal of n - 1 elements with a zero added at the end or the start, one of n elements unchanged."""
     if diagonal.shape[-1] is not None and diagonal.shape[-1] == main.shape[-1]:
         return diagonal
     return pad(diagonal, [*[[0, 0]] * (len(diagonal.shape) - 1), [0, 1] if at_end else [1, 0]])

@@ -1,4 +1,4 @@
-"""Blocks of images moved between spatial dimensions and channels, and sequences reversed in part."""
+"""Blocks of pixels moved into channels and back, and `reverse_sequence`, which reverses the beginning of each row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 def space_to_depth(
     input: TensorLike, block_size: IntLike, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
-    """Put each block of `block_size`² pixels into the channels of one pixel.
+    """Put each block of `block_size` x `block_size` pixels into the channels of one pixel.
+
+    The image is [batch, height, width, channels], or [batch, channels, height, width] for the `data_format` "NCHW".
 
     >>> autoconv.nn.space_to_depth(autoconv.reshape(autoconv.range(4), [1, 2, 2, 1]), 2).numpy().ravel()
     array([0, 1, 2, 3], dtype=int32)
@@ -36,7 +38,7 @@ def space_to_depth(
 def depth_to_space(
     input: TensorLike, block_size: IntLike, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
-    """Put the channels of each pixel into a block of `block_size`² pixels; the inverse of `space_to_depth`.
+    """Put the channels of each pixel into a block of pixels; the inverse of `space_to_depth`, with its arguments.
 
     >>> autoconv.nn.depth_to_space([[[[1, 2, 3, 4]]]], 2).numpy()[0, :, :, 0]
     array([[1, 2],
@@ -44,17 +46,17 @@ def depth_to_space(
     """
     image, side = convert_to_tensor(input), static_int(block_size, "block_size")
     batch, height, width, depth = _sizes(image, data_format)
-    depth_per_pixel = depth // (side * side)
+    new_depth = depth // (side * side)
     if data_format == "NCHW":
-        split_blocks = reshape(image, [batch, side, side, depth_per_pixel, height, width])
+        split_blocks = reshape(image, [batch, side, side, new_depth, height, width])
         permuted_blocks = transpose(split_blocks, [0, 3, 4, 1, 5, 2])
-        return reshape(permuted_blocks, [batch, depth_per_pixel, height * side, width * side])
-    split_blocks = reshape(image, [batch, height, width, side, side, depth_per_pixel])
-    return reshape(transpose(split_blocks, [0, 1, 3, 2, 4, 5]), [batch, height * side, width * side, depth_per_pixel])
+        return reshape(permuted_blocks, [batch, new_depth, height * side, width * side])
+    split_blocks = reshape(image, [batch, height, width, side, side, new_depth])
+    return reshape(transpose(split_blocks, [0, 1, 3, 2, 4, 5]), [batch, height * side, width * side, new_depth])
 
 
 def _sizes(image: Tensor, data_format: str) -> tuple[Any, Any, Any, Any]:
-    """Return the sizes of batch, height, width and channels, as numbers where they are known."""
+    """Return the sizes of batch, height, width and channels: ints where they are known, else tensors."""
     if data_format not in ("NHWC", "NCHW"):
         raise ValueError(f"`data_format` must be 'NHWC' or 'NCHW', found {data_format!r}")
     static_shape, dynamic_sizes = image.shape, shape(image)

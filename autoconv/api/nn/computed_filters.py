@@ -1,4 +1,4 @@
-"""Convolutions with filters whose sides are known at run time only: a gather of all windows, and one product."""
+"""Convolutions with filters whose sides are known at run time only: gather all windows, then multiply once."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def convolve_computed_sides(
     image: Tensor, filters: Tensor, side_strides: Sequence[int], side_dilations: Sequence[int], padding: Padding,
     group_count: int,
 ) -> Tensor:  # fmt: skip
-    """Return the convolution of an image [batch, sides, channels], each group of channels on its own.
+    """Return the convolution of an image [batch, sides, channels] with filters [sides, channels of a group, filters].
 
-    Raises ValueError for another `padding`.
+    `side_strides` and `side_dilations` have a number for each side. Raises ValueError for an unknown `padding`.
     """
     side_count = len(side_strides)
     image_sizes, filter_sizes = sizes_of(image), sizes_of(filters)
@@ -41,7 +41,7 @@ def convolve_computed_sides(
         window_counts.append(window_count)
     batch, filter_count = image_sizes[0], filter_sizes[side_count + 1]
     filter_sides = [filter_sizes[side] for side in range(side_count)]
-    patch_sides = [part for pair in zip(window_counts, filter_sides, strict=True) for part in pair]
+    patch_sides = [size for pair in zip(window_counts, filter_sides, strict=True) for size in pair]
     grouped_patches = reshape(patches, [batch, *patch_sides, group_count, filter_sizes[side_count]])
     window_axes, filter_axes = range(1, 2 * side_count, 2), range(2, 2 * side_count + 1, 2)
     order = [0, *window_axes, 2 * side_count + 1, *filter_axes, 2 * side_count + 2]
@@ -52,7 +52,7 @@ def convolve_computed_sides(
 
 
 def _windows_of_side(padding: Padding, side: int, size: Any, extent: Any, stride: int) -> tuple[Any, Any]:
-    """Return the padding before a side and the number of windows along it."""
+    """Return the padding before a side of `size` elements, and the number of windows of `extent` elements along it."""
     if padding == "SAME":
         window_count = floordiv(size + (stride - 1), stride)
         return floordiv(maximum((window_count - 1) * stride + extent - size, 0), 2), window_count

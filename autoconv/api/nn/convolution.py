@@ -27,9 +27,9 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 _MAX_PATCH_ELEMENTS = 1 << 23  # limit of the elements in all patches of one product
-# With as many filters per channel, the patches take little memory beside the product, whatever their number.
+# With at least so many filters per channel, all patches take little memory in comparison with the product.
 _MIN_FILTERS_PER_CHANNEL = 16
-_MIN_CHANNELS = 16  # images of unknown sizes with as many channels take a product for each element of the kernel
+_MIN_CHANNELS = 16  # images of unknown sizes with at least so many channels take a product for each kernel element
 
 
 def convolution(
@@ -38,13 +38,14 @@ def convolution(
 ) -> Tensor:  # fmt: skip
     """The cross-correlation of inputs with filters: shape [batch, sides, filters].
 
-    `input` is [batch, sides, channels] with one to three sides ([batch, channels, sides] for a `data_format` that
-    begins with NC, like the result). `filters` is [sides, channels, filters]. `strides` and
-    `dilations` are a number, one for each side, or one for each dimension. `padding` is "VALID", "SAME" (zeros around,
-    one more after than before if their number is odd) or (before, after) for each dimension. Filters with fewer
-    channels than the input apply to groups of channels: the first filters to the first group, and so on. Raises
-    ValueError where strides and dilations are both above 1, which only `conv1d`, `conv2d` and `conv3d` accept. Raises
-    ValueError while tracing, or its subclass InvalidArgumentError at run time, if filters do not fit into the input.
+    `input` is [batch, sides, channels], where sides are one to three spatial sizes. For a `data_format` that begins
+    with NC, the input and the result have the channels before the sides. `filters` is [sides, channels, filters].
+    `strides` and `dilations` are a number, one for each side, or one for each dimension. `padding` is "VALID", "SAME"
+    (zeros around, one more after than before if their number is odd) or (before, after) for each dimension.
+    Filters with fewer channels than the input apply to groups of channels: the first filters to the first group, and
+    so on. Raises ValueError where strides and dilations are both above 1, which only `conv1d`, `conv2d` and `conv3d`
+    accept. Raises ValueError while tracing, or its subclass InvalidArgumentError at run time, if filters do not fit
+    into the input.
 
     >>> autoconv.nn.convolution(autoconv.ones([1, 4, 4, 1]), autoconv.ones([2, 2, 1, 3]), padding="SAME").shape
     TensorShape([1, 4, 4, 3])
@@ -63,8 +64,8 @@ def _convolution(
     rank = 0 if kernel.type.shape is None else len(kernel.type.shape)
     is_channels_first = has_channels_first(rank, data_format)
     sides = list(range(2, rank))
-    takes_padding_as_it_is = isinstance(padding, str) or not is_channels_first
-    channels_last_padding = padding if takes_padding_as_it_is else [padding[i] for i in (0, *sides, 1)]
+    is_padding_channels_last = isinstance(padding, str) or not is_channels_first
+    channels_last_padding = padding if is_padding_channels_last else [padding[i] for i in (0, *sides, 1)]
     image = transpose(x, [0, *sides, 1]) if is_channels_first else x
     side_strides = per_side("strides", strides, rank - 2, is_channels_first)
     side_dilations = per_side("dilations", dilations, rank - 2, is_channels_first)
@@ -168,7 +169,7 @@ def atrous_conv2d(
 def _convolve(
     image: Tensor, filters: Tensor, side_strides: Sequence[int], side_dilations: Sequence[int], padding: Padding
 ) -> Tensor:
-    """Return the convolution of an image with channels in the last dimension, each group of channels on its own."""
+    """Return the convolution of an image [batch, sides, channels], in which each group of channels has its filters."""
     image_shape, filter_shape = image.type.shape, filters.type.shape
     if image_shape is None or filter_shape is None or len(image_shape) != len(filter_shape):
         raise ValueError(f"an image and its filters have to be of one rank, found {image_shape} and {filter_shape}")
@@ -211,7 +212,10 @@ def _group_count(channels: Dimension, filter_shape: Sequence[Dimension]) -> int:
 
 
 def _multiply(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tensor:
-    """Return the sum of the products of `parts` with the filters, by one product if the patches are few."""
+    """Return the sum of the products of `parts` with the filters at their positions, by one product if that is small.
+
+    `parts` are the elements of the windows by their position in the kernel, see `Windows.elements_by_position`.
+    """
     filter_shape = filters.type.shape
     assert filter_shape is not None
     channels, filter_count = filter_shape[-2:]
@@ -220,11 +224,11 @@ def _multiply(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tenso
     if isinstance(channels, int) and len(parts) > 1:
         patch_size = channels * len(parts)
         known_sizes = [size for size in (batch, *sides) if isinstance(size, int)]
-        is_small = math.prod(known_sizes) * patch_size <= _MAX_PATCH_ELEMENTS or (
+        fits_one_product = math.prod(known_sizes) * patch_size <= _MAX_PATCH_ELEMENTS or (
             isinstance(filter_count, int) and channels * _MIN_FILTERS_PER_CHANNEL <= filter_count
         )
-        are_all_known = len(known_sizes) == len(sides) + 1
-        if is_small and (are_all_known or channels < _MIN_CHANNELS):
+        are_all_sizes_known = len(known_sizes) == len(sides) + 1
+        if fits_one_product and (are_all_sizes_known or channels < _MIN_CHANNELS):
             patches = concat([part for _, part in parts], -1)
             return apply(
                 "matmul", patches, reshape(filters, [patch_size, filter_count if filter_count is not None else -1])

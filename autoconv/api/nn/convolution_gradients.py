@@ -1,4 +1,4 @@
-"""Gradients of depthwise convolutions as functions of their own."""
+"""Public functions that compute the gradients of `depthwise_conv2d`."""
 
 from __future__ import annotations
 

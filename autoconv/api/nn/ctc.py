@@ -26,9 +26,10 @@ def ctc_loss(
     logits_time_major: bool = True, unique: object = None, blank_index: IntLike | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Minus the logarithm of the probability that the frames of `logits` spell the labels, for each of a batch.
+    """Minus the logarithm of the probability that the frames of `logits` spell the labels, for each row of a batch.
 
-    `labels` is [batch, labels], `logits` [frames, batch, classes] ([batch, frames, classes] unless time comes first).
+    `labels` is [batch, labels], `logits` [frames, batch, classes], or [batch, frames, classes] without
+    `logits_time_major`. `label_length` and `logit_length` are the numbers of labels and frames of each row.
     A frame spells the next label, repeats the previous one, or is blank (class `blank_index`, 0 by default).
 
     >>> autoconv.nn.ctc_loss([[1]], [[[0.0, 0.0]], [[0.0, 0.0]]], [1], [2]).numpy().round(4)
@@ -46,7 +47,7 @@ def ctc_loss(
     extended_labels: Any = reshape(stack([blanks, label_ids], axis=-1), [shape(label_ids)[0], -1])
     extended_labels = concat([extended_labels, blanks[:, :1]], axis=1)
     positions = tensor_range(shape(extended_labels)[1])[None]
-    # A blank between two labels may be skipped unless they are equal. A label of the blank's class is a label, too.
+    # A blank between two labels may be skipped unless they are equal. Odd positions are always labels.
     second_previous = pad(extended_labels, [[0, 0], [2, 0]])[:, :-2]
     may_skip = logical_and(equal(positions % 2, 1), not_equal(extended_labels, second_previous))
     extended_labels_by_frame = extended_labels[None] + zeros_like(cast(logits_by_frame[..., :1], "int32"))
@@ -55,7 +56,7 @@ def ctc_loss(
     first_scores = where(logical_and(positions < 2, positions <= 2 * lengths[:, None]), emissions[0], log_zero)
 
     def step(scores: Any, frame: Any) -> Any:
-        """Return the log-probability of each position in the extended labels after the frame."""
+        """Return the log-probability that the frames until this one end at each position in the extended labels."""
         emission, frame_number = frame
         from_previous = pad(scores, [[0, 0], [1, 0]], constant_values=_LOG_ZERO)[:, :-1]
         from_skipped = where(may_skip, pad(scores, [[0, 0], [2, 0]], constant_values=_LOG_ZERO)[:, :-2], log_zero)

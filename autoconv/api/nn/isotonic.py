@@ -23,9 +23,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 def isotonic_regression(
     inputs: TensorLike, decreasing: bool = True, axis: IntLike = -1, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Least-squares sequences that never rise (or never fall), and the index of the block of each element.
+    """The least-squares approximation of `inputs` along `axis` that never rises, or never falls unless `decreasing`.
 
-    A block is a maximal run of elements with one common value.
+    Returns the approximation, and the index of the block of each element: a block is a maximal run of equal values.
 
     >>> values, blocks = autoconv.nn.isotonic_regression([3.0, 1.0, 2.0, 0.0])
     >>> values.numpy(), blocks.numpy()
@@ -48,7 +48,7 @@ def isotonic_regression(
 @attribute_class
 @dataclass(frozen=True)
 class IsotonicBlocks:
-    """Return the index of the block of each element, for the nearest monotone sequences along the last axis.
+    """Return the index of the block of each element, for the least-squares monotone sequences along the last axis.
 
     Neighbouring blocks in the wrong order are merged into one with their mean (pool adjacent violators).
     """

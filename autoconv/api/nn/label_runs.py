@@ -1,4 +1,4 @@
-"""Repeated labels of sequences, and the distinct labels of each."""
+"""Labels of sequences: merging of repeated ones, and the distinct labels of each sequence."""
 
 from __future__ import annotations
 
@@ -22,26 +22,29 @@ from autoconv.runtime.tensors.tensor import Tensor
 def collapse_repeated(
     labels: TensorLike, seq_length: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Merge equal labels next to each other within the first `seq_length` of each row; return rows and lengths.
+    """Merge equal neighbouring labels in the first `seq_length` labels of each row.
 
-    >>> found, lengths = autoconv.nn.collapse_repeated([[1, 1, 2, 2, 1]], [5])
-    >>> found.numpy(), lengths.numpy()
+    Returns the merged rows, padded with zeros, and their lengths.
+
+    >>> merged, lengths = autoconv.nn.collapse_repeated([[1, 1, 2, 2, 1]], [5])
+    >>> merged.numpy(), lengths.numpy()
     (array([[1, 2, 1]], dtype=int32), array([3], dtype=int32))
     """
     tensor: Any = convert_to_tensor(labels)
     given_lengths = convert_to_tensor(seq_length)
     lengths = cast(given_lengths, int32)
     is_first = apply("ones_like", get_item(tensor, (slice(None), slice(None, 1))), dtype=as_dtype("bool"))
-    next_labels, labels_before = (get_item(tensor, (slice(None), part)) for part in (slice(1, None), slice(None, -1)))
-    is_changed = apply("not_equal", next_labels, labels_before)
-    is_kept = apply("logical_and", concat([is_first, is_changed], 1), sequence_mask(lengths, shape(tensor)[1]))
-    counts: Any = reduce_sum(cast(is_kept, int32), 1)
+    later_labels = get_item(tensor, (slice(None), slice(1, None)))
+    earlier_labels = get_item(tensor, (slice(None), slice(None, -1)))
+    is_changed = apply("not_equal", later_labels, earlier_labels)
+    is_run_start = apply("logical_and", concat([is_first, is_changed], 1), sequence_mask(lengths, shape(tensor)[1]))
+    counts: Any = reduce_sum(cast(is_run_start, int32), 1)
     width = reduce_max(counts)
-    positions = where(is_kept)
+    positions = where(is_run_start)
     row_numbers = get_item(positions, (slice(None), 0))
-    column_numbers: Any = apply("cumsum", cast(is_kept, int64), axis=1, exclusive=True, reverse=False)
-    columns = apply("get_item", column_numbers, is_kept, spec=(Mask(),))
-    values = apply("get_item", tensor, is_kept, spec=(Mask(),))
+    column_numbers: Any = apply("cumsum", cast(is_run_start, int64), axis=1, exclusive=True, reverse=False)
+    columns = apply("get_item", column_numbers, is_run_start, spec=(Mask(),))
+    values = apply("get_item", tensor, is_run_start, spec=(Mask(),))
     out_shape = stack([cast(shape(tensor)[0], int64), cast(width, int64)])
     return scatter_nd(stack([row_numbers, columns], 1), values, out_shape), cast(counts, given_lengths.dtype)
 
@@ -49,8 +52,8 @@ def collapse_repeated(
 def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> list[Tensor]:
     """The distinct labels of each row [batch, time], padded with zeros, and for each label its index among these.
 
-    >>> found, places = autoconv.nn.ctc_unique_labels([[3, 4, 3]])
-    >>> found.numpy(), places.numpy()
+    >>> distinct, indices = autoconv.nn.ctc_unique_labels([[3, 4, 3]])
+    >>> distinct.numpy(), indices.numpy()
     (array([[3, 4, 0]]), array([[0, 1, 0]], dtype=int32))
     """
     tensor = convert_to_tensor(labels)

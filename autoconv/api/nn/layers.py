@@ -1,4 +1,4 @@
-"""The names of `autoconv.nn`: activations, losses, normalisation and lookup."""
+"""The names of `autoconv.nn` for activations, losses, normalisation and embedding lookup."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def relu(features: TensorLike, name: str | None = None) -> Tensor:
-    """max(x, 0).
+    """max(features, 0), element by element.
 
     >>> autoconv.nn.relu([-1.0, 2.0]).numpy()
     array([0., 2.], dtype=float32)
@@ -38,7 +38,7 @@ def relu(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 def relu6(features: TensorLike, name: str | None = None) -> Tensor:
-    """min(max(x, 0), 6).
+    """min(max(features, 0), 6), element by element.
 
     >>> autoconv.nn.relu6([-1.0, 8.0]).numpy()
     array([0., 6.], dtype=float32)
@@ -47,7 +47,7 @@ def relu6(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 def elu(features: TensorLike, name: str | None = None) -> Tensor:
-    """x where it is positive, else exp(x) - 1.
+    """x where it is positive, else exp(x) - 1, for each element x.
 
     >>> autoconv.nn.elu([-1.0, 2.0]).numpy().round(3)
     array([-0.632,  2.   ], dtype=float32)
@@ -65,7 +65,7 @@ def selu(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
-    """x where it is positive, else alpha·x.
+    """x where it is positive, else alpha·x, for each element x; integers become float32.
 
     >>> autoconv.nn.leaky_relu([-1.0, 2.0], alpha=0.5).numpy()
     array([-0.5,  2. ], dtype=float32)
@@ -77,7 +77,7 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
 
 
 def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
-    """x·Φ(x), where Φ is the normal distribution function or its approximation by tanh.
+    """x·Φ(x), where Φ is the normal distribution function, or with `approximate` its approximation by tanh.
 
     >>> autoconv.nn.gelu([-1.0, 2.0]).numpy().round(3)
     array([-0.159,  1.954], dtype=float32)
@@ -141,7 +141,7 @@ def _axis_or_last(axis: AxisLike) -> int:
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
-    """The cross-entropy loss of integer labels of shape [...] for logits of shape [..., classes].
+    """The cross-entropy loss, [...], of integer labels [...] for logits [..., classes].
 
     Raises InvalidArgumentError for a label that is not a class.
 
@@ -164,9 +164,10 @@ def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorL
 def softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, axis: AxisLike = -1, name: str | None = None
 ) -> Tensor:
-    """The cross-entropy loss of labels that are distributions over `axis`, of the shape of the logits.
+    """The cross-entropy loss of labels that are distributions over `axis`; labels and logits have one shape.
 
-    The gradient is that of such labels, softmax - labels, as in TensorFlow, also where labels do not sum up to one.
+    The loss has their shape without `axis`. The gradient is softmax - labels, as in TensorFlow, also where labels do
+    not sum up to 1.
 
     >>> autoconv.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[2.0, 0.0]]).numpy().round(3)
     array([0.127], dtype=float32)
@@ -174,13 +175,13 @@ def softmax_cross_entropy_with_logits(
     class_axis, x = static_int(axis, "axis"), convert_to_tensor(logits)
     precise_logits = cast(x, float32) if x.dtype.size == 2 else x
     weights = cast(labels, precise_logits.dtype)
-    over_classes: dict[str, Any] = {"axis": (class_axis,), "keepdims": False}
+    reduction_options: dict[str, Any] = {"axis": (class_axis,), "keepdims": False}
     peak = apply("reduce_max", precise_logits, axis=(class_axis,), keepdims=True)
     shifted_logits = apply("subtract", precise_logits, apply("stop_gradient", peak))
-    log_total = apply("log", apply("reduce_sum", apply("exp", shifted_logits), **over_classes))
-    excess_weight = apply("subtract", apply("reduce_sum", weights, **over_classes), 1.0)
+    log_total = apply("log", apply("reduce_sum", apply("exp", shifted_logits), **reduction_options))
+    excess_weight = apply("subtract", apply("reduce_sum", weights, **reduction_options), 1.0)
     excess_loss = apply("multiply", excess_weight, apply("stop_gradient", log_total))
-    weighted_logits = apply("reduce_sum", apply("multiply", weights, shifted_logits), **over_classes)
+    weighted_logits = apply("reduce_sum", apply("multiply", weights, shifted_logits), **reduction_options)
     loss = apply("subtract", apply("add", log_total, excess_loss), weighted_logits, name=name)
     return cast(loss, x.dtype)
 
@@ -195,7 +196,7 @@ def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, na
     targets = convert_to_tensor(labels, dtype_hint=x.dtype)
     if not x.shape.is_compatible_with(targets.shape):
         raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {targets.shape})")
-    # max(x, 0) - x·target + log(1 + exp(-|x|)), with the right derivative at zero
+    # max(x, 0) - x·target + log(1 + exp(-|x|)); `select` in place of max and abs gives the right derivative at 0
     is_positive = apply("greater_equal", x, apply("zeros_like", x))
     positive_part = apply("select", is_positive, x, apply("zeros_like", x))
     negative_magnitude = apply("select", is_positive, apply("negative", x), x)
@@ -218,7 +219,7 @@ def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
 def moments(
     x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """(mean, variance) over `axes`.
+    """Return (mean, variance) over `axes`; `shift` has no effect.
 
     >>> mean, variance = autoconv.nn.moments([1.0, 2.0, 3.0], axes=[0])
     >>> mean.numpy(), variance.numpy().round(3)

@@ -1,4 +1,4 @@
-"""Dilation and erosion of images."""
+"""Greyscale dilation and erosion of images."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ def dilation2d(
     if data_format != "NHWC":
         raise ValueError("`data_format` values other  than 'NHWC' are not supported. Found: " + repr(data_format))
     x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
-    side_strides, side_dilations = per_side("strides", strides, 2, False), per_side("dilations", dilations, 2, False)
+    side_strides = per_side("strides", strides, 2, is_channels_first=False)
+    side_dilations = per_side("dilations", dilations, 2, is_channels_first=False)
     sides: Any = kernel.shape.as_list()[:2]
-    windows = Windows(x, sides, side_strides, side_dilations, padding, "filters")
+    windows = Windows(x, sides, side_strides, side_dilations, padding, label="filters")
     maxima: Any = None
     for position, part in windows.elements_by_position(lowest_number(x.dtype)):
         raised_part: Any = part + get_item(kernel, position)

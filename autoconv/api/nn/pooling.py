@@ -26,12 +26,12 @@ def max_pool(
 ) -> Tensor:
     """The maximum of each window, channel by channel: shape [batch, windows along each dimension, channels].
 
-    `input` is [batch, spatial dimensions, channels], with one to three of these ([batch, channels, spatial dimensions]
-    for a data_format that begins with NC, like the result). `ksize` and `strides` are a number, one for each spatial
-    dimension, or one for each dimension.
-    `padding` is "VALID", "SAME" or (before, after) for each dimension; padding is never the maximum. A gradient goes to
-    the first of several maximal elements. Raises ValueError for other arguments, and its subclass
-    InvalidArgumentError where windows do not fit into the image: at run time for unknown sizes.
+    `input` is [batch, spatial dimensions, channels] with one to three spatial dimensions. For a `data_format` that
+    begins with NC, the input and the result have the channels before these. `ksize` and `strides` are a number, one
+    for each spatial dimension, or one for each dimension. `padding` is "VALID", "SAME" or (before, after) for each
+    dimension; padding is never the maximum. A gradient goes to the first of several maximal elements. Raises
+    ValueError for other arguments, and its subclass InvalidArgumentError if windows do not fit into the image, at run
+    time if sizes are unknown.
 
     >>> autoconv.nn.max_pool(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
@@ -121,14 +121,14 @@ def pool(
     return _pool(input, window_shape, strides, padding, data_format, name, reducers[pooling_type], dilations)
 
 
-_MakeWindows = Callable[[Tensor], Windows]  # from an image to the windows over it
+_MakeWindows = Callable[[Tensor], Windows]  # returns the windows over an image
 
 
 def _pool(
     input: TensorLike, ksize: ShapeLike, strides: ShapeLike | None, padding: str, data_format: str | None,
     name: str | None, reduce_windows: Callable[[Tensor, _MakeWindows], Tensor], dilations: ShapeLike | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return an image's windows, reduced by `reduce_windows`, which gets an image with channels in the last axis."""
+    """Return the result of `reduce_windows` for the image with channels in the last axis and its windows."""
     x = convert_to_tensor(input)
     rank = 0 if x.type.shape is None else len(x.type.shape)
     formats = FORMATS.get(rank)
@@ -136,9 +136,9 @@ def _pool(
         requirement = "of 3 to 5 dimensions" if formats is None else f"with a data_format of {' or '.join(formats)}"
         raise ValueError(f"pooling takes an input {requirement}, found {x.type} and {data_format!r}")
     is_channels_first = data_format == formats[1]
-    side_axes = list(range(2, rank))  # where the channels come first
-    takes_padding_as_it_is = isinstance(padding, str) or not is_channels_first
-    channels_last_padding = padding if takes_padding_as_it_is else [padding[i] for i in (0, *side_axes, 1)]
+    side_axes = list(range(2, rank))  # of an image with channels before the sides
+    is_padding_channels_last = isinstance(padding, str) or not is_channels_first
+    channels_last_padding = padding if is_padding_channels_last else [padding[i] for i in (0, *side_axes, 1)]
     image = transpose(x, [0, *side_axes, 1]) if is_channels_first else x
     window_sides = per_side("ksize", ksize, rank - 2, is_channels_first)
     side_strides = per_side("strides", strides, rank - 2, is_channels_first)
@@ -166,7 +166,8 @@ def _mean_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
         return apply("divide", _sum_of_parts(parts), float(len(parts)))
     one_channel = (slice(0, 1), *[slice(None)] * (len(windows.window_counts)), slice(0, 1))
     ones = apply("ones_like", get_item(image, one_channel))  # their sum over a window counts its elements
-    total, count = (_sum_of_parts(each.elements_by_position(0)) for each in (windows, make_windows(ones)))
+    total = _sum_of_parts(windows.elements_by_position(0))
+    count = _sum_of_parts(make_windows(ones).elements_by_position(0))
     return apply("divide", total, count)
 
 
@@ -213,24 +214,25 @@ def max_pool_with_argmax(
     input: TensorLike, ksize: ShapeLike, strides: ShapeLike, padding: str, data_format: str = "NHWC",
     output_dtype: DTypeLike = int64, include_batch_in_index: bool = False, name: str | None = None,
 ) -> MaxPoolWithArgmax:  # fmt: skip
-    """The maximum of each window, and its flat index: ((batch · height + row) · width + column) · channels + channel.
+    """The maximum of each window, and its index in the flat image: (row · width + column) · channels + channel.
 
-    The batch is part of the index only with `include_batch_in_index`. Of equal elements the first one is taken.
+    With `include_batch_in_index`, the index is that in the flat batch. Of equal elements the first one is taken.
 
     >>> image = autoconv.reshape([1.0, 4.0, 3.0, 2.0], [1, 2, 2, 1])
-    >>> found, places = autoconv.nn.max_pool_with_argmax(image, 2, 2, "VALID")
-    >>> found.numpy().item(), places.numpy().item()
+    >>> maxima, indices = autoconv.nn.max_pool_with_argmax(image, 2, 2, "VALID")
+    >>> maxima.numpy().item(), indices.numpy().item()
     (4.0, 1)
     """
     if data_format != "NHWC":
         raise ValueError("`data_format` values other  than 'NHWC' are not supported. Found: " + repr(data_format))
     x: Any = convert_to_tensor(input)
     sizes = sizes_of(x)
-    sides, side_strides = per_side("ksize", ksize, 2, False), per_side("strides", strides, 2, False)
+    sides = per_side("ksize", ksize, 2, is_channels_first=False)
+    side_strides = per_side("strides", strides, 2, is_channels_first=False)
     windows = Windows(x, sides, side_strides, (1, 1), padding, "windows")
     value_parts = windows.elements_by_position(lowest_number(x.dtype))
-    image_size = sizes[1] * sizes[2] * sizes[3]
-    flat_indices: Any = reshape(tensor_range(cast(image_size, int64)), [1, *sizes[1:]])
+    image_element_count = sizes[1] * sizes[2] * sizes[3]
+    flat_indices: Any = reshape(tensor_range(cast(image_element_count, int64)), [1, *sizes[1:]])
     index_parts = Windows(flat_indices, sides, side_strides, (1, 1), padding, "windows").elements_by_position(0)
     (_, maxima), *other_values = value_parts
     (_, first_indices), *other_indices = index_parts
@@ -239,5 +241,5 @@ def max_pool_with_argmax(
         is_greater = apply("greater", value, maxima)
         maxima, argmax = where(is_greater, value, maxima), where(is_greater, indices, argmax)
     if include_batch_in_index:
-        argmax = argmax + reshape(tensor_range(cast(sizes[0], int64)) * cast(image_size, int64), [-1, 1, 1, 1])
+        argmax = argmax + reshape(tensor_range(cast(sizes[0], int64)) * cast(image_element_count, int64), [-1, 1, 1, 1])
     return MaxPoolWithArgmax(maxima, cast(argmax, as_dtype(output_dtype)))

@@ -1,4 +1,4 @@
-"""Losses of the examples of one replica, scaled so that their sum over the replicas is a mean."""
+"""Losses of one replica, scaled so that their sum over all replicas is the mean over all examples."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def compute_average_loss(
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
-    """The sum of a regularization loss, divided by the number of replicas, as each of them adds the loss.
+    """The sum of a regularization loss divided by the number of replicas, each of which computes the whole loss.
 
     >>> autoconv.nn.scale_regularization_loss([1.0, 3.0]).numpy()
     np.float32(4.0)

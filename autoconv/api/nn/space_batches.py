@@ -1,4 +1,4 @@
-"""Blocks of the sides of a tensor moved into its batch, and back; patches of volumes."""
+"""Blocks of the spatial dimensions moved into the batch and back; patches of volumes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
-    """Pad the sides with zeros, and move the positions within each block of the sides into the batch.
+    """Pad the sides with zeros, and move each position within the blocks of the sides to an image of its own.
 
-    `block_shape` is a number for each side from the second dimension on, or one for the two sides of an image.
+    `block_shape` is the size of a block along each side, from the second dimension on, or one int for the two sides of
+    an image. `paddings` has a pair (before, after) for each side. The batch is multiplied by the size of a block.
 
     >>> image = autoconv.reshape(autoconv.range(4), [1, 2, 2, 1])
     >>> autoconv.space_to_batch(image, [2, 2], [[0, 0], [0, 0]]).shape
@@ -41,7 +42,7 @@ def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: str
     pairs = ((size // block, block) for size, block in zip(sizes[1:], blocks, strict=False))
     split_sizes = list(itertools.chain(*pairs))
     split_x = reshape(x, [sizes[0], *split_sizes, *sizes[count + 1 :]])
-    # the positions within blocks, the batch, the numbers of the blocks, the other dimensions
+    # Axes: the positions within blocks, the batch, the indices of blocks along each side, the other dimensions.
     order = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count, 2), *range(2 * count + 1, count + rank)]
     transposed_x = transpose(split_x, order)
     sides = [size // block for size, block in zip(sizes[1:], blocks, strict=False)]
@@ -49,7 +50,7 @@ def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: str
 
 
 def batch_to_space(input: TensorLike, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
-    """The inverse of `space_to_batch`: move blocks of the batch into the sides, and crop these.
+    """The inverse of `space_to_batch`: move images of the batch into blocks of the sides, and crop these.
 
     >>> autoconv.batch_to_space([[[[1]]], [[[2]]], [[[3]]], [[[4]]]], [2, 2], [[0, 0], [0, 0]]).numpy()[0, :, :, 0]
     array([[1, 2],
@@ -82,8 +83,8 @@ def required_space_to_batch_paddings(
 ) -> SpaceToBatchPaddings:
     """The paddings that make the sides multiples of the blocks, and the crops that remove the additional padding.
 
-    >>> found = autoconv.required_space_to_batch_paddings([5, 4], [2, 2])
-    >>> found.paddings.numpy().tolist(), found.crops.numpy().tolist()
+    >>> result = autoconv.required_space_to_batch_paddings([5, 4], [2, 2])
+    >>> result.paddings.numpy().tolist(), result.crops.numpy().tolist()
     ([[0, 1], [0, 0]], [[0, 1], [0, 0]])
     """
     sides, blocks = _known_or_tensor(input_shape), _known_or_tensor(block_shape)
@@ -95,7 +96,7 @@ def required_space_to_batch_paddings(
     before, after = base[:, 0], base[:, 1]
     extra_padding = -(sides + before + after) % blocks
     return SpaceToBatchPaddings(
-        stack([before, after + extra_padding], 1), stack([extra_padding - extra_padding, extra_padding], 1)
+        stack([before, after + extra_padding], 1), stack([0 * extra_padding, extra_padding], 1)
     )
 
 
@@ -110,7 +111,7 @@ def with_space_to_batch(
     input: TensorLike, dilation_rate: Any, padding: str, op: Callable[..., Tensor],
     filter_shape: ShapeLike | None = None, spatial_dims: Sequence[int] | None = None, data_format: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Apply `op(x, number of sides, padding)` to each set of positions that are `dilation_rate` apart.
+    """Apply `op(x, number of sides, padding)` to each set of positions that are `dilation_rate` apart along each side.
 
     >>> def double(x, sides, padding):
     ...     return 2 * x
@@ -139,7 +140,7 @@ def with_space_to_batch(
 def extract_volume_patches(
     input: TensorLike, ksizes: Sequence[int], strides: Sequence[int], padding: str, name: str | None = None
 ) -> Tensor:
-    """Patches of volumes [batch, planes, rows, columns, channels], as vectors along the last axis.
+    """The patches of volumes [batch, planes, rows, columns, channels], each as a vector along the last axis.
 
     `ksizes` and `strides` have an entry for each axis, 1 for the first and the last.
 
@@ -153,7 +154,7 @@ def extract_volume_patches(
 
 
 def _block_sides(block_shape: Any) -> list[int]:
-    """Return the number for each side; an int stands for the two sides of an image."""
+    """Return a block's size along each side; an int is that of both sides of an image."""
     if isinstance(block_shape, int):
         return [block_shape, block_shape]
     return [int(block) for block in np.asarray(static_value(convert_to_tensor(block_shape))).ravel()]

@@ -19,12 +19,12 @@ def conv_transpose(
     input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: ShapeLike, padding: str = "SAME",
     data_format: str | None = None, dilations: ShapeLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The transpose of `convolution`: its vjp with respect to the input.
+    """The transpose of `convolution`: its vjp with respect to its input.
 
     `input` is [batch, sides, channels] ([batch, channels, sides] for a `data_format` that begins with NC), `filters`
-    [sides, results, channels]. `output_shape` is the shape of the result, or its sides alone; the sides have to be
-    known. `strides`, `padding` ("SAME" or "VALID") and `dilations` are those of the convolution from the result to the
-    input. Raises ValueError where no such convolution exists.
+    [sides, channels of the result, channels]. `output_shape` is the shape of the result, or its sides alone; the sides
+    have to be known. `strides`, `padding` ("SAME" or "VALID") and `dilations` are those of the convolution from the
+    result to the input. Raises ValueError if no such convolution exists.
 
     >>> x, kernel = autoconv.ones([1, 2, 2, 3]), autoconv.ones([2, 2, 5, 3])
     >>> autoconv.nn.conv_transpose(x, kernel, [1, 4, 4, 5], strides=2).shape
@@ -40,12 +40,12 @@ def conv_transpose(
     out_sides = _result_sides(output_shape, side_count, is_channels_first)
     sides = image.type.shape[1:-1]  # type: ignore[index]
     kernel_sides = kernel.type.shape[:side_count]  # type: ignore[index]
-    paddings = [(0, 0)]
+    paddings = [(0, 0)]  # of the batch, then of each side
     dimensions = zip(out_sides, sides, kernel_sides, side_strides, side_dilations, strict=True)
-    for out_side, side, kernel_side, step, gap in dimensions:
+    for out_side, side, kernel_side, stride, dilation in dimensions:
         if not isinstance(side, int) or not isinstance(kernel_side, int):
             raise ValueError(f"a transposed convolution needs known sides, found {x.type} and {kernel.type}")
-        paddings.append(_zeros_around(out_side, side, (kernel_side - 1) * gap + 1, step, padding))
+        paddings.append(_zeros_around(out_side, side, (kernel_side - 1) * dilation + 1, stride, padding))
     spaced_image = pad(_insert_zeros(image, side_strides), [*paddings, (0, 0)])
     flipped_kernel = transpose(reverse(kernel, list(range(side_count))), [*range(side_count), rank - 1, side_count])
     result = convolution(spaced_image, flipped_kernel, 1, "VALID", FORMATS[rank][0], side_dilations)
@@ -108,44 +108,44 @@ def _result_sides(output_shape: ShapeLike, side_count: int, is_channels_first: b
     return sides
 
 
-def _zeros_around(out_side: int, side: int, extent: int, step: int, padding: str) -> tuple[int, int]:
-    """Return the numbers of zeros before and after a side of the input, for `out_side` elements of the result.
+def _zeros_around(out_side: int, side: int, extent: int, stride: int, padding: str) -> tuple[int, int]:
+    """Return the numbers of zeros before and after a side of the input for which the result has `out_side` elements.
 
-    The elements of the input are `step` apart; the kernel reaches over `extent` elements.
+    The input has `side` elements, which zeros keep `stride` apart; the kernel reaches over `extent` elements.
     """
     if padding not in ("SAME", "VALID"):
         raise ValueError(f"`padding` must be 'SAME' or 'VALID', found {padding!r}")
-    expected_side = -(-out_side // step) if padding == "SAME" else -(-(out_side - extent + 1) // step)
+    expected_side = -(-out_side // stride) if padding == "SAME" else -(-(out_side - extent + 1) // stride)
     if expected_side != side:
         raise ValueError(
             f"a convolution of {out_side} elements, {padding!r}, gives {expected_side}; the input has {side}"
         )
-    total_padding = max((side - 1) * step + extent - out_side, 0) if padding == "SAME" else 0
+    total_padding = max((side - 1) * stride + extent - out_side, 0) if padding == "SAME" else 0
     before = extent - 1 - total_padding // 2
-    return before, out_side + extent - 1 - before - ((side - 1) * step + 1)
+    return before, out_side + extent - 1 - before - ((side - 1) * stride + 1)
 
 
 def _insert_zeros(image: Tensor, side_strides: Sequence[int]) -> Tensor:
-    """Return the image with zeros between the elements along each side: neighbours are as far apart as the stride."""
-    for axis, step in enumerate(side_strides, 1):
-        if step == 1:
+    """Return the image with stride - 1 zeros between neighbouring elements along each side."""
+    for axis, stride in enumerate(side_strides, 1):
+        if stride == 1:
             continue
         sizes = image.type.shape
         assert sizes is not None
         rank = len(sizes)
         dynamic_sizes, next_axis = shape(image), axis + 1
         spaced_image = reshape(image, apply("concat", *_sizes_with_one(dynamic_sizes, next_axis, rank), axis=0))
-        spaced_image = pad(spaced_image, [(0, 0)] * next_axis + [(0, step - 1)] + [(0, 0)] * (rank - next_axis))
+        spaced_image = pad(spaced_image, [(0, 0)] * next_axis + [(0, stride - 1)] + [(0, 0)] * (rank - next_axis))
         batch = sizes[0] if isinstance(sizes[0], int) else -1
         size = sizes[axis]
         assert isinstance(size, int)
-        joined_image = reshape(spaced_image, [batch, *sizes[1:axis], size * step, *sizes[axis + 1 :]])
-        image = get_item(joined_image, (*[slice(None)] * axis, slice(0, (size - 1) * step + 1)))
+        joined_image = reshape(spaced_image, [batch, *sizes[1:axis], size * stride, *sizes[axis + 1 :]])
+        image = get_item(joined_image, (*[slice(None)] * axis, slice(0, (size - 1) * stride + 1)))
     return image
 
 
 def _sizes_with_one(sizes: Tensor, position: int, rank: int) -> list[Tensor]:
-    """Return vectors whose concatenation is `sizes` with a 1 at a position."""
+    """Return vectors whose concatenation is the vector `sizes` of `rank` elements with a 1 inserted at a position."""
     one = convert_to_tensor([1], sizes.dtype)
     parts = [get_item(sizes, slice(0, position)), one]
     return parts if position == rank else [*parts, get_item(sizes, slice(position, None))]

@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-Amount = Any  # of padding: an int, or a scalar tensor of the graph
+Amount = Any  # the number of padding elements on one side: an int, or a scalar tensor of the graph
 Padding = str | Sequence[Any]  # "VALID", "SAME", or (before, after) for each dimension
 Part = tuple[tuple[int, ...], Tensor]  # the position in the window, and the image elements under it
 
@@ -27,8 +27,8 @@ Part = tuple[tuple[int, ...], Tensor]  # the position in the window, and the ima
 class Windows:
     """Windows of `kernel_sides` elements along the sides of `image`: its dimensions but the first and the last.
 
-    The elements are `dilations` apart, and windows move by `strides`. `padding` is "VALID", "SAME" (one more after than
-    before if the number is odd) or (before, after) for each dimension of the image. `window_counts` has the number of
+    The elements are `dilations` apart, and windows move by `strides`. `padding` is "VALID", "SAME" (as much before as
+    after, or one more after) or (before, after) for each dimension of the image. `window_counts` has the number of
     windows along each dimension, None if it is known only at run time. `label` names the windows in errors.
 
     Raises InvalidArgumentError if no window fits, at run time for unknown sizes; ValueError for another `padding`.
@@ -51,8 +51,8 @@ class Windows:
         sides = [side if isinstance(side, int) else None for side in shape[1:-1]]
         self.padding = self._padding_of_sides(padding, sides)
         self.window_counts: list[int | None] = [
-            None if side is None else (side + sum(pads) - extent) // step + 1
-            for side, pads, extent, step in zip(sides, self.padding, self._extents, self._strides, strict=True)
+            None if side is None else (side + sum(side_padding) - extent) // step + 1
+            for side, side_padding, extent, step in zip(sides, self.padding, self._extents, self._strides, strict=True)
         ]
         error_text = f"{label} that reach over {self._extents} do not fit into an image"
         if min(size for size in (*self.window_counts, 1) if size is not None) < 1:
@@ -62,8 +62,8 @@ class Windows:
     def _check_dynamic_sides(self, error_text: str, any_side_fits: bool) -> None:
         """Assert that a window fits along each side of unknown size; with "SAME" padding any side from 1 on fits."""
         dimensions = zip(self.window_counts, self.padding, self._extents, strict=True)
-        for i, (window_count, pads, extent) in enumerate(dimensions):
-            min_side = 1 if any_side_fits else extent - sum(pads)
+        for i, (window_count, side_padding, extent) in enumerate(dimensions):
+            min_side = 1 if any_side_fits else extent - sum(side_padding)
             if window_count is None and min_side > 0:
                 dynamic_side = self._dynamic_side(i)
                 is_long_enough = apply("greater_equal", dynamic_side, min_side)
@@ -75,7 +75,7 @@ class Windows:
         return apply("dimension", self._image, axis=i + 1, dtype=int64)
 
     def _padding_of_sides(self, padding: Padding, sides: Sequence[int | None]) -> list[tuple[Amount, Amount]]:
-        """Return the numbers of elements before and after the image in each dimension."""
+        """Return the numbers of padding elements (before, after) along each side."""
         if padding == "VALID":
             return [(0, 0)] * len(sides)
         if padding == "SAME":
@@ -94,10 +94,10 @@ class Windows:
             padding_count = extent - 1
         else:
             dynamic_side = self._dynamic_side(i)
-            excess = (dynamic_side + (step - 1)) // step * step - dynamic_side  # how far whole steps exceed the side
+            excess = (dynamic_side + (step - 1)) // step * step - dynamic_side  # up to the next multiple of the step
             if extent >= step:
                 padding_count = excess + (extent - step)
-            else:  # max(excess + extent - step, 0); bounds of sizes follow from a sum
+            else:  # max(excess + extent - step, 0) as a sum, from which the ranges of computed sizes are derived
                 padding_count = sum((excess + (step - j)) // step for j in range(step - extent + 1, step))
         before = padding_count // 2
         return before, padding_count - before
@@ -115,7 +115,7 @@ class Windows:
         return result
 
     def _slice(self, axis: int, element: int) -> slice:
-        """Return the image elements along dimension `axis` that lie under this element of the windows."""
+        """Return the slice along side `axis` of the padded image that lies under this element of all windows."""
         start, window_count, step = element * self._dilations[axis], self.window_counts[axis], self._strides[axis]
         if window_count is not None:
             return slice(start, start + (window_count - 1) * step + 1, step)
@@ -127,13 +127,13 @@ FORMATS = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}  # by 
 
 
 def has_channels_first(rank: int, data_format: str | None) -> bool:
-    """Return whether channels come before the sides; raises ValueError for another rank or format."""
+    """Return whether channels come before the sides; raises ValueError as `check_format`."""
     check_format(rank, data_format)
     return data_format == FORMATS[rank][1]
 
 
 def check_format(rank: int, data_format: str | None) -> None:
-    """Raise ValueError for another rank of an image than 3 to 5, and for a format that is not of this rank."""
+    """Raise ValueError unless the rank is 3 to 5 and the format None or one of this rank."""
     formats = FORMATS.get(rank)
     if formats is None:
         raise ValueError(f"an input and filters of 3 to 5 dimensions were expected, found {rank}")
@@ -144,9 +144,10 @@ def check_format(rank: int, data_format: str | None) -> None:
 def per_side(parameter: str, value: Any, count: int, is_channels_first: bool) -> tuple[int, ...]:
     """Return a number for each of `count` sides, given one for all, one for each, or one for each image dimension.
 
+    None is 1 for all. `parameter` is the parameter's name in errors; raises ValueError for numbers below 1.
     Fractions of floats are dropped, as TensorFlow does with attributes of ops.
     """
-    numbers = [1] if value is None else [int(part) for part in np.atleast_1d(value)]
+    numbers = [1] if value is None else [int(number) for number in np.atleast_1d(value)]
     if len(numbers) == count + 2:
         numbers = numbers[2:] if is_channels_first else numbers[1:-1]
     if len(numbers) not in (1, count) or min(numbers) < 1:
@@ -156,7 +157,7 @@ def per_side(parameter: str, value: Any, count: int, is_channels_first: bool) ->
 
 
 def lowest_number(dtype: DType) -> float:
-    """Return the lowest number of a dtype, the neutral element of maxima."""
+    """Return the lowest number of a dtype, the neutral element of maxima: -inf for floats."""
     return -np.inf if dtype.is_floating else int(np.iinfo(dtype.numpy).min)
 
 

@@ -1,4 +1,4 @@
-"""Protocol of ragged tensors, for annotations in modules below their class."""
+"""Protocol of ragged tensors, for annotations in modules that the module of their class imports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class RaggedProtocol(Protocol):
-    """The attributes of a RaggedTensor."""
+    """The attributes of a RaggedTensor that `partitions` reads."""
 
     _uniform_row_length: int | None
 

@@ -1,4 +1,4 @@
-"""Element-by-element functions of ragged tensors, with dense operands broadcast to the rows."""
+"""Element-by-element functions of ragged tensors; dense operands are broadcast to the shape of their rows."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def elementwise(function: Callable[..., Any], *operands: Any) -> Any:
-    """Return function(…) element by element; operands that are not ragged are broadcast to the rows.
+    """Return function(*operands) element by element; operands that are not ragged are broadcast to the ragged ones.
 
     Raises InvalidArgumentError unless ragged operands have the same rows, or rows of one element.
     """
     converted_operands = unify_splits_dtypes(*operands)
     ragged_operands = [operand for operand in converted_operands if isinstance(operand, RaggedTensor)]
-    deepest_operand = max(ragged_operands, key=lambda operand: (operand.ragged_rank, not _has_unit_rows(operand)))
-    return deepest_operand.with_flat_values(
-        function(*(_broadcast_to_values(operand, deepest_operand) for operand in converted_operands))
+    template = max(ragged_operands, key=lambda operand: (operand.ragged_rank, not _has_unit_rows(operand)))
+    return template.with_flat_values(
+        function(*(_broadcast_to_values(operand, template) for operand in converted_operands))
     )
 
 
 def _has_unit_rows(rows: RaggedTensor) -> bool:
-    """Return whether all rows have one element by construction."""
+    """Return whether all rows have one element, according to their static uniform length."""
     return rows._uniform_row_length == 1
 
 
 def _broadcast_to_values(operand: RaggedLike, rows: RaggedTensor) -> Any:
-    """Return the elements of an operand for each flat value of the rows."""
+    """Return the element of an operand for each flat value of `rows`, in the shape of the flat values."""
     if isinstance(operand, RaggedTensor):
         if operand.ragged_rank == rows.ragged_rank and (not _has_unit_rows(operand) or _has_unit_rows(rows)):
             partitions.require_same_rows(operand, rows)
@@ -58,7 +58,7 @@ def _is_number(value: RaggedLike) -> bool:
 
 
 def _broadcast_dense(tensor: Tensor, rows: RaggedTensor) -> Any:
-    """Return the elements of a dense operand for each flat value of the rows."""
+    """Return the element of a dense operand for each flat value of `rows`."""
     tensor_rank, inner_rank = tensor.shape.rank, rows.flat_values.shape.rank
     if tensor_rank is None or inner_rank is None:
         raise ValueError("operands beside ragged tensors have to have a known rank")
@@ -82,7 +82,7 @@ def _broadcast_dense(tensor: Tensor, rows: RaggedTensor) -> Any:
 
 
 def _check_size(size: int | None, rows: RaggedTensor, axis: int) -> None:
-    """Raise InvalidArgumentError, perhaps at run time, unless a dense operand has the size of the rows, or 1."""
+    """Raise InvalidArgumentError, perhaps at run time, unless `size` is None, 1 or that of the axis of `rows`."""
     if size is None or size == 1:
         return
     if axis == 0:
@@ -97,7 +97,7 @@ def _check_size(size: int | None, rows: RaggedTensor, axis: int) -> None:
 
 
 def _clip_positions(tensor: Tensor, axis: int, coordinates: Tensor) -> Tensor:
-    """Return the positions along `axis`, all 0 if the dimension has one element."""
+    """Return the coordinates as positions along `axis` of the tensor: all 0 if this dimension has one element."""
     positions = cast(coordinates, int64)
     if tensor.shape[axis] == 1:
         return apply("zeros_like", positions)

@@ -33,39 +33,40 @@ def constant(
     pylist: Any, dtype: DTypeLike | None = None, ragged_rank: int | None = None, inner_shape: ShapeLike | None = None,
     name: str | None = None, row_splits_dtype: DTypeLike = int64,
 ) -> Any:  # fmt: skip
-    """Return a ragged tensor of nested lists; a tensor for a list of numbers.
+    """Return a ragged tensor of nested lists, or a dense tensor of a list of numbers.
 
-    Raises ValueError where the numbers are not all nested equally deep.
+    `ragged_rank` is the number of ragged dimensions, by default all but the first and the `inner_shape`. Raises
+    ValueError if the numbers are not all nested equally deep.
 
     >>> autoconv.ragged.constant([[1, 2], [], [3]])
     <autoconv.RaggedTensor [[1, 2], [], [3]]>
     """
     inner_sizes = None if inner_shape is None else tuple(as_shape(inner_shape) or ())
-    scalar_depth, depth_of_lists = _scalar_depth(pylist), _depth(pylist)
-    if scalar_depth is not None and depth_of_lists > scalar_depth:
+    scalar_depth, list_depth = _scalar_depth(pylist), _depth(pylist)
+    if scalar_depth is not None and list_depth > scalar_depth:
         raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
-    if inner_sizes is not None and depth_of_lists < len(inner_sizes):
+    if inner_sizes is not None and list_depth < len(inner_sizes):
         raise ValueError(f"Invalid pylist={pylist!r}: incompatible with inner_shape={inner_sizes}")
     if ragged_rank is None:
-        ragged_rank = max(1, depth_of_lists - 1)
+        ragged_rank = max(1, list_depth - 1)
         if inner_sizes is not None:
-            ragged_rank = max(0, depth_of_lists - 1 - len(inner_sizes))
-    if depth_of_lists < 2 or ragged_rank == 0:
-        return dense_constant(pylist, dtype, inner_sizes if not depth_of_lists else None)
-    if ragged_rank >= depth_of_lists:
+            ragged_rank = max(0, list_depth - 1 - len(inner_sizes))
+    if list_depth < 2 or ragged_rank == 0:
+        return dense_constant(pylist, dtype, inner_sizes if not list_depth else None)
+    if ragged_rank >= list_depth:
         raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")
     values, nested_splits = pylist, []
     for _ in range(ragged_rank):
         nested_splits.append(np.cumsum([0, *(len(row) for row in values)]))
         values = [item for row in values for item in row]
-    result = _flat_values(values, dtype, inner_sizes, depth_of_lists - ragged_rank)
+    result = _flat_values(values, dtype, inner_sizes, list_depth - ragged_rank)
     for splits in reversed(nested_splits):
         result = RaggedTensor(result, dense_constant(splits.astype(as_dtype(row_splits_dtype).numpy)))
     return result
 
 
 def _flat_values(values: Any, dtype: DTypeLike | None, inner_sizes: tuple[Any, ...] | None, rank: int) -> Any:
-    """Return the values of all rows as a tensor of `rank`, or with the inner sizes that the caller gives."""
+    """Return the values of all rows as a tensor of `rank` dimensions, or of shape [len(values), *inner_sizes]."""
     if inner_sizes is None and rank == 1 and not values:
         return dense_constant(values, dtype)
     if inner_sizes is not None:
@@ -102,7 +103,9 @@ def range_(
     starts: TensorLike, limits: TensorLike | None = None, deltas: TensorLike = 1, dtype: DTypeLike | None = None,
     name: str | None = None, row_splits_dtype: DTypeLike = int64,
 ) -> RaggedTensor:  # fmt: skip
-    """Return rows of numbers from starts[i] up to limits[i], deltas[i] apart; with one argument from 0 on.
+    """Return rows i of the numbers from starts[i] up to limits[i], deltas[i] apart.
+
+    Scalars hold for all rows. A single argument is the limits, and rows start with 0.
 
     >>> autoconv.ragged.range([1, 2], [5, 4], 2)
     <autoconv.RaggedTensor [[1, 3], [2]]>
@@ -161,7 +164,7 @@ def boolean_mask(data: RaggedLike, mask: RaggedLike, name: str | None = None) ->
 
 
 def _mask(rows: RaggedTensor, mask: RaggedTensor) -> Any:
-    """Return the rows with the values for which the mask, of the same rows, is true."""
+    """Return `rows` with only the values for which the mask is true; the mask has the same rows."""
     if isinstance(mask.values, RaggedTensor):
         return RaggedTensor(_mask(rows.values, mask.values), rows.row_splits)
     flags = mask.flat_values
@@ -171,7 +174,7 @@ def _mask(rows: RaggedTensor, mask: RaggedTensor) -> Any:
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Return op(…) on the flat values of the ragged tensors among the arguments, with their rows.
+    """Return `op` applied to the flat values of the ragged tensors among the arguments, as a tensor with their rows.
 
     >>> autoconv.ragged.map_flat_values(autoconv.square, autoconv.ragged.constant([[1, 2], [3]]))
     <autoconv.RaggedTensor [[1, 4], [9]]>
@@ -203,7 +206,7 @@ def stack_dynamic_partitions(
     """
     check_dtype("stack_dynamic_partitions", LARGE_INTEGERS, partitions_)
     partition_ids = convert_to_tensor(partitions_)
-    if partition_ids.shape.rank != 1:  # rows that are deeper are grouped alike
+    if partition_ids.shape.rank != 1:  # a partition for each row of rows, or one for a scalar: made a vector first
         rows = partitions.values_of(data)
         if partition_ids.shape.rank == 0:
             rows, partition_ids = dense_stack([rows], 0), reshape(partition_ids, [1])
@@ -218,7 +221,7 @@ def stack_dynamic_partitions(
 
 
 def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
-    """Return the number of each value's row.
+    """Return the row id of each value: the number of its row.
 
     >>> autoconv.ragged.row_splits_to_segment_ids([0, 2, 2, 3]).numpy()
     array([0, 0, 2])
@@ -245,7 +248,7 @@ def segment_ids_to_row_splits(
 
 
 def row_ids_and_values(value: RaggedTensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return for each flat value its outermost row, the flat values, and the number of rows."""
+    """Return the row id in the first dimension of each flat value, the flat values, and the number of rows."""
     return value_coordinates(value)[0], value.flat_values, partitions.ragged_row_count(value)
 
 

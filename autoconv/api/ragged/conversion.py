@@ -46,7 +46,7 @@ def from_tensor(
         raise ValueError(f"ragged_rank={ragged_rank} must be in [1, {rank}) for a tensor of shape {dense.shape}")
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
-    if isinstance(lengths, (list, tuple)) and lengths and all(map(_is_vector, lengths)):
+    if isinstance(lengths, (list, tuple)) and lengths and all(map(_is_no_scalar, lengths)):
         nested_lengths = [partitions.partition_tensor(row_lengths_of_level) for row_lengths_of_level in lengths]
         return RaggedTensor.from_nested_row_lengths(  # type: ignore[no-any-return]
             _values_within_lengths(dense, lengths, splits_dtype), nested_lengths
@@ -81,13 +81,13 @@ def _merge_outer_dimensions(dense: Tensor, sizes: Tensor) -> Tensor:
     return reshape(dense, concat([count, get_item(sizes, slice(2, None))], 0))
 
 
-def _is_vector(value: RaggedLike) -> bool:
-    """Return whether the value is no scalar."""
+def _is_no_scalar(value: RaggedLike) -> bool:
+    """Return whether the value is a list, a tuple or a tensor with dimensions."""
     return isinstance(value, (list, tuple)) or getattr(value, "shape", ()) != ()
 
 
 def _lengths_without_padding(dense: Tensor, padding: TensorLike | None, dtype: Any) -> Tensor:
-    """Return the lengths of the rows without the padding at their ends."""
+    """Return the lengths of the rows without the elements equal to `padding` at their ends."""
     is_value = apply("not_equal", dense, convert_to_tensor(padding, dense.dtype))
     for axis in range((dense.shape.rank or 2) - 1, 1, -1):
         is_value = apply("reduce_any", is_value, axis=(axis,), keepdims=False)
@@ -97,7 +97,7 @@ def _lengths_without_padding(dense: Tensor, padding: TensorLike | None, dtype: A
 
 
 def _values_within_lengths(dense: Tensor, lengths: Sequence[Any], dtype: Any) -> Tensor:
-    """Return the values of a dense tensor that are within nested lengths."""
+    """Return the flat values of a dense tensor whose indices are within the nested row lengths."""
     rows = from_tensor(dense, lengths[0], None, 1, dtype)
     values: Any = rows.values
     for row_lengths in lengths[1:]:
@@ -117,7 +117,7 @@ def _product(first: int | None, second: int | None) -> int | None:
 
 
 def _set_static_shape(tensor: Tensor, sizes: Sequence[int | None]) -> Tensor:
-    """Return the tensor, whose static shape in a graph becomes `sizes`."""
+    """Return the tensor; in a graph, set its static shape to `sizes` before."""
     if current_region() is not None:
         tensor.set_shape(TensorShape(sizes))  # type: ignore[attr-defined]
     return tensor
@@ -144,7 +144,7 @@ def from_sparse(value: SparseTensor, dtype: DTypeLike) -> RaggedTensor:
 
 
 def uniform_lengths(rows: RaggedTensor, axis: int) -> Any:
-    """Return the lengths along `axis`, a uniform dimension of the values, for each row."""
+    """Return the lengths along `axis`, a uniform dimension of the values, for all rows, as a ragged tensor."""
     values = rows.values
     size = get_item(shape(values, rows.row_splits.dtype), axis - 1)
     return rows.with_values(fill(get_item(shape(values), slice(0, axis - 1)), size))
@@ -200,7 +200,7 @@ def _merge_dimensions(rows: RaggedLike, first: int, last: int) -> Any:
 
 
 def _merge_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
-    """Return the rows with dimension 1 and the next `count` dimensions merged into one."""
+    """Return the rows with their dimension 1 and the next `count` dimensions merged into one."""
     splits, inner, uniform = rows.row_splits, rows.values, rows._uniform_row_length
     for _ in range(count):
         if isinstance(inner, RaggedTensor):
@@ -226,7 +226,7 @@ def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, padded_shape
         rows_inside = true_rows(reduce_all(indices < get_item(sizes, slice(0, depth)), axis=1))
         indices, values = gather(indices, rows_inside), gather(values, rows_inside)
         values = _crop_to_sizes(values, sizes, depth)
-    filler = convert_to_tensor(_zero(rows) if default_value is None else default_value, rows.dtype)
+    filler = convert_to_tensor(_default_filler(rows) if default_value is None else default_value, rows.dtype)
     padded_tensor = fill(sizes, filler) if filler.shape.rank == 0 else broadcast_to(filler, sizes)
     return _set_static_shape(tensor_scatter_nd_update(padded_tensor, indices, values), static_sizes)
 
@@ -238,8 +238,8 @@ def _crop_to_sizes(values: Tensor, sizes: Tensor, depth: int) -> Tensor:
     return values
 
 
-def _zero(rows: RaggedTensor) -> Any:
-    """Return the default filler for the dtype: an empty string, False or 0."""
+def _default_filler(rows: RaggedTensor) -> Any:
+    """Return the zero of the dtype: an empty string, False or 0."""
     return "" if rows.dtype.is_string else False if rows.dtype.is_bool else np.zeros((), rows.dtype.numpy)
 
 
@@ -262,7 +262,8 @@ def _apply_padded_shape(
     ]
     static_requested = [static_value(size) if size is not None else None for size in requested]
     return stack(result_sizes), [
-        size if chosen is None else int(chosen) for chosen, size in zip(static_requested, static_sizes, strict=True)
+        size if requested_size is None else int(requested_size)
+        for requested_size, size in zip(static_requested, static_sizes, strict=True)
     ]
 
 
@@ -284,7 +285,7 @@ def to_sparse(rows: RaggedTensor) -> SparseTensor:
 
 
 def to_rank(value: Any, ragged_rank: int, dtype: DTypeLike) -> Any:
-    """Return a tensor as a ragged tensor with `ragged_rank` ragged dimensions; a ragged one is returned unchanged."""
+    """Return a dense tensor as a ragged one with `ragged_rank` ragged dimensions; a ragged one, or for 0, unchanged."""
     if isinstance(value, RaggedTensor) or ragged_rank == 0:
         return value
     return from_tensor(value, None, None, ragged_rank, dtype)

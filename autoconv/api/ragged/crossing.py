@@ -1,4 +1,4 @@
-"""Cross products of features: combinations of the values of rows, of ragged and other tensors."""
+"""Crosses of features: all combinations of the values in the same row of several tensors, ragged or not."""
 
 from __future__ import annotations
 

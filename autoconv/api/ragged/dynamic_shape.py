@@ -21,13 +21,13 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-Lengths = int | Sequence[int]  # of one dimension: the length of all rows, or a length for each row
+Lengths = int | Sequence[int]  # the lengths of rows in one dimension: one for all, or one for each row
 
 
 class DynamicRaggedShape(CompositeTensor):
     """The shape of a ragged tensor: partitions of the outer dimensions into rows, and the shape of the flat values.
 
-    `uniform` has the common row length of each partition, None where it may differ.
+    `uniform` has for each partition the length that all its rows have, None if they may have several lengths.
 
     >>> autoconv.shape(autoconv.ragged.constant([[3, 1], [4]]))
     <DynamicRaggedShape lengths=[2, (2, 1)] num_row_partitions=1>
@@ -59,7 +59,7 @@ class DynamicRaggedShape(CompositeTensor):
     def from_lengths(
         cls, lengths: Sequence[Lengths], num_row_partitions: int | None = None, dtype: DTypeLike = int64
     ) -> DynamicRaggedShape:
-        """Return the shape of these lengths: an int for a uniform dimension, the lengths of all rows for a ragged one.
+        """Return the shape with these lengths: an int for a uniform dimension, the lengths of all rows of a ragged one.
 
         `num_row_partitions` dimensions after the first are partitions, by default those up to the last ragged one.
         """
@@ -111,11 +111,11 @@ class DynamicRaggedShape(CompositeTensor):
         return None if inner is None else inner + self.num_row_partitions
 
     def is_uniform(self, axis: int) -> bool:
-        """Return whether all rows of this dimension have the same length statically."""
+        """Return whether all rows of this dimension are known while tracing to have one length."""
         return not 0 < axis <= self.num_row_partitions or self._uniform_lengths[axis - 1] is not None
 
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
-        """Return the lengths as `from_lengths` takes them: None for a length, and `...` for inner sizes, not yet known.
+        """Return the lengths as `from_lengths` takes them; None is an unknown length, `...` are unknown inner sizes.
 
         Without `ragged_lengths`, those of ragged dimensions are None as well.
         """
@@ -132,7 +132,7 @@ class DynamicRaggedShape(CompositeTensor):
         return [*sizes, *np.asarray(inner_sizes).tolist()[1 if self._partitions else 0 :]]
 
     def num_slices_in_dimension(self, axis: int) -> Tensor:
-        """Return the number of slices along the dimensions up to `axis`: of all their rows or elements together."""
+        """Return the product of the sizes of the dimensions up to `axis`; a ragged one counts its rows together."""
         if axis < 0:
             if self.rank is None:
                 raise ValueError("a negative axis needs a shape of known rank")

@@ -1,4 +1,4 @@
-"""Class methods that make ragged tensors from values and a partition into rows."""
+"""Class methods that create ragged tensors from values and a row partition, see `partitions`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from autoconv.runtime.support.type_spec import CompositeTensor
 
 Values: TypeAlias = "TensorLike | CompositeTensor"
 
-# Calls a function of that module by its name: hook(name, *arguments). The module imports this one.
+# Calls a function of `conversion` by its name: CONVERSIONS(name, *arguments). That module imports this one.
 CONVERSIONS = Hook("autoconv.api.ragged.conversion")
 
 
 class RaggedFactories:
-    """The class methods of RaggedTensor that make ragged tensors."""
+    """Base of RaggedTensor with the class methods that create ragged tensors."""
 
     def __init__(self, values: Any, row_splits: TensorLike, uniform_row_length: int | None = None) -> None:
         raise NotImplementedError
@@ -28,7 +28,9 @@ class RaggedFactories:
     def from_row_splits(
         cls, values: Values, row_splits: TensorLike, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Return rows with these bounds: `row_splits` begins with 0 and ends with the number of values.
+        """Return rows of the values: row i has those from row_splits[i] up to row_splits[i + 1].
+
+    Raises ValueError or InvalidArgumentError, if `validate`, unless the splits ascend from 0 to the number of values.
 
         >>> autoconv.RaggedTensor.from_row_splits([3, 1, 4], [0, 2, 2, 3]).to_list()
         [[3, 1], [], [4]]
@@ -40,7 +42,7 @@ class RaggedFactories:
     def from_row_lengths(
         cls, values: Values, row_lengths: TensorLike, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Return rows of these lengths.
+        """Return rows of the values that have the lengths `row_lengths`.
 
         >>> autoconv.RaggedTensor.from_row_lengths([3, 1, 4], [2, 0, 1]).to_list()
         [[3, 1], [], [4]]
@@ -54,7 +56,7 @@ class RaggedFactories:
         cls, values: Values, value_rowids: TensorLike, nrows: IntLike | None = None, name: str | None = None,
         validate: bool = True,
     ) -> Any:  # fmt: skip
-        """Return rows by the row number of each value; the numbers do not decrease.
+        """Return `nrows` rows of the values; `value_rowids` has the row of each value, in ascending order.
 
         >>> autoconv.RaggedTensor.from_value_rowids([3, 1, 4], [0, 0, 2], nrows=4).to_list()
         [[3, 1], [], [4], []]
@@ -66,7 +68,7 @@ class RaggedFactories:
     def from_row_starts(
         cls, values: Values, row_starts: TensorLike, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Return rows that begin at these positions.
+        """Return rows of the values that begin at the positions `row_starts`.
 
         >>> autoconv.RaggedTensor.from_row_starts([3, 1, 4], [0, 2, 2]).to_list()
         [[3, 1], [], [4]]
@@ -79,7 +81,7 @@ class RaggedFactories:
     def from_row_limits(
         cls, values: Values, row_limits: TensorLike, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Return rows that end before these positions.
+        """Return rows of the values that end before the positions `row_limits`.
 
         >>> autoconv.RaggedTensor.from_row_limits([3, 1, 4], [2, 2, 3]).to_list()
         [[3, 1], [], [4]]
@@ -93,7 +95,7 @@ class RaggedFactories:
         cls, values: Values, uniform_row_length: IntLike, nrows: IntLike | None = None, validate: bool = True,
         name: str | None = None,
     ) -> Any:  # fmt: skip
-        """Return rows of one length, which is static if it is given as an int.
+        """Return rows of the values that all have one length, which is static if it is an int.
 
         >>> autoconv.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape
         TensorShape([2, 2])
@@ -106,20 +108,20 @@ class RaggedFactories:
     def from_nested_row_splits(
         cls, flat_values: Values, nested_row_splits: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
-        """Return rows of rows with these splits, from the outermost dimension on.
+        """Return nested rows; `nested_row_splits` has the row splits of each ragged dimension, from the outermost on.
 
         >>> autoconv.RaggedTensor.from_nested_row_splits([1, 2, 3], [[0, 2, 2], [0, 1, 3]]).to_list()
         [[[1], [2, 3]], []]
         """
-        make_rows = lambda data, level: cls.from_row_splits(data, level, None, validate)
+        make_rows = lambda data, splits: cls.from_row_splits(data, splits, None, validate)
         return _make_nested(flat_values, nested_row_splits, make_rows)
 
     @classmethod
     def from_nested_row_lengths(
         cls, flat_values: Values, nested_row_lengths: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
-        """Return rows of rows of these lengths, from the outermost dimension on."""
-        make_rows = lambda data, level: cls.from_row_lengths(data, level, None, validate)
+        """Return nested rows; `nested_row_lengths` has the lengths in each ragged dimension, from the outermost on."""
+        make_rows = lambda data, lengths: cls.from_row_lengths(data, lengths, None, validate)
         return _make_nested(flat_values, nested_row_lengths, make_rows)
 
     @classmethod
@@ -127,9 +129,9 @@ class RaggedFactories:
         cls, flat_values: Values, nested_value_rowids: Sequence[Any], nested_nrows: Sequence[Any] | None = None,
         name: str | None = None, validate: bool = True,
     ) -> Any:  # fmt: skip
-        """Return rows of rows by the row number of each value, from the outermost dimension on."""
+        """Return nested rows; `nested_value_rowids` has the row ids in each ragged dimension, from the outermost on."""
         counts = [None] * len(nested_value_rowids) if nested_nrows is None else nested_nrows
-        make_rows = lambda data, level: cls.from_value_rowids(data, level[0], level[1], None, validate)
+        make_rows = lambda data, partition: cls.from_value_rowids(data, partition[0], nrows=partition[1], validate=validate)
         return _make_nested(flat_values, list(zip(nested_value_rowids, counts, strict=True)), make_rows)
 
     @classmethod
@@ -152,9 +154,9 @@ class RaggedFactories:
         return CONVERSIONS("from_sparse", st_input, row_splits_dtype)
 
 
-def _make_nested(flat_values: Values, levels: Sequence[Any], make_rows: Callable[[Any, Any], Any]) -> Any:
-    """Return rows of rows; `make_rows(values, partition)` adds a dimension, from the innermost partition on."""
+def _make_nested(flat_values: Values, nested_partitions: Sequence[Any], make_rows: Callable[[Any, Any], Any]) -> Any:
+    """Return nested rows; `make_rows(values, partition)` adds a dimension, from the innermost partition on."""
     rows = partitions.values_of(flat_values)
-    for level in reversed(levels):
-        rows = make_rows(rows, level)
+    for partition in reversed(nested_partitions):
+        rows = make_rows(rows, partition)
     return rows

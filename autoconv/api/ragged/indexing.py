@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def ragged_get_item(rows: RaggedTensor, key: Any) -> Any:
-    """Return rows[key]: row numbers and slices; along inner ragged dimensions slices only.
+    """Return rows[key] for keys of row numbers and slices; inner ragged dimensions take slices only.
 
     Raises ValueError for a number as the index of a dimension whose rows differ in length.
     """
@@ -55,7 +55,7 @@ def _apply_keys(rows: Any, keys: Sequence[Any]) -> Any:
         row_length = partitions.count_rows(selected_rows)
         return RaggedTensor.from_uniform_row_length(selected_rows, row_length, nrows=1, validate=False)
     if isinstance(first_key, slice):
-        return _apply_inner_keys(_slice(rows, first_key), other_keys)
+        return _apply_inner_keys(_slice_rows(rows, first_key), other_keys)
     row = get_row(rows, _nonnegative_position(rows, first_key))
     return _apply_keys(row, other_keys)
 
@@ -74,8 +74,8 @@ def _nonnegative_position(rows: RaggedTensor, row_number: Any) -> Any:
     return where(position < 0, position + row_count, position)
 
 
-def _slice(rows: RaggedTensor, key: slice) -> RaggedTensor:
-    """Return the rows that a slice selects."""
+def _slice_rows(rows: RaggedTensor, key: slice) -> RaggedTensor:
+    """Return the rows that a slice of the first dimension selects."""
     if key == slice(None):
         return rows
     selected_rows: RaggedTensor = gather_rows(rows, tensor_range(partitions.ragged_row_count(rows))[key])
@@ -85,7 +85,7 @@ def _slice(rows: RaggedTensor, key: slice) -> RaggedTensor:
 
 
 def _apply_inner_keys(rows: Any, keys: Sequence[Any]) -> Any:
-    """Return the rows indexed by keys for the dimensions after the first."""
+    """Return rows[:, *keys]: the keys belong to the dimensions after the first."""
     if not keys:
         return rows
     if not isinstance(rows, RaggedTensor):
@@ -104,12 +104,12 @@ def _apply_inner_keys(rows: Any, keys: Sequence[Any]) -> Any:
 
 
 def _apply_keys_to_values(rows: RaggedTensor, keys: Sequence[Any]) -> Any:
-    """Return the rows indexed by keys for the dimensions after the second."""
+    """Return rows[:, :, *keys]: the keys belong to the dimensions after the second."""
     return rows.with_values(_apply_inner_keys(rows.values, keys)) if keys else rows
 
 
 def _slice_each_row(rows: RaggedTensor, key: slice) -> RaggedTensor:
-    """Return the slice of each row, as Python slices a list."""
+    """Return rows[:, key]: each row is sliced as Python slices a list."""
     step = 1 if key.step is None else static_value(key.step)
     if step is None or int(step) == 0:
         raise ValueError(f"the step of a slice of rows has to be a known number other than 0, found {key.step!r}")
@@ -119,7 +119,7 @@ def _slice_each_row(rows: RaggedTensor, key: slice) -> RaggedTensor:
     lower_limit, upper_limit = (zero, lengths) if step > 0 else (zero - 1, lengths - 1)
 
     def bound_in_rows(position: Any, open_bound: Tensor) -> Tensor:
-        """Return a bound of the slice in each row; `open_bound` where the slice has none."""
+        """Return a bound of the slice as a position in each row; `open_bound` if the slice lacks this bound."""
         if position is None:
             return open_bound
         bound = cast(convert_to_tensor(position), lengths.dtype)

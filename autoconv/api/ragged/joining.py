@@ -1,4 +1,4 @@
-"""Joins of ragged tensors, and changes of their dimensions."""
+"""Concatenation, stacking, splitting, tiling and reversal of ragged tensors, and dimensions of size 1."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _join_ragged(operands: Sequence[Any], axis: int) -> Any:
         )
     if axis == 0:
         return _concat_rows(ragged_operands)
-    # Along axis 1: interleave the rows of the operands, and take each row of all operands as one.
+    # Along axis 1: interleave the rows of the operands, and merge each group of one row per operand into one row.
     count = len(ragged_operands)
     row_numbers = reshape(tensor_range(partitions.ragged_row_count(ragged_operands[0]) * count), [count, -1])
     interleaved_rows = gather_rows(_concat_rows(ragged_operands), reshape(transpose(row_numbers), [-1]))
@@ -115,7 +115,7 @@ def ragged_expand_dims(value: RaggedLike, axis: AxisLike, name: str | None = Non
 
 
 def ragged_squeeze(value: RaggedLike, axes: Sequence[int]) -> Any:
-    """Return the tensor, ragged or not, without these dimensions, which have the size 1."""
+    """Return the tensor, ragged or not, without the dimensions `axes`, which have the size 1."""
     for axis in sorted(axes, reverse=True):
         value = _squeeze(value, axis)
     return value
@@ -134,7 +134,7 @@ def _squeeze(value: RaggedLike, axis: int) -> Any:
 
 
 def ragged_tile(value: RaggedTensor, multiples: TensorLike) -> Any:
-    """Return the ragged tensor, repeated as often as `multiples` has it for each dimension."""
+    """Return the ragged tensor repeated `multiples[i]` times along each dimension i; raises TypeError if unknown."""
     counts = static_value(multiples)
     if counts is None:
         raise TypeError("the multiples of a ragged tensor have to be known while tracing")
@@ -142,7 +142,7 @@ def ragged_tile(value: RaggedTensor, multiples: TensorLike) -> Any:
 
 
 def _tile(value: RaggedLike, counts: Sequence[int]) -> Any:
-    """Return the tensor, ragged or not, repeated as often as `counts` has it for each dimension."""
+    """Return the tensor, ragged or not, repeated `counts[i]` times along each dimension i."""
     if not isinstance(value, RaggedTensor):
         return tile(value, list(counts))
     first_count, second_count, *inner_counts = counts
@@ -163,7 +163,10 @@ def ragged_reverse(value: Any, axes: Sequence[int]) -> Any:
 
 
 def ragged_split(value: RaggedTensor, count_or_sizes: Any, axis: AxisLike) -> list[Any]:
-    """Return `count_or_sizes` equal parts, or parts of these sizes, along the first dimension or a uniform one."""
+    """Return the parts into which a dimension, the first or a uniform one, is split.
+
+    `count_or_sizes` is the number of equal parts, or the size of each.
+    """
     positive_axis = static_int(axis, "axis")
     positive_axis = positive_axis + (value.shape.rank or 0) if positive_axis < 0 else positive_axis
     length = value.shape[positive_axis]

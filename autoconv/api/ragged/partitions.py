@@ -32,12 +32,12 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def values_of(values: TensorLike | CompositeTensor) -> Any:
-    """Return values as a tensor, or unchanged if they are a composite tensor."""
+    """Return the values as a tensor; a composite tensor, such as a ragged one, is returned unchanged."""
     return values if isinstance(values, CompositeTensor) else convert_to_tensor(values)
 
 
 def partition_tensor(numbers: TensorLike) -> Tensor:
-    """Return a row partition as a tensor: int32 if it is a tensor or array of that dtype, else int64."""
+    """Return numbers that describe a row partition as a tensor: int32 if that is their dtype, else int64."""
     given_dtype = getattr(numbers, "dtype", None)
     tensor = as_tensor(numbers)
     if tensor is None:
@@ -114,7 +114,7 @@ def splits_of_limits(row_limits: Tensor) -> Tensor:
 
 
 def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: bool) -> Tensor:
-    """Return the splits of rows that are given by the row id of each value."""
+    """Return the splits of rows with the row id `ids[i]` of each value i; `nrows` is by default the last id plus 1."""
     if nrows is None:
         # Without ids, the -1 in front is the last one: there are 0 rows.
         last_id = get_item(concat([convert_to_tensor(np.array([-1], ids.dtype.numpy)), ids], 0), -1)
@@ -151,7 +151,7 @@ def splits_of_uniform(values: Any, length: IntLike, nrows: IntLike | None) -> tu
 def check_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Tensor:
     """Return the splits after checking that they begin with 0, do not decrease, and end with the number of values.
 
-    Raises ValueError for another rank than 1, InvalidArgumentError otherwise; those of a graph are checked at run time.
+    Raises ValueError for another rank than 1, InvalidArgumentError otherwise; symbolic ones are checked at run time.
     """
     splits.shape.with_rank(1)
     if not validate:
@@ -189,7 +189,7 @@ def require_same_rows(rows: RaggedProtocol, other: RaggedProtocol) -> None:
 
 
 def has_same_splits(rows: RaggedProtocol, other: RaggedProtocol) -> Tensor:
-    """Return whether two ragged tensors have rows of the same lengths; raises for known numbers of rows that differ."""
+    """Return whether two ragged tensors have the same splits; raises if their numbers of rows are known and differ."""
     if None not in (rows.shape[0], other.shape[0]) and rows.shape[0] != other.shape[0]:
         raise InvalidArgumentError("Inputs must have identical ragged splits: the numbers of rows differ")
     return reduce_all(apply("equal", rows.row_splits, other.row_splits))

@@ -1,4 +1,4 @@
-"""Products of ragged matrices: batches of matrices of different sizes."""
+"""Products of batches of matrices of different sizes, which are ragged tensors of rank 3."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def ragged_matmul(a: RaggedLike, b: RaggedLike, transpose_a: bool = False, trans
     The matrices are padded with zeros. Raises ValueError for other ranks, InvalidArgumentError for inner sizes that
     differ.
     """
-    transpositions: dict[str, Any] = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    transpose_flags: dict[str, Any] = {"transpose_a": transpose_a, "transpose_b": transpose_b}
     first, second = (x if isinstance(x, RaggedTensor) else convert_to_tensor(x) for x in (a, b))
     if first.shape.rank == 2 == second.shape.rank:
-        return matmul(_as_dense_matrix(first), _as_dense_matrix(second), **transpositions)
+        return matmul(_as_dense_matrix(first), _as_dense_matrix(second), **transpose_flags)
     if first.shape.rank != 3 or second.shape.rank != 3:
         raise ValueError(f"matmul takes two batches of ragged matrices, found the shapes {first.shape}, {second.shape}")
     (left, rows, left_inner), (right, right_inner, columns) = _pad_matrices(first), _pad_matrices(second)
@@ -33,7 +33,7 @@ def ragged_matmul(a: RaggedLike, b: RaggedLike, transpose_a: bool = False, trans
     if transpose_b:
         right_inner, columns = columns, right_inner
     assert_equal(left_inner, right_inner)
-    result = RaggedTensor.from_tensor(matmul(left, right, **transpositions), lengths=rows)
+    result = RaggedTensor.from_tensor(matmul(left, right, **transpose_flags), lengths=rows)
     if not isinstance(second, RaggedTensor) or (second.ragged_rank == 1 and not transpose_b):  # one number of columns
         return result
     column_counts = apply("gather", columns, result.value_rowids(), axis=0)
@@ -41,7 +41,7 @@ def ragged_matmul(a: RaggedLike, b: RaggedLike, transpose_a: bool = False, trans
 
 
 def _as_dense_matrix(x: Any) -> Tensor:
-    """Return a matrix as a dense one; raise InvalidArgumentError for rows of several lengths."""
+    """Return the matrix as a dense tensor; raise InvalidArgumentError if its rows have several lengths."""
     if not isinstance(x, RaggedTensor):
         return x  # type: ignore[no-any-return]
     lengths = x.row_lengths()
@@ -50,7 +50,7 @@ def _as_dense_matrix(x: Any) -> Tensor:
 
 
 def _pad_matrices(x: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Return a batch of matrices padded to one size, and the number of rows and of columns of each matrix."""
+    """Return a batch of matrices padded with zeros to one size, and vectors of their numbers of rows and columns."""
     dense = x.to_tensor() if isinstance(x, RaggedTensor) else x
     count, height, width = (apply("cast", apply("shape", dense), dtype=int64)[axis] for axis in range(3))
     if not isinstance(x, RaggedTensor):

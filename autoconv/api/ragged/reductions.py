@@ -51,10 +51,10 @@ def ragged_reduce(
     function: Callable[..., Any], value: RaggedTensor, axis: AxisLike | None = None, keepdims: bool | None = False,
     name: str | None = None, **options: Any,
 ) -> Any:  # fmt: skip
-    """Return a ragged tensor reduced along axes, by default all: to a tensor where no ragged dimension is left.
+    """Return `function`, one of REDUCTIONS, of a ragged tensor along `axis`, by default of all its elements.
 
-    Where rows of different lengths are reduced to one, it is as long as the longest. Means, variances and similar
-    reductions of integers are floats; those of no elements are nan.
+    The result is dense if no ragged dimension is left. Rows that are reduced to one row give the length of the longest
+    row. Means, variances and similar reductions of integers are floats; those of no elements are nan.
     """
     if function in _COMPOSITE_REDUCTIONS and value.dtype.is_integer:
         quotient_dtype = float32 if value.dtype.size <= 2 else float64  # the dtype of a / b
@@ -114,7 +114,7 @@ def _row_count(value: RaggedTensor) -> Any:
 
 
 def reduce_segments(reduce: SegmentReduction, data: RaggedLike, ids: Tensor, count: Any) -> Any:
-    """Return the reduction of the rows of each segment; it is as long as the longest of the rows."""
+    """Return for each segment the reduction of its rows; a ragged one is as long as the longest of these rows."""
     if not isinstance(data, RaggedTensor):
         return reduce(data, ids, count)
     lengths = partitions.lengths(data)
@@ -125,7 +125,7 @@ def reduce_segments(reduce: SegmentReduction, data: RaggedLike, ids: Tensor, cou
     return RaggedTensor(reduced, splits)
 
 
-# Reductions that are made of others have the parameters of `_reduce_axes`; the first one is not used.
+# Reductions composed of others: they have the parameters of `_reduce_axes`, of which `function` is not used.
 
 
 def _mean(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
@@ -138,11 +138,11 @@ def _variance(function: Callable[..., Any], value: RaggedTensor, axes: list[int]
     squares = value.with_flat_values(square(value.flat_values))
     mean = _mean(function, value, axes, keepdims)
     mean_of_squares = _mean(function, squares, axes, keepdims)
-    variance_of = lambda square_mean, mean: apply("maximum", square_mean - square(mean), apply("zeros_like", mean))
-    return _elementwise(variance_of, mean_of_squares, mean)
+    compute_variance = lambda square_mean, mean: apply("maximum", square_mean - square(mean), apply("zeros_like", mean))
+    return _elementwise(compute_variance, mean_of_squares, mean)
 
 
-def _deviation(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
+def _standard_deviation(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
     variance = _variance(function, value, axes, keepdims)
     return (
         variance.with_flat_values(sqrt(variance.flat_values)) if isinstance(variance, RaggedTensor) else sqrt(variance)
@@ -167,7 +167,7 @@ def _elementwise(function: Callable[[Any, Any], Any], first: Any, second: Any) -
 _COMPOSITE_REDUCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     reductions.reduce_mean: _mean,
     reductions.reduce_variance: _variance,
-    reductions.reduce_std: _deviation,
+    reductions.reduce_std: _standard_deviation,
     reductions.reduce_logsumexp: _logsumexp,
 }
 
@@ -185,7 +185,7 @@ def ragged_softmax(rows: RaggedTensor, axis: int = -1) -> RaggedTensor:
 
 
 def ragged_cumsum(rows: RaggedLike, axis: int, exclusive: bool, reverse: bool) -> Any:
-    """Return the cumulative sums along the innermost ragged dimension, or a uniform one."""
+    """Return the cumulative sums along the innermost ragged dimension or a uniform one after it."""
     if not isinstance(rows, RaggedTensor):
         return cumsum(rows, axis, exclusive, reverse)
     if axis > 1:

@@ -1,4 +1,4 @@
-"""Partitions into rows, without values."""
+"""RowPartition: the partition of a ragged tensor into rows, without its values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
 class RowPartition:
-    """A partition of values into rows; its factories are those of ragged tensors.
+    """A partition of values into rows, created by factories as those of ragged tensors.
 
     >>> rows = autoconv.experimental.RowPartition.from_value_rowids([0, 0, 2], nrows=4)
     >>> rows.row_splits().numpy(), rows.row_lengths().numpy()
@@ -27,7 +27,7 @@ class RowPartition:
 
     @classmethod
     def from_row_splits(cls, row_splits: TensorLike, validate: bool = True) -> RowPartition:
-        """Return the partition with these splits."""
+        """Return the partition in which row i has the values from row_splits[i] up to row_splits[i + 1]."""
         splits = partition_tensor(row_splits)
         return cls(RaggedTensor.from_row_splits(tensor_range(splits[-1]), splits, validate=validate))
 
@@ -41,7 +41,7 @@ class RowPartition:
     def from_value_rowids(
         cls, value_rowids: TensorLike, nrows: IntLike | None = None, validate: bool = True
     ) -> RowPartition:
-        """Return the partition by the number of each value's row."""
+        """Return the partition in which `value_rowids` has the row of each value."""
         ids = partition_tensor(value_rowids)
         return cls(RaggedTensor.from_value_rowids(ids, ids, nrows, validate=validate))
 
@@ -103,7 +103,7 @@ class RowPartition:
         return None if static_length is None else int(static_length)
 
     def is_uniform(self) -> bool:
-        """Return whether the rows have one length by construction."""
+        """Return whether the partition was created with one length for all rows."""
         return self._rows.uniform_row_length is not None
 
     def uniform_row_length(self) -> Tensor | None:

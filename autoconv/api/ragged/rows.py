@@ -1,4 +1,4 @@
-"""Selection of rows and of parts of rows, and the coordinates of the values of nested rows."""
+"""Selection of rows and of ranges of values, and the coordinates of the values of nested rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def gather_rows(params: RaggedLike, indices: RaggedLike) -> Any:
 
 
 def get_row(params: RaggedTensor, row_number: Any) -> Any:
-    """Return one row of a ragged tensor; `row_number` counts from the first one."""
+    """Return one row of a ragged tensor; `row_number` is 0 or more."""
     begin, end = gather(partitions.starts(params), row_number), gather(partitions.limits(params), row_number)
     return slice_rows(params.values, begin, end)
 
@@ -59,7 +59,7 @@ def slice_rows(values: Any, begin: Any, end: Any) -> Any:
 
 
 def gather_ranges(values: RaggedLike, begins: Tensor, ends: Tensor, step: int = 1) -> RaggedTensor:
-    """Return rows of values: row i has those from begins[i] up to ends[i], `step` apart."""
+    """Return a ragged tensor whose row i has the values from begins[i] up to ends[i], `step` apart."""
     dtype = begins.dtype
     zero = convert_to_tensor(np.array(0, dtype.numpy))
     extents = ends - begins if step > 0 else begins - ends
@@ -72,7 +72,7 @@ def gather_ranges(values: RaggedLike, begins: Tensor, ends: Tensor, step: int = 
 
 
 def value_coordinates(rows: RaggedTensor) -> list[Tensor]:
-    """Return the index of each flat value along the ragged dimensions and the dimension before them."""
+    """Return for the first dimension and each ragged one a vector: the index of each flat value along it."""
     coordinates = [partitions.rowids(rows), partitions.positions_in_rows(rows)]
     inner = rows.values
     while isinstance(inner, RaggedTensor):
@@ -83,7 +83,7 @@ def value_coordinates(rows: RaggedTensor) -> list[Tensor]:
 
 
 def unify_splits_dtypes(*values: RaggedLike) -> list[Any]:
-    """Return the values; the row splits of ragged tensors among them get one dtype, int64 if they differ."""
+    """Return the values; the row splits of ragged tensors among them are cast to int64 if their dtypes differ."""
     dtypes = {value.row_splits.dtype for value in values if isinstance(value, RaggedTensor)}
     if len(dtypes) < 2:
         return list(values)

@@ -1,4 +1,4 @@
-"""Handlers of functions with a shape as argument, for a DynamicRaggedShape: their results are ragged."""
+"""Functions that take a shape, such as `zeros`, for a DynamicRaggedShape: their results are ragged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _with_partitions(values: Tensor, shape: DynamicRaggedShape) -> RaggedLike:
-    """Return flat values with the row partitions of a shape."""
+    """Return the tensor, ragged if the shape has row partitions, that has these flat values and this shape."""
     result: Any = values
     for partition in reversed(shape.row_partitions):
         result = RaggedTensor.from_row_splits(result, partition.row_splits(), validate=False)
@@ -42,7 +42,7 @@ def _fill(dims: DynamicRaggedShape, value: TensorLike, name: str | None = None, 
 
 @handles(shaping.reshape, composite=DynamicRaggedShape)
 def _reshape(tensor: RaggedLike, shape: DynamicRaggedShape, name: str | None = None) -> Any:
-    """Return the values of a tensor, ragged or not, in order, in another shape."""
+    """Return a tensor, ragged or not, with another shape and the same values in order."""
     values = tensor.flat_values if isinstance(tensor, RaggedTensor) else convert_to_tensor(tensor)
     return _with_partitions(shaping.reshape(values, cast(shape.inner_shape, shape.dtype)), shape)
 
@@ -59,7 +59,7 @@ def _broadcast_to(input: RaggedLike, shape: DynamicRaggedShape, name: str | None
 
 
 def check_row_lengths(operand: Tensor, rows: RaggedTensor) -> None:
-    """Assert that the rows have the length of a vector that is repeated in each, unless it has one element."""
+    """Assert that each row has as many values as the vector `operand`, unless this has one element."""
     if operand.shape[0] == 1:
         return
     has_length = apply("equal", rows.row_lengths(), cast(shaping.size(operand), rows.row_splits.dtype))

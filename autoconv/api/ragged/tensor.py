@@ -30,7 +30,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     """A tensor whose rows, along one or more dimensions, differ in length.
 
     `values` is the concatenation of the rows, a tensor or a ragged tensor; `row_splits` has their bounds: row i is
-    values[row_splits[i]:row_splits[i + 1]]. `ragged.constant` and the methods `from_…` make ragged tensors.
+    values[row_splits[i]:row_splits[i + 1]]. `ragged.constant` and the class methods `from_…` create ragged tensors.
 
     >>> rows = autoconv.ragged.constant([[1, 2], [], [3]])
     >>> rows.values.numpy(), rows.row_splits.numpy()
@@ -57,7 +57,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @property
     def flat_values(self) -> Tensor:
-        """The innermost values, without row splits."""
+        """The concatenation of the innermost rows, a dense tensor."""
         inner = self._values
         return inner.flat_values if isinstance(inner, RaggedTensor) else inner  # type: ignore[no-any-return]
 
@@ -72,7 +72,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @property
     def uniform_row_length(self) -> Any:
-        """The length of all rows, None where they may differ."""
+        """The common length of all rows as a scalar tensor; None if they may have several lengths."""
         row_length = self._uniform_row_length
         return None if row_length is None else convert_to_tensor(np.array(row_length, self._splits_numpy_dtype))
 
@@ -107,11 +107,11 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
 
     def with_values(self, new_values: RaggedLike) -> RaggedTensor:
-        """Return the same rows of other values."""
+        """Return a ragged tensor with the same row splits and other values."""
         return RaggedTensor(partitions.values_of(new_values), self._row_splits, self._uniform_row_length)
 
     def with_flat_values(self, new_values: RaggedLike) -> RaggedTensor:
-        """Return the same rows, at every depth, of other values."""
+        """Return a ragged tensor with the same row splits in all ragged dimensions and other flat values."""
         inner = self._values
         return self.with_values(inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else new_values)
 
@@ -141,7 +141,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return partitions.limits(self)
 
     def value_rowids(self, name: str | None = None) -> Tensor:
-        """Return the number of each value's row."""
+        """Return the row id of each value: the number of its row."""
         return partitions.rowids(self)
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Tensor, ...]:
@@ -165,7 +165,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     def to_tensor(
         self, default_value: TensorLike | None = None, name: str | None = None, shape: ShapeLike | None = None
     ) -> Tensor:
-        """Return a dense tensor with `default_value` (zero) after the ends of rows, padded or cropped to `shape`.
+        """Return a dense tensor of `shape` if it is given, with `default_value`, by default zero, after the ends of rows.
 
         >>> autoconv.ragged.constant([[1, 2], [3]]).to_tensor(default_value=-1).numpy()
         array([[ 1,  2],
@@ -185,7 +185,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return [values[start:end] for start, end in itertools.pairwise(splits)]
 
     def numpy(self) -> np.ndarray:
-        """Return the rows as an array: of objects where their lengths differ."""
+        """Return the rows as one array; if their lengths differ, as an array of objects that are arrays."""
         values = self._values.numpy()
         splits = self._row_splits.numpy().tolist()  # type: ignore[attr-defined]
         rows = [values[start:end] for start, end in itertools.pairwise(splits)]
@@ -199,7 +199,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return result
 
     def _is_eager(self) -> bool:
-        """Return whether values and row splits are known now."""
+        """Return whether values and row splits are eager tensors."""
         return all(hasattr(tensor, "numpy") for tensor in (self.flat_values, *self.nested_row_splits))
 
     def __getitem__(self, key: Any) -> Any:
@@ -222,11 +222,11 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
 
 RaggedLike: TypeAlias = "TensorLike | RaggedTensor"
-"""A tensor, a value that becomes one, or a ragged tensor."""
+"""A tensor, a value that can be converted to a tensor, or a ragged tensor."""
 
 
 def _operator(name: str) -> Callable[..., Any]:
-    """Return the method of an operator."""
+    """Return the method for an operator: `name` is "add" for `__add__`, "radd" for `__radd__`."""
     return lambda self, *others: OPERATORS(name, self, *others)
 
 
@@ -244,7 +244,7 @@ for _name in ("neg", "abs", "invert"):
 class RaggedTensorSpec(TypeSpec):
     """The type of a ragged tensor: shape, dtype, the number of ragged dimensions, the dtype of row splits.
 
-    With `ragged_rank=0` the values are tensors.
+    With `ragged_rank=0` it is the type of dense tensors.
 
     >>> autoconv.RaggedTensorSpec([None, None], autoconv.int32)
     RaggedTensorSpec(TensorShape([None, None]), autoconv.int32, 1, autoconv.int64)
@@ -341,12 +341,12 @@ class RaggedTensorSpec(TypeSpec):
 
 
 def _static_row_length(shape: TensorShape) -> int | None:
-    """Return the length of the rows in a stack of tensors of a shape, None where it is not static."""
+    """Return the length of the rows in a stack of tensors of this shape, None if it is not static."""
     return shape[0] if shape.rank else None
 
 
 def _make_unchecked(values: RaggedLike, splits: Any, uniform: int | None) -> RaggedTensor:
-    """Return the ragged tensor of components, which may be placeholders of tensors, such as gradients."""
+    """Return the ragged tensor of components without checks: they may also be other objects, such as None."""
     result = RaggedTensor.__new__(RaggedTensor)
     result._values, result._row_splits, result._uniform_row_length = values, splits, uniform
     result._nrows = _count_rows(splits.shape[0]) if isinstance(splits, Tensor) and splits.shape.rank == 1 else None
@@ -354,5 +354,5 @@ def _make_unchecked(values: RaggedLike, splits: Any, uniform: int | None) -> Rag
 
 
 def _count_rows(split_count: int | None) -> int | None:
-    """Return the number of rows with so many row splits; None if that is not known."""
+    """Return the number of rows that have `split_count` row splits, None for None."""
     return None if split_count is None else split_count - 1

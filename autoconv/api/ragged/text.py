@@ -1,4 +1,4 @@
-"""The text of ragged tensors."""
+"""The text of ragged tensors for `repr`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def ragged_text(rows: object) -> str:
-    """Return the text of rows as NumPy has it, with commas between elements."""
+    """Return NumPy's text of an array of rows, with commas between elements."""
     with np.printoptions(formatter={"all": _element}):
         return _element(rows)
 

@@ -1,4 +1,4 @@
-"""Dropout: random elements become zero."""
+"""Dropout: random elements are set to zero."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def stateless_dropout(
 
 
 def _drop(x: TensorLike, rate: Any, noise_shape: Any, sample: Callable[..., Tensor], name: str | None) -> Tensor:
-    """Return `x` with 0 where the draw is below the rate, other elements scaled; `sample(shape, dtype)` draws."""
+    """Return `x` with 0 where a number of `sample(shape, dtype)` is below the rate, and the other elements scaled."""
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_floating:
         raise ValueError(f"dropout scales `x`, which has to be floating; found {tensor.dtype.name}")
@@ -72,7 +72,9 @@ def general_dropout(
     x: TensorLike, rate: Any, uniform_sampler: Callable[..., Tensor], noise_shape: ShapeLike | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Dropout by `uniform_sampler(shape=, dtype=)`: elements with a number below `rate` become 0, others are scaled.
+    """Dropout with random numbers of `uniform_sampler(shape=…, dtype=…)`, see `dropout`.
+
+    Elements with a number below `rate` become 0, others are scaled.
 
     >>> def sampler(shape, dtype):
     ...     return autoconv.constant([0.1, 0.9], dtype)

@@ -29,18 +29,18 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-# () -> the strategy of the enclosing scope and the number of the replica that runs, or None for what there is not.
+# () -> (the strategy of the enclosing scope, the number of the replica that runs), each None if there is none.
 # There is no strategy before the package is imported.
 SCOPE: Hook = Hook("autoconv.distribute")
 
 
 class Generator:
-    """A stream of random numbers with its own state, an int64 variable of the words of the counter and, last, the key.
+    """A stream of random numbers. Its state is an int64 variable: the words of the counter, lowest first, then the key.
 
-    `alg` is the algorithm (see `Algorithm`), Philox by default. A draw is a function of key and counter, and
-    advances the counter, in a graph as well. Create one with `Generator.from_seed(seed)` or
-    `Generator.from_non_deterministic_state()`. If one is created in the scope of a strategy, each replica has other
-    numbers.
+    `alg` is the algorithm (see `Algorithm`), Philox by default. The key and the counter determine a draw, which
+    advances the counter, in a graph as well. Create a generator with `Generator.from_seed(seed)` or
+    `Generator.from_non_deterministic_state()`. The replicas of a strategy draw different numbers from a generator that
+    was created in the scope of the strategy.
 
     >>> generator = autoconv.random.Generator.from_seed(1)
     >>> generator.normal([2, 3]).shape
@@ -107,7 +107,7 @@ class Generator:
         self._state.assign(_key_and_counter(key, counter, self._algorithm))
 
     def skip(self, delta: TensorLike) -> Tensor:
-        """Advance the counter by `delta` numbers, and return the state before."""
+        """Advance the counter as a draw of `delta` numbers does, and return the state before."""
         old_state = self._state.read_value()
         step = apply("multiply", apply("cast", convert_to_tensor(delta), dtype=int64), RESERVED_BLOCKS)
         low_word = apply("add", old_state[0], step)
@@ -122,23 +122,21 @@ class Generator:
 
     @property
     def _kernel_algorithm(self) -> Any:
-        """The algorithm of the stateless functions that draw with the generator's seeds."""
+        """The argument `alg` of the stateless functions that draw with the results of `_advance`."""
         return COUNTER_AS_SEED if self._algorithm is Algorithm.PHILOX else self._algorithm
 
     def _advance(self, shape: Any) -> Tensor:
-        """Return the seed of one draw of that shape, and advance the counter."""
+        """Return the state, the seed of a draw of that shape, and advance the counter behind the draw."""
         strategy, replica = (None, None) if self._strategy is None else SCOPE()
         if strategy not in (None, self._strategy):
             raise RuntimeError("A generator of a strategy is used in the scope of another strategy")
         state = self.skip(_element_count(shape))
-        return state if replica is None else self._of_replica(state, replica)
+        return state if replica is None else self._state_of_replica(state, replica)
 
-    def _of_replica(self, state: Tensor, replica: int) -> Tensor:
-        """Return the state with a key of the replica's own."""
-        key = stateless_uniform(
-            [1], convert_to_tensor([replica, *[0] * (_WORD_COUNTS[self._algorithm] - 2), state[-1]], int64), None, None,
-            int64, None, self._kernel_algorithm,
-        )  # fmt: skip
+    def _state_of_replica(self, state: Tensor, replica: int) -> Tensor:
+        """Return the state with another key, which is drawn for the number `replica`."""
+        seed = convert_to_tensor([replica, *[0] * (_WORD_COUNTS[self._algorithm] - 2), state[-1]], int64)
+        key = stateless_uniform([1], seed, None, None, int64, alg=self._kernel_algorithm)
         return apply("concat", state[:-1], key, axis=0)
 
     def uniform(
@@ -148,7 +146,7 @@ class Generator:
         return stateless_uniform(shape, self._advance(shape), minval, maxval, dtype, name, self._kernel_algorithm)
 
     def uniform_full_int(self, shape: Any, dtype: Any = uint64, name: str | None = None) -> Tensor:
-        """Integers from the whole range of the dtype."""
+        """Integers, uniform over the whole range of the dtype."""
         return stateless_uniform(shape, self._advance(shape), None, None, dtype, name, self._kernel_algorithm)
 
     def normal(
@@ -172,7 +170,7 @@ class Generator:
         trials, probabilities = broadcast_parameters(float64, counts, probs)
         parameter_count = trials.shape.num_elements() or apply("cast", apply("size", trials), dtype=int64)
         draws_of_each = _element_count(shape) // parameter_count + 3
-        seed = self.skip(parameter_count * 200 * draws_of_each // 4)  # as TensorFlow reserves
+        seed = self.skip(parameter_count * 200 * draws_of_each // 4)  # as many numbers as TensorFlow reserves
         return stateless_binomial(shape, seed, trials, probabilities, dtype, name, self._kernel_algorithm)
 
     def make_seeds(self, count: Any = 1) -> Tensor:
@@ -237,7 +235,7 @@ _WORD_COUNTS = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2}  # numbers of 64-bit
 
 
 def _seed_state(seed: Any, algorithm: Algorithm) -> np.ndarray:
-    """Return the state of a seed: the words of an integer, or a vector of words with zeros before them."""
+    """Return the state of a seed: the words of an integer, lowest first, or zeros followed by a vector of words."""
     word_count = _WORD_COUNTS[algorithm]
     if isinstance(seed, (int, np.integer)):
         return np.array([to_signed(int(seed) >> 64 * position) for position in range(word_count)])

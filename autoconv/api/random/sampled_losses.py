@@ -1,6 +1,6 @@
-"""Losses over a sample of many classes, and the samplers of classes.
+"""Losses over a random sample of many classes, and the samplers of classes.
 
-Samples come from draws of `autoconv.random`; a seed gives other samples than in TensorFlow.
+The samples that a seed gives are not those of TensorFlow.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class CandidateSample(NamedTuple):
-    """Sampled classes, and the expected count of each true and each sampled class among them."""
+    """Sampled classes, and the expected counts of the true classes and of the sampled ones in such a sample."""
 
     sampled_candidates: Tensor
     true_expected_count: Tensor
@@ -46,12 +46,12 @@ def log_uniform_candidate_sampler(
     true_classes: TensorLike, num_true: IntLike, num_sampled: IntLike, unique: bool, range_max: IntLike,
     seed: int | None = None, name: str | None = None,
 ) -> CandidateSample:  # fmt: skip
-    """Sample classes c below `range_max` with the probabilities log((c + 2) / (c + 1)) / log(range_max + 1).
+    """Sample `num_sampled` classes c below `range_max` with probabilities log((c + 2) / (c + 1)) / log(range_max + 1).
 
     `true_classes` is int64 [batch, num_true]. With `unique`, no class is sampled twice.
 
-    >>> found = autoconv.random.log_uniform_candidate_sampler([[1]], 1, num_sampled=3, unique=True, range_max=10)
-    >>> found.sampled_candidates.shape
+    >>> sample = autoconv.random.log_uniform_candidate_sampler([[1]], 1, num_sampled=3, unique=True, range_max=10)
+    >>> sample.sampled_candidates.shape
     TensorShape([3])
     """
     size = static_int(range_max, "range_max")
@@ -66,8 +66,8 @@ def uniform_candidate_sampler(
 ) -> CandidateSample:  # fmt: skip
     """Sample classes below `range_max`, each with the same probability; see `log_uniform_candidate_sampler`.
 
-    >>> found = autoconv.random.uniform_candidate_sampler([[1]], 1, num_sampled=2, unique=False, range_max=4)
-    >>> found.true_expected_count.numpy()
+    >>> sample = autoconv.random.uniform_candidate_sampler([[1]], 1, num_sampled=2, unique=False, range_max=4)
+    >>> sample.true_expected_count.numpy()
     array([[0.5]], dtype=float32)
     """
     size = static_int(range_max, "range_max")
@@ -79,13 +79,13 @@ def fixed_unigram_candidate_sampler(
     vocab_file: str = "", distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,
     unigrams: Sequence[float] = (), seed: int | None = None, name: str | None = None,
 ) -> CandidateSample:  # fmt: skip
-    """Sample classes by given weights: `unigrams`, or the last field of each line of `vocab_file`.
+    """Sample classes by the weights `unigrams`, or by the last field, after a comma, of each line of `vocab_file`.
 
     Weights are raised to the power of `distortion`. The first `num_reserved_ids` classes are never
     sampled, and only classes c with c % num_shards == shard are.
 
-    >>> found = autoconv.random.fixed_unigram_candidate_sampler([[1]], 1, 2, False, 2, unigrams=[1.0, 3.0])
-    >>> found.true_expected_count.numpy()
+    >>> sample = autoconv.random.fixed_unigram_candidate_sampler([[1]], 1, 2, False, 2, unigrams=[1.0, 3.0])
+    >>> sample.true_expected_count.numpy()
     array([[1.5]], dtype=float32)
     """
     if bool(vocab_file) == bool(len(unigrams)):
@@ -108,8 +108,8 @@ def learned_unigram_candidate_sampler(
 ) -> CandidateSample:  # fmt: skip
     """Sample classes below `range_max` with equal probabilities, which are not learned as in TensorFlow.
 
-    >>> found = autoconv.random.learned_unigram_candidate_sampler([[1]], 1, 2, unique=True, range_max=4)
-    >>> found.sampled_candidates.shape
+    >>> sample = autoconv.random.learned_unigram_candidate_sampler([[1]], 1, 2, unique=True, range_max=4)
+    >>> sample.sampled_candidates.shape
     TensorShape([2])
     """
     return uniform_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, seed, name)
@@ -133,10 +133,10 @@ def compute_accidental_hits(
     true_classes: TensorLike, sampled_candidates: TensorLike, num_true: IntLike, seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Rows and positions of the sampled classes that are true classes of the row, and the least float32 for each.
+    """Find sampled classes that are true classes: rows, positions in the sample, and the lowest float32 for each.
 
-    >>> rows, places, weights = autoconv.nn.compute_accidental_hits([[2], [7]], [5, 7, 2], num_true=1)
-    >>> rows.numpy(), places.numpy()
+    >>> rows, positions, weights = autoconv.nn.compute_accidental_hits([[2], [7]], [5, 7, 2], num_true=1)
+    >>> rows.numpy(), positions.numpy()
     (array([0, 1], dtype=int32), array([2, 1]))
     """
     true_ids, sampled_ids = convert_to_tensor(true_classes, int64), convert_to_tensor(sampled_candidates, int64)
@@ -153,8 +153,8 @@ def nce_loss(
 ) -> Tensor:  # fmt: skip
     """The noise-contrastive loss for each row of `inputs` [batch, n]: logistic losses of true and sampled classes.
 
-    `weights` is [num_classes, n], or parts of it to be concatenated, `biases` [num_classes], `labels` the true classes
-    [batch, num_true]. `sampled_values` is the result of a sampler (by default a log-uniform one).
+    `weights` is [num_classes, n], or a list of tensors to be concatenated to it, `biases` [num_classes], `labels` the
+    true classes [batch, num_true]. `sampled_values` is the result of a sampler (by default a log-uniform one).
 
     >>> w, b = autoconv.ones([3, 2]), autoconv.zeros([3])
     >>> sample = autoconv.random.all_candidate_sampler([[1]], 1, 3, unique=True)
@@ -190,16 +190,19 @@ def _sampled_logits(
     weights: Any, biases: TensorLike, labels: TensorLike, inputs: TensorLike, counts: tuple[Any, Any, Any],
     sampled_values: Any, remove_hits: bool, seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Return logits and labels [batch, num_true + num_sampled]; `counts` are (num_sampled, num_classes, num_true).
+    """Return logits and labels, both [batch, num_true + num_sampled].
 
-    With `remove_hits`, sampled classes that are true ones get the least logits.
+    `counts` are (num_sampled, num_classes, num_true). With `remove_hits`, sampled classes that are true ones get the
+    lowest float32 as logits.
     """
     num_sampled, num_classes, num_true = (static_int(count, "number of classes") for count in counts)
     weight_rows = concat(list(weights), 0) if isinstance(weights, (list, tuple)) else weights
     x: Any = convert_to_tensor(inputs)
     true_ids = reshape(cast(convert_to_tensor(labels), int64), [-1, num_true])
     if sampled_values is None:
-        sampled_values = log_uniform_candidate_sampler(true_ids, num_true, num_sampled, True, num_classes, seed)
+        sampled_values = log_uniform_candidate_sampler(
+            true_ids, num_true, num_sampled, unique=True, range_max=num_classes, seed=seed
+        )
     sampled_ids, true_expected, sampled_expected = (
         stop_gradient(convert_to_tensor(tensor)) for tensor in sampled_values
     )
@@ -221,7 +224,7 @@ def _sampled_logits(
 def _sample(
     probabilities: np.ndarray, true_classes: TensorLike, num_sampled: IntLike, unique: bool, seed: int | None
 ) -> CandidateSample:
-    """Return a sample of classes, drawn by the probability of each class when the graph runs."""
+    """Return a sample of classes, drawn with `probabilities`, one for each class, when the graph runs."""
     count = static_int(num_sampled, "num_sampled")
     if unique and count > np.count_nonzero(probabilities):
         raise ValueError(f"{count} different classes cannot be sampled from {len(probabilities)}")

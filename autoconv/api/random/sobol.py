@@ -17,10 +17,10 @@ from autoconv.runtime.tensors.conversion import constant_table, convert_to_tenso
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_BIT_COUNT = 31
+_BIT_COUNT = 31  # of a coordinate
 
-# From the second dimension on: the inner coefficients of a primitive polynomial as bits of a number, then the initial
-# direction numbers, as many as its degree.
+# For each dimension from the second on: the coefficients of a primitive polynomial, but for the first and the last, as
+# the bits of a number, then the initial direction numbers, as many as the degree of the polynomial.
 _POLYNOMIALS = (
     (0, 1), (1, 1, 3), (1, 1, 3, 1), (2, 1, 1, 1), (1, 1, 1, 3, 3), (4, 1, 3, 5, 13), (2, 1, 1, 5, 5, 17), (4, 1, 1,
     5, 5, 5), (7, 1, 1, 7, 11, 19), (11, 1, 1, 5, 1, 1), (13, 1, 1, 1, 3, 11), (14, 1, 3, 5, 5, 31), (1, 1, 3, 3, 9,

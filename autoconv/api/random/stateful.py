@@ -1,7 +1,7 @@
-"""The names of `autoconv.random`.
+"""The names of `autoconv.random` that draw from a global generator.
 
-The plain functions draw from a global generator, with new numbers on every call and every run of a graph. The
-stateless ones are pure functions of a seed. A `Generator` keeps its state in a variable.
+They draw new numbers on every call and every run of a graph. The functions of `stateless` are pure functions of a
+seed, and a `Generator` keeps its state in a variable.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def op_seed(seed: int | None) -> Any:
-    """Return an op's attribute for its seed.
+    """Return the attribute `seed` of a drawing op, for the argument `seed` of its public function.
 
-    While a function under `function` is traced, these are the two current seeds and a number of the node, which has a
-    stream of its own. Elsewhere it is `seed` itself, and draws share the streams of `GLOBAL`.
+    While a function under `function` is traced, the attribute is (global seed, op seed, number of the node): each node
+    has a stream of numbers of its own. Elsewhere it is `seed` itself, and draws share the streams of `GLOBAL`.
     """
     if seed is not None and (known_seed := static_value(seed)) is not None:
         seed = int(known_seed)
@@ -44,7 +44,7 @@ def op_seed(seed: int | None) -> Any:
 
 
 _NODE_NUMBERS = itertools.count()  # of all nodes that draw
-# The draws so far without a seed of their own, in each graph being recorded.
+# For each graph being recorded, the number of drawing nodes so far whose function got no seed.
 _DRAW_COUNTS: weakref.WeakKeyDictionary[Graph, itertools.count[int]] = weakref.WeakKeyDictionary()
 
 
@@ -68,7 +68,7 @@ def uniform(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Uniform numbers from `minval` to `maxval`, exclusive (1 by default; required for integers).
+    """Uniform numbers in [minval, maxval); `maxval` is 1 by default, and has to be given for integers.
 
     >>> autoconv.random.uniform([2, 3], maxval=10, dtype=autoconv.int32).shape
     TensorShape([2, 3])
@@ -89,7 +89,7 @@ def normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Normally distributed numbers.
+    """Normally distributed numbers of the given mean and standard deviation.
 
     >>> autoconv.random.normal([2, 3]).shape
     TensorShape([2, 3])
@@ -145,7 +145,7 @@ def gamma(
     shape: ShapeLike, alpha: TensorLike, beta: TensorLike | None = None, dtype: DTypeLike = float32,
     seed: int | None = None, name: str | None = None
 ) -> Tensor:
-    """Gamma distributed numbers for each alpha and rate `beta` (1 by default).
+    """Gamma distributed numbers for each pair of a shape parameter `alpha` and a rate `beta` (1 by default).
 
     The shape of the result is `shape` followed by that of the parameters.
 
@@ -176,7 +176,7 @@ def poisson(
 
 
 def broadcast_parameters(dtype: DType, *values: Any) -> list[Tensor]:
-    """Return the parameters of a distribution, broadcast against each other."""
+    """Return the parameters of a distribution as tensors of the dtype, broadcast against each other."""
     tensors = [apply("cast", convert_to_tensor(x, dtype_hint=dtype), dtype=dtype) for x in values]
     if len(tensors) == 1:
         return tensors
@@ -185,17 +185,17 @@ def broadcast_parameters(dtype: DType, *values: Any) -> list[Tensor]:
 
 
 def _append_parameter_shape(shape: ShapeLike, parameter: Tensor) -> tuple[Any, Any]:
-    """Return an op's arguments, as from `shape_argument`, for a shape followed by that of the parameters."""
+    """Return the result of `shape_argument` for `shape` followed by the shape of the parameters."""
     operands, sizes = shape_argument(shape)
     if not operands and parameter.shape.is_fully_defined():
         return (), (*(sizes or ()), *parameter.shape.as_list())
     shapes = [operands[0] if operands else np.array(sizes, np.int32), apply("shape", parameter)]
-    full_shape = apply("concat", *[apply("cast", convert_to_tensor(part), dtype=int32) for part in shapes], axis=0)
+    full_shape = apply("concat", *[apply("cast", convert_to_tensor(vector), dtype=int32) for vector in shapes], axis=0)
     return shape_argument(full_shape)
 
 
 def draw_classes(scores: Tensor, draws: Tensor, dtype: DTypeLike, name: str | None) -> Tensor:
-    """Return the classes [batch, samples] of uniform draws, float64, by the inverse of the distribution function."""
+    """Return classes [batch, samples]: the inverse distribution function of `scores` at uniform draws, float64."""
     if scores.shape.rank not in (2, None):
         raise InvalidArgumentError(f"logits should be a matrix, [batch, classes]; found the shape {scores.shape}")
     logits = apply("cast", scores, dtype=float64)
@@ -209,11 +209,9 @@ def draw_classes(scores: Tensor, draws: Tensor, dtype: DTypeLike, name: str | No
     )
 
 
-# ---- arguments
-
 
 def integer_bounds(minval: TensorLike, maxval: TensorLike, dtype: DType) -> tuple[Any, Any]:
-    """Return both bounds as tensors; raises ValueError without an upper one."""
+    """Return both bounds as tensors of an integer dtype; raises ValueError if `maxval` is None."""
     if maxval is None:
         raise ValueError(f"Must specify maxval for integer dtype {dtype.name}")
     return convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype)

@@ -62,7 +62,7 @@ def stateless_uniform(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """`uniform`, determined by `seed`, two integers. With both bounds None, all integers of the dtype.
+    """`uniform`, determined by `seed`, two integers. If both bounds are None, any integers of the dtype.
 
     >>> autoconv.random.stateless_uniform([2], seed=[1, 2]).shape
     TensorShape([2])
@@ -158,7 +158,7 @@ def stateless_gamma(
     name: str | None = None,
     alg: TensorLike = "auto_select",
 ) -> Tensor:
-    """Gamma distributed numbers, determined by `seed`; the parameters broadcast to `shape`, that of the result.
+    """Gamma distributed numbers of the given `shape`, to which the parameters broadcast, determined by `seed`.
 
     >>> autoconv.random.stateless_gamma([2], seed=[1, 2], alpha=2.0).shape
     TensorShape([2])
@@ -174,7 +174,7 @@ def stateless_poisson(
     shape: ShapeLike, seed: TensorLike, lam: TensorLike, dtype: DTypeLike = int32, name: str | None = None,
     alg: TensorLike = "auto_select"
 ) -> Tensor:
-    """Poisson distributed numbers, determined by `seed`; the means broadcast to `shape`, that of the result.
+    """Poisson distributed numbers of the given `shape`, to which the means `lam` broadcast, determined by `seed`.
 
     >>> autoconv.random.stateless_poisson([2], seed=[1, 2], lam=3.0).shape
     TensorShape([2])
@@ -228,11 +228,9 @@ def fold_in(seed: TensorLike, data: object, alg: object = "auto_select") -> Tens
     return convert_to_tensor([first_word, second_word])
 
 
-# ---- arguments
-
 
 def _algorithm_attribute(alg: TensorLike) -> dict[str, str]:
-    """Return the ops' attribute for the algorithm; Philox with a seed is their default."""
+    """Return the attribute `alg` of the stateless ops as a dict, empty for their default: Philox with a seed."""
     if alg is COUNTER_AS_SEED:
         return {"alg": "counter"}
     algorithm = algorithm_of(alg)
@@ -240,7 +238,7 @@ def _algorithm_attribute(alg: TensorLike) -> dict[str, str]:
 
 
 def _seed_operand(seed: TensorLike) -> Any:
-    """Return a seed of ints as an int64 array, a tensor unchanged; raise InvalidArgumentError for a single number."""
+    """Return a list of ints as an int64 array, any other seed unchanged; raise InvalidArgumentError for a scalar."""
     if isinstance(seed, (int, float, np.generic)) or getattr(seed, "shape", None) == ():
         raise InvalidArgumentError(f"seed must have shape [2], found {seed!r}")
     if isinstance(seed, (list, tuple)) and all(isinstance(word, (int, np.integer)) for word in seed):
@@ -254,7 +252,7 @@ def to_signed(number: int) -> int:
 
 
 def index_shuffle(index: TensorLike, seed: TensorLike, max_index: TensorLike) -> Tensor:
-    """The positions of numbers in a permutation of 0 … `max_index`, which `seed`, two integers, determines.
+    """The positions of the numbers `index` in a permutation of 0 … `max_index`, which `seed`, two integers, determines.
 
     Each position is computed independently, so that a dataset can be shuffled without a buffer.
 
@@ -262,8 +260,8 @@ def index_shuffle(index: TensorLike, seed: TensorLike, max_index: TensorLike) ->
     [2, 0, 1, 3]
     """
     tensor = convert_to_tensor(seed)
-    widths = ((0, 0),) * ((tensor.shape.rank or 1) - 1) + ((1, 0),)
-    key = apply("pad", tensor, paddings=widths, mode="CONSTANT", constant_values=_FIRST_KEY_WORD)
+    paddings = ((0, 0),) * ((tensor.shape.rank or 1) - 1) + ((1, 0),)
+    key = apply("pad", tensor, paddings=paddings, mode="CONSTANT", constant_values=_FIRST_KEY_WORD)
     positions = convert_to_tensor(index)
     return apply("index_shuffle", positions, key, convert_to_tensor(max_index, positions.dtype), rounds=4)
 

@@ -1,4 +1,4 @@
-"""Normal distributions between bounds of their own for each element."""
+"""Normal distributions that are truncated at bounds, which may differ from element to element."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def stateless_parameterized_truncated_normal(
     is_mirrored = low > 0
     low, high = where(is_mirrored, -high, low), where(is_mirrored, -low, high)
     low_probability, high_probability = (0.5 * erfc(-bound * math.sqrt(0.5)) for bound in (low, high))
-    share = stateless_uniform(shape, seed, dtype=mean.dtype)
-    standard: Any = ndtri(low_probability + share * (high_probability - low_probability))
-    standard = where(is_mirrored, -standard, standard)
-    return clip_by_value(mean + deviation * standard, lowest, highest, name=name)
+    fraction = stateless_uniform(shape, seed, dtype=mean.dtype)
+    standard_draws: Any = ndtri(low_probability + fraction * (high_probability - low_probability))
+    standard_draws = where(is_mirrored, -standard_draws, standard_draws)
+    return clip_by_value(mean + deviation * standard_draws, lowest, highest, name=name)

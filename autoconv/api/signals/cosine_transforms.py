@@ -1,4 +1,4 @@
-"""Discrete cosine transforms, and their lapped form for signals, by fast Fourier transforms."""
+"""Discrete cosine transforms, also modified (lapped) ones of signals, by fast Fourier transforms."""
 
 from __future__ import annotations
 
@@ -54,14 +54,15 @@ def idct(
     input: TensorLike, type: int = 2, n: IntLike | None = None, axis: int = -1, norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `dct`: exact with "ortho", else multiplied by 2·n, for type 1 by 2·(n - 1).
+    """The inverse of `dct`, times a factor: 1 with "ortho", else 2·n, or 2·(n - 1) for type 1.
 
     >>> x = autoconv.constant([1.0, 2.0, 3.0])
     >>> autoconv.signal.idct(autoconv.signal.dct(x, norm="ortho"), norm="ortho").numpy().round(4)
     array([1., 2., 3.], dtype=float32)
     """
     _check_arguments(type, n, axis, norm)
-    return dct(input, {1: 1, 2: 3, 3: 2, 4: 4}[type], n, axis, norm, name)
+    inverse_type = {1: 1, 2: 3, 3: 2, 4: 4}[type]
+    return dct(input, inverse_type, n, axis, norm, name)
 
 
 def mdct(
@@ -95,7 +96,7 @@ def inverse_mdct(
     mdcts: TensorLike, window_fn: Callable[..., Tensor] | None = vorbis_window, norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The signal of a modified discrete cosine transform with this window.
+    """The signal whose modified discrete cosine transform with this window is `mdcts`, [..., frames, frame_length // 2].
 
     The ends of the signal, where frames do not overlap, are not restored.
 
@@ -131,7 +132,7 @@ def _check_arguments(type: int, n: Any, axis: int, norm: str | None) -> None:
 
 
 def _window(window_fn: Callable[..., Tensor] | None, length: int, dtype: Any) -> Tensor:
-    """Return the window; without a function, a constant one whose squares add up to one where frames overlap."""
+    """Return the values of the window; without a function 1 / sqrt(2), whose squares add up to 1 where frames overlap."""
     if window_fn is None:
         return constant(np.full(length, 1 / np.sqrt(2)), dtype)
     return window_fn(length, dtype=dtype)
@@ -154,14 +155,14 @@ def _rotations(angles: np.ndarray, factor: float, dtype: Any) -> Tensor:
 
 
 def _orthonormal_factors(size: int, first: float, others: float, dtype: Any) -> Tensor:
-    """Return the factors of an orthonormal transform: `first` for the first element, and `others`."""
+    """Return a vector of factors for an orthonormal transform: `first` for the first element, else `others`."""
     factors = np.full(size, others)
     factors[0] = first
     return constant(factors, dtype)
 
 
 def _dct2(x: Any, size: int, norm: str | None) -> Any:
-    """Return the transform of type 2: the start of a rotated Fourier transform of twice the size."""
+    """Return the transform of type 2: the first half of a Fourier transform of twice the size, rotated."""
     angles = -np.pi * np.arange(size) / (2 * size)
     spectrum: Any = get_item(rfft(x, 2 * size), (..., slice(None, size)))
     result: Any = real(spectrum * _rotations(angles, 2.0, x.dtype))
@@ -171,7 +172,7 @@ def _dct2(x: Any, size: int, norm: str | None) -> Any:
 
 
 def _dct3(x: Any, size: int, norm: str | None) -> Any:
-    """Return the transform of type 3, the inverse of type 2 but for a factor."""
+    """Return the transform of type 3, the inverse of type 2 times a factor."""
     if norm == "ortho":
         x = x * _orthonormal_factors(size, np.sqrt(size), np.sqrt(0.5 * size), x.dtype)
     else:
@@ -182,7 +183,7 @@ def _dct3(x: Any, size: int, norm: str | None) -> Any:
 
 
 def _dct4(x: Any, size: int, norm: str | None) -> Any:
-    """Return the transform of type 4: every other element of a transform of type 2 of twice the size."""
+    """Return the transform of type 4: the elements at odd positions of a transform of type 2 of twice the size."""
     spectrum = _dct2(pad(x, [*[[0, 0]] * (len(x.shape) - 1), [0, size]]), 2 * size, None)
     odd_elements: Any = get_item(spectrum, (..., slice(1, None, 2)))
     return odd_elements * constant(np.sqrt(0.5 / size), x.dtype) if norm == "ortho" else odd_elements

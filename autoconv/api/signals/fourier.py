@@ -1,4 +1,4 @@
-"""Fourier transforms over the last dimensions."""
+"""Fourier transforms over the last one to three dimensions, and shifts of the zero frequency."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def rfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str | None = None) -> Tensor:
-    """The first n // 2 + 1 frequencies of a real tensor, truncated or padded with zeros to n = `fft_length` elements.
+    """The Fourier transform of a real tensor over its last dimension: the first n // 2 + 1 frequencies.
+
+    The tensor is truncated or padded with zeros to n = `fft_length` elements, by default as many as it has.
 
     >>> autoconv.signal.rfft([1.0, 2.0, 3.0, 4.0]).numpy()
     array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
@@ -99,17 +101,17 @@ def irfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str
 
 
 def _transform(
-    op: str, input: TensorLike, axes: tuple[int, ...], name: str | None, kept: frozenset[DType] = frozenset()
+    op: str, input: TensorLike, axes: tuple[int, ...], name: str | None, accepted_dtypes: frozenset[DType] = frozenset()
 ) -> Tensor:
-    """Return a transform over the axes; one of no elements has none, as in TensorFlow, where NumPy raises an error."""
-    x = convert_to_tensor(with_default_dtype(input, complex64, kept))
+    """Return the transform `op` over the axes; for a tensor without elements zeros, where NumPy raises an error."""
+    x = convert_to_tensor(with_default_dtype(input, complex64, accepted_dtypes))
     if 0 in (x.shape[-len(axes):] if x.shape.rank is not None else ()):
         return apply("zeros_like", x, name=name)
     return apply(op, x, axes=axes, norm="backward", name=name)
 
 
 def _static_length(fft_length: IntLike) -> int:
-    """Return the length as an int, given as a number or as a vector of one; raises TypeError if it is not known."""
+    """Return the length, an int or a vector of one element, as an int; raises TypeError if it is not known."""
     if isinstance(fft_length, (list, tuple, np.ndarray)):
         (fft_length,) = fft_length
     axes = static_axes(fft_length)

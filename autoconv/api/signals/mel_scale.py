@@ -1,4 +1,4 @@
-"""The mel scale of pitch: weights that map spectra to it, and coefficients of logarithmic spectra on it."""
+"""The mel scale of pitch: weights that map spectra to it, and cepstral coefficients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-# mel = 1127 · log(1 + frequency / 700 Hz): about linear below the break frequency, logarithmic above it.
+# mel = 1127 · log(1 + frequency / 700 Hz): nearly linear below the break frequency 700 Hz, logarithmic above it.
 _BREAK_FREQUENCY, _MEL_PER_EFOLD = 700.0, 1127.0
 
 
@@ -24,7 +24,7 @@ def linear_to_mel_weight_matrix(
     lower_edge_hertz: float = 125.0, upper_edge_hertz: float = 3800.0, dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Triangular weights [spectrogram bins, mel bins], spaced evenly on the mel scale between the two edges.
+    """Triangular weights [spectrogram bins, mel bins], spaced evenly on the mel scale between two edges in Hz.
 
     Raises ValueError for edges that are not in order between 0 and half of the sample rate.
 
@@ -57,7 +57,7 @@ def linear_to_mel_weight_matrix(
 
 
 def _hertz_to_mel(frequency: Any) -> Any:
-    """Return a frequency in Hz on the mel scale."""
+    """Return the mel values of frequencies in Hz."""
     return _MEL_PER_EFOLD * np.log1p(np.asarray(frequency) / _BREAK_FREQUENCY)
 
 

@@ -29,7 +29,7 @@ Window = Callable[..., Tensor]  # (length, dtype=) -> the factors of a frame's e
 def hann_window(
     window_length: IntLike, periodic: bool = True, dtype: DTypeLike = float32, name: str | None = None
 ) -> Tensor:
-    """A raised cosine over `window_length` elements; `periodic` windows repeat after as many elements.
+    """A raised cosine over `window_length` elements; a `periodic` one has the period `window_length` if that is even.
 
     >>> autoconv.signal.hann_window(4).numpy()
     array([0. , 0.5, 1. , 0.5], dtype=float32)
@@ -40,7 +40,7 @@ def hann_window(
 def hamming_window(
     window_length: IntLike, periodic: bool = True, dtype: DTypeLike = float32, name: str | None = None
 ) -> Tensor:
-    """A raised cosine that does not reach 0; `periodic` windows repeat after `window_length` elements.
+    """A raised cosine that does not reach 0; see `hann_window` for `periodic`.
 
     >>> autoconv.signal.hamming_window(4, dtype=autoconv.float64).numpy().round(2)
     array([0.08, 0.54, 1.  , 0.54])
@@ -90,7 +90,7 @@ def frame(
 
 
 def overlap_and_add(signal: TensorLike, frame_step: IntLike, name: str | None = None) -> Tensor:
-    """Add overlapping frames up to a signal; the last two dimensions of `signal` are frames and their elements.
+    """Add overlapping frames [..., frames, length] to a signal; frames begin `frame_step` elements apart.
 
     >>> autoconv.signal.overlap_and_add([[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]], frame_step=2).numpy()
     array([1., 1., 3., 2., 2.], dtype=float32)
@@ -126,7 +126,7 @@ def inverse_stft(
     stfts: TensorLike, frame_length: IntLike, frame_step: IntLike, fft_length: IntLike | None = None,
     window_fn: Window | None = hann_window, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The signal of a short-time Fourier transform: its frames, windowed and added.
+    """The signal [..., elements] of a short-time Fourier transform: its frames, windowed and added.
 
     It is the inverse of `stft` with the window of `inverse_stft_window_fn`.
 
@@ -155,7 +155,6 @@ def inverse_stft_window_fn(
     array([0.   , 0.195, 1.   , 1.138, 1.   , 1.138, 1.   , 0.195])
     """
 
-
     def inverse_window(frame_length: IntLike, dtype: DTypeLike = float32) -> Tensor:
         return _inverse_window(static_int(frame_step, "frame_step"), forward_window_fn, frame_length, dtype)
 
@@ -165,7 +164,7 @@ def inverse_stft_window_fn(
 def _inverse_window(
     step: int, forward_window_fn: Window, frame_length: IntLike, dtype: DTypeLike = float32
 ) -> Tensor:
-    """Return the window divided by the sums of its squares, moved by multiples of the step."""
+    """Return the window divided by the sum, at each element, of the squares of all windows that overlap there."""
     length = static_int(frame_length, "frame_length")
     window = forward_window_fn(length, dtype=dtype)
     overlap_count = -(-length // step)
@@ -176,7 +175,7 @@ def _inverse_window(
 
 
 def _raised_cosine(window_length: IntLike, periodic: bool, dtype: DTypeLike, offset: float) -> Tensor:
-    """Return the window offset - (1 - offset) · cos(2·pi·i / period)."""
+    """Return the window offset - (1 - offset) · cos(2·pi·i / period); a window of one element is 1."""
     window_length = as_indices("window", window_length, frozenset({int32}))
     out_dtype = as_dtype(dtype)
     length = cast(convert_to_tensor(window_length), out_dtype)

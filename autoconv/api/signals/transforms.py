@@ -17,9 +17,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The transform of a real tensor over its last two dimensions, cropped or padded to the sizes `fft_length`.
+    """The Fourier transform of a real tensor over its last two dimensions, cropped or padded to the sizes `fft_length`.
 
-    The result has n // 2 + 1 elements in the last dimension, n being the last size before the transform.
+    The last size n becomes n // 2 + 1: the other frequencies are conjugates of these.
 
     >>> autoconv.signal.rfft2d(autoconv.ones([2, 2])).numpy()
     array([[4.+0.j, 0.+0.j],
@@ -38,9 +38,9 @@ def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = 
 
 
 def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The inverse of `rfft2d`: a real tensor of sizes `fft_length`; by default the last size is 2 * (n - 1).
+    """The inverse of `rfft2d`: a real tensor of the sizes `fft_length`.
 
-    n is the last size of `input_tensor`.
+    By default the last size is 2 * (n - 1), where n is the last size of `input_tensor`.
 
     >>> autoconv.signal.irfft2d(autoconv.signal.rfft2d([[1.0, 2.0], [3.0, 4.0]])).numpy()
     array([[1., 2.],
@@ -61,9 +61,9 @@ def irfft3d(input_tensor: TensorLike, fft_length: Any = None, name: str | None =
 def fftnd(
     input_tensor: TensorLike, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The transform of a complex tensor over `axes` (all by default), of the sizes `fft_length`.
+    """The Fourier transform of a complex tensor over `axes` (all by default), cropped or padded to sizes `fft_length`.
 
-    `norm` is "backward" (the inverse is scaled), "ortho" or "forward".
+    `norm` is "backward" (the inverse is divided by the number of elements), "ortho" (both by its root) or "forward".
 
     >>> autoconv.signal.fftnd(autoconv.ones([2, 2], autoconv.complex64)).numpy()[0, 0]
     np.complex64(4+0j)
@@ -131,7 +131,7 @@ def _static_lengths(lengths: Any) -> list[int]:
 
 
 def _move_last(x: Tensor, axis: int) -> tuple[list[int] | None, list[int] | None]:
-    """Return the permutation that moves an axis to the end, and its inverse; None for the last axis."""
+    """Return the permutation that moves an axis to the end, and its inverse; (None, None) for the last axis."""
     rank = len(x.shape)
     if axis % rank == rank - 1:
         return None, None
@@ -140,7 +140,7 @@ def _move_last(x: Tensor, axis: int) -> tuple[list[int] | None, list[int] | None
 
 
 def _fit_sizes(tensor: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, tuple[int, ...]]:
-    """Return a tensor cropped to the requested sizes, or padded with zeros, and the axes of the transform."""
+    """Return the tensor cropped or padded with zeros to the sizes `fft_length`, and the axes of the transform."""
     x = convert_to_tensor(tensor)
     rank = len(x.shape)
     lengths = None if fft_length is None else _static_lengths(fft_length)

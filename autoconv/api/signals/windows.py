@@ -1,4 +1,4 @@
-"""Windows whose squares, moved by half their length, add up to one."""
+"""Vorbis' and Kaiser-Bessel-derived windows: the squares of two that overlap by half add up to 1."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def vorbis_window(window_length: IntLike, dtype: DTypeLike = float32, name: str 
 
 
 def kaiser_values(count: int, beta: Any) -> np.ndarray:
-    """Return Kaiser's window; TensorFlow's formula differs from NumPy's for a negative `beta`."""
+    """Return Kaiser's window of `count` elements; for a negative `beta`, TensorFlow's formula, which NumPy's is not."""
     (number,) = np.ravel(np.asarray(beta, float))
     return np.kaiser(count, number) * np.exp(min(number, 0.0) * 2.0 * (np.sqrt(
         1 - np.linspace(-1, 1, count) ** 2 if count > 1 else np.ones(count)) - 1))
@@ -36,7 +36,7 @@ def kaiser_values(count: int, beta: Any) -> np.ndarray:
 def kaiser_bessel_derived_window(
     window_length: IntLike, beta: float = 12.0, dtype: DTypeLike = float32, name: str | None = None
 ) -> Tensor:
-    """The window derived from Kaiser's of half the length: square roots of its cumulative sums, and their mirror.
+    """The window derived from Kaiser's of half the length: the roots of its normalised cumulative sums, then mirrored.
 
     >>> autoconv.signal.kaiser_bessel_derived_window(4, beta=2.0, dtype=autoconv.float64).numpy().round(4)
     array([0.4834, 0.8754, 0.8754, 0.4834])

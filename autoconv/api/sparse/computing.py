@@ -49,9 +49,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
     """Return a + b: sparse if both are, else dense.
 
-    A sparse result omits sums of two values whose magnitude is below `threshold`.
-
-    Raises TypeError where neither is sparse.
+    A sparse result omits sums of two values whose magnitude is below `threshold`. Raises TypeError if neither is sparse.
 
     >>> x = autoconv.SparseTensor([[0], [2]], [5, 6], [3])
     >>> autoconv.sparse.add(x, x).values.numpy(), autoconv.sparse.add(x, [1, 1, 1]).numpy()
@@ -72,7 +70,7 @@ def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
 
 
 def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
-    """Return the larger element of both, where a missing one counts as zero.
+    """Return the greater of the two elements at each position that one of the tensors has; a missing element is zero.
 
     >>> x, y = autoconv.SparseTensor([[0]], [-5], [2]), autoconv.SparseTensor([[1]], [6], [2])
     >>> autoconv.sparse.maximum(x, y).values.numpy()
@@ -82,7 +80,7 @@ def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> 
 
 
 def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
-    """Return the smaller element of both, where a missing one counts as zero.
+    """Return the smaller of the two elements at each position that one of the tensors has; a missing element is zero.
 
     >>> x, y = autoconv.SparseTensor([[0]], [-5], [2]), autoconv.SparseTensor([[1]], [6], [2])
     >>> autoconv.sparse.minimum(x, y).values.numpy()
@@ -92,7 +90,7 @@ def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> 
 
 
 def _elementwise_extreme(op: str, first: SparseTensor, second: SparseTensor) -> SparseTensor:
-    """Return the result of `op`, a maximum or minimum, for the elements of both, where a missing one is zero."""
+    """Return the result of `op`, "maximum" or "minimum", as the public function does."""
     first, second = sparse_argument(first), sparse_argument(second)
     _require_one_shape(first, second)
     result, _ = _combine_unions(first, second, lambda x, y: apply(op, x, y))
@@ -108,9 +106,9 @@ def _require_one_shape(first: SparseTensor, second: SparseTensor) -> None:
 def _combine_unions(
     a: SparseTensor, b: SparseTensor, combine: Callable[[Any, Any], Tensor]
 ) -> tuple[SparseTensor, Tensor]:
-    """Return the combined values of two sparse tensors, at all coordinates that one of them has.
+    """Return the sparse tensor of combine(x, y) for all coordinates that one of two tensors has.
 
-    Where a tensor has no value, zero is combined. The second result tells which coordinates both have.
+    A value that a tensor lacks is zero. The second result is True at the coordinates that both have.
     """
     union_positions, new_positions = unite_positions([a, b])
     count = expand_dims(row_count(union_positions), 0)
@@ -127,7 +125,7 @@ def _combine_unions(
 
 
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
-    """Return a sparse tensor of op(…) on the values of the sparse tensors among the arguments.
+    """Return a sparse tensor whose values are `op` of the values of the sparse tensors among the arguments.
 
     They have to have the same coordinates; those of the first are taken. Raises ValueError if none is sparse.
 
@@ -150,9 +148,9 @@ def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) ->
     """
     indices = convert_to_tensor(a.indices)
     masked_indices = cast(convert_to_tensor(mask_indices), indices.dtype)
-    is_among = apply("equal", expand_dims(indices, 1), expand_dims(masked_indices, 0))
-    kept_positions = true_rows(apply("logical_not", apply("reduce_any", is_among, axis=(1,), keepdims=False)))
-    return IndexedSlices(gather(a.values, kept_positions), gather(indices, kept_positions), a.dense_shape)
+    is_masked = apply("equal", expand_dims(indices, 1), expand_dims(masked_indices, 0))
+    unmasked_positions = true_rows(apply("logical_not", apply("reduce_any", is_masked, axis=(1,), keepdims=False)))
+    return IndexedSlices(gather(a.values, unmasked_positions), gather(indices, unmasked_positions), a.dense_shape)
 
 
 def sparse_dense_matmul(
@@ -216,7 +214,7 @@ def reduce_max(
     sp_input: SparseTensor, axis: AxisLike | None = None, keepdims: bool | None = None,
     output_is_sparse: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return the maximum of the values over axes, all by default; 0 where there are no values.
+    """Return the maximum of the values over axes, all by default; a dense result is 0 where there are no values.
 
     >>> autoconv.sparse.reduce_max(autoconv.SparseTensor([[0, 1], [1, 1]], [-5, -6], [2, 2]), axis=0).numpy()
     array([ 0, -5], dtype=int32)
@@ -231,13 +229,13 @@ def _reduce(
     sparse = sparse_argument(value)
     rank = static_rank(sparse)
     axes = {_check_axis(dimension, rank) for dimension in (range(rank) if axis is None else static_axes(axis) or ())}
-    kept_axes = [dimension for dimension in range(rank) if dimension not in axes]
-    kept_columns = convert_to_tensor(np.array(kept_axes, np.int64))
-    sizes = gather(sparse.dense_shape, kept_columns)
-    result_positions = positions(gather(sparse.indices, kept_columns, axis=1), sizes)
+    remaining_axes = [dimension for dimension in range(rank) if dimension not in axes]
+    remaining_axis_tensor = convert_to_tensor(np.array(remaining_axes, np.int64))
+    sizes = gather(sparse.dense_shape, remaining_axis_tensor)
+    result_positions = positions(gather(sparse.indices, remaining_axis_tensor, axis=1), sizes)
     distinct_positions, segment_ids = unique(result_positions, out_idx=int64)
     values = reduce(sparse.values, segment_ids, row_count(distinct_positions))
-    shape = [sparse.shape[dimension] for dimension in kept_axes]
+    shape = [sparse.shape[dimension] for dimension in remaining_axes]
     if keepdims:
         result_sizes = [convert_to_tensor(np.int64(1)) if dimension in axes else get_item(sparse.dense_shape, dimension)
                  for dimension in range(rank)]  # fmt: skip
@@ -250,12 +248,12 @@ def _reduce(
         result.set_shape(shape)
         return sort_rows(result)
     result_size = expand_dims(element_count(sizes), 0)
-    flat = tensor_scatter_nd_update(zeros(result_size, sparse.dtype), expand_dims(distinct_positions, 1), values)
-    return reshape(flat, [-1 if size is None else size for size in shape] if shape.count(None) < 2 else result_shape)
+    flat_result = tensor_scatter_nd_update(zeros(result_size, sparse.dtype), expand_dims(distinct_positions, 1), values)
+    return reshape(flat_result, [-1 if size is None else size for size in shape] if shape.count(None) < 2 else result_shape)
 
 
 def _check_axis(axis: int, rank: int) -> int:
-    """Return the axis counted from the first dimension; raise ValueError if it is out of range."""
+    """Return the axis as a number from 0 on; raise ValueError if it is out of range."""
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is out of range for {rank} dimensions")
     return axis % rank
@@ -265,7 +263,7 @@ def segment_sum(
     data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: IntLike | None = None,
     name: str | None = None, sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return the sums of the rows of `data` at `indices` by their segments.
+    """Return for each segment the sum of the rows of `data` at `indices[i]` with this number in `segment_ids[i]`.
 
     >>> autoconv.sparse.segment_sum([1, 2, 4], [0, 2, 1], [0, 0, 1]).numpy()
     array([5, 2], dtype=int32)
@@ -277,7 +275,7 @@ def segment_mean(
     data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: IntLike | None = None,
     name: str | None = None, sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return the means of the rows of `data` at `indices` by their segments.
+    """Return for each segment the mean of the rows of `data`, as `segment_sum` the sum.
 
     >>> autoconv.sparse.segment_mean([1.0, 2.0, 4.0], [0, 2, 1], [0, 0, 1]).numpy()
     array([2.5, 2. ], dtype=float32)
@@ -289,7 +287,7 @@ def segment_sqrt_n(
     data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: IntLike | None = None,
     name: str | None = None, sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return the sums of the rows of `data` at `indices` by their segments, divided by the root of their number.
+    """Return the results of `segment_sum`, divided by the square root of the number of rows of each segment.
 
     >>> autoconv.sparse.segment_sqrt_n([1.0, 2.0], [0, 0, 1, 1], [0, 0, 0, 0]).numpy()
     array([3.], dtype=float32)
@@ -300,7 +298,7 @@ def segment_sqrt_n(
 def _reduce_segments(
     data: TensorLike, indices: TensorLike, ids: TensorLike, count: IntLike | None, reduce: Callable[..., Tensor]
 ) -> Tensor:
-    """Return the reduction of the rows of `data` at `indices` by segments, as many as the ids need if not `count`."""
+    """Return `reduce` of the rows of `data` at `indices` for each of `count` segments, by default the last id plus 1."""
     sorted_ids = increasing_ids(ids)
     if count is None:
         count = segment_count(sorted_ids)

@@ -22,7 +22,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
-    """Return the sparse tensor of the elements that are not zero (not empty, for strings).
+    """Return the sparse tensor of the elements that are not zero, or of the strings that are not empty.
 
     >>> autoconv.sparse.from_dense([[0, 7], [8, 0]]).indices.numpy()
     array([[0, 1],
@@ -41,7 +41,7 @@ def to_dense(
 ) -> Tensor:
     """Return the dense tensor, with `default_value` (zero, or an empty string) where the sparse one has no value.
 
-    Raises InvalidArgumentError for coordinates out of range; with `validate_indices` also where they are not in order,
+    Raises InvalidArgumentError for coordinates out of range; with `validate_indices` also if they are not in order,
     or occur twice.
 
     >>> autoconv.sparse.to_dense(autoconv.SparseTensor([[1]], [5], [3]), default_value=-1).numpy()
@@ -60,7 +60,7 @@ def to_dense(
 
 
 def _set_static_shape(dense: Tensor, sparse: SparseTensor) -> Tensor:
-    """Return the dense tensor, which gets the static shape of the sparse one in a graph."""
+    """Return the dense tensor; in a graph, set its static shape to that of the sparse one before."""
     if sparse.shape.rank is not None and current_region() is not None:
         dense.set_shape(sparse.shape)  # type: ignore[attr-defined]
     return dense
@@ -95,7 +95,7 @@ def eye(
 
 
 def to_indicator(sp_input: SparseTensor, vocab_size: IntLike, name: str | None = None) -> Tensor:
-    """Return a bool tensor, true at the values of each row: the last dimension is replaced by one of `vocab_size`.
+    """Return a bool tensor that is true at the index v in the last dimension, of size `vocab_size`, for each value v.
 
     Raises TypeError for values that are no integers.
 
@@ -116,7 +116,7 @@ def to_indicator(sp_input: SparseTensor, vocab_size: IntLike, name: str | None =
 
 
 def _row_count_vector(indices: Tensor) -> Any:
-    """Return the number of rows as a vector of one element."""
+    """Return the number of rows of `indices` as a vector of one element."""
     return expand_dims(row_count(indices), 0)
 
 

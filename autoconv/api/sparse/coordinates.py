@@ -1,6 +1,6 @@
 """Positions and coordinates of the values of sparse tensors.
 
-The position of a value is its number in the dense tensor, in row-major order; its coordinates have a number for each
+The position of a value is its flat index in the dense tensor, in row-major order; its coordinates are an index for each
 dimension. "Rows" are the rows of the coordinates, one for each value.
 """
 
@@ -34,7 +34,7 @@ def positions(indices: Tensor, shape: Tensor) -> Tensor:
 
 
 def coordinates(flat_positions: Tensor, shape: Tensor) -> Tensor:
-    """Return the rows of coordinates of positions."""
+    """Return the coordinates [positions, dimensions] of flat positions in a tensor of that shape."""
     return (expand_dims(flat_positions, 1) // dimension_strides(shape)) % shape
 
 
@@ -57,7 +57,7 @@ def select_rows(sparse: SparseTensor, rows: Tensor) -> SparseTensor:
 
 
 def true_rows(mask: TensorLike) -> Tensor:
-    """Return the positions of a vector's true elements."""
+    """Return the indices of the true elements of a vector."""
     return get_item(where(mask), (slice(None), 0))
 
 
@@ -67,16 +67,16 @@ def column(indices: Tensor, axis: int) -> Tensor:
 
 
 def unite_positions(sparse: Sequence[SparseTensor]) -> tuple[Tensor, list[Tensor]]:
-    """Return the sorted union of the positions of sparse tensors, and for each tensor where its own lie in it."""
+    """Return the sorted union of the positions of sparse tensors, and for each tensor the indices of its own in it."""
     positions_by_tensor = [positions(tensor.indices, tensor.dense_shape) for tensor in sparse]
     all_positions = concat(positions_by_tensor, 0)
     order = argsort(all_positions, stable=True)
     distinct_positions, distinct_ids = unique(gather(all_positions, order), out_idx=int64)
-    ids_of_positions = gather(distinct_ids, argsort(order))  # where each position stands among the distinct ones
+    union_indices = gather(distinct_ids, argsort(order))  # of each position in the union
     ids_by_tensor, start = [], cast(convert_to_tensor(0), int64)
     for tensor in positions_by_tensor:
         count = row_count(tensor)
-        ids_by_tensor.append(get_item(ids_of_positions, slice(start, start + count)))
+        ids_by_tensor.append(get_item(union_indices, slice(start, start + count)))
         start = start + count
     return distinct_positions, ids_by_tensor
 
@@ -87,7 +87,7 @@ def row_count(tensor: Tensor) -> Tensor:
 
 
 def static_rank(sparse: SparseTensor) -> int:
-    """Return the number of dimensions; raises ValueError where it is unknown."""
+    """Return the number of dimensions; raises ValueError if it is unknown."""
     rank = sparse.shape.rank
     if rank is None:
         raise ValueError("the number of dimensions of a sparse tensor has to be known here")

@@ -36,7 +36,7 @@ def bincount(
     values: Any, weights: Any = None, axis: int | None = 0, minlength: IntLike | None = None,
     maxlength: IntLike | None = None, binary_output: bool = False, name: str | None = None,
 ) -> SparseTensor:  # fmt: skip
-    """Return how often each integer occurs, as a sparse tensor: in all of `values` (axis=0), or in each row (axis=-1).
+    """Return how often each integer occurs, as a sparse tensor: in all values (axis 0 or None), or in each row (axis -1).
 
     With `weights` it sums the weights of each integer; with `binary_output` it gives 1 for each that occurs. Numbers
     from `maxlength` on are left out; `minlength` is the least size of the result.
@@ -59,7 +59,11 @@ def bincount(
 
 
 def _count_inputs(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor, Any, Any]:
-    """Return vectors of the row (None for one row), the number and the weight of each value; and the number of rows."""
+    """Return (rows, numbers, weights, height) for the arguments of `bincount`.
+
+    These are vectors of the row, the number and the weight of each value, and the number of rows. Rows and height are
+    None if all values are one row; weights are None if there are none.
+    """
     if isinstance(values, SparseTensor):
         rows = column(values.indices, 0) if by_row and static_rank(values) > 1 else None
         height = get_item(values.dense_shape, 0) if rows is not None else None
@@ -73,15 +77,15 @@ def _count_inputs(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor,
 _ROW_SPLITTERS: dict[type, Callable[[Any], tuple[Any, Tensor, Any]]] = {}  # by the class of a composite with rows
 
 
-def register_row_splitter(kind: type, split: Callable[[Any], tuple[Any, Tensor, Any]]) -> None:
-    """Register `split(value)`, which returns the row of each element, the elements, and the number of rows."""
-    _ROW_SPLITTERS[kind] = split
+def register_row_splitter(composite_class: type, split: Callable[[Any], tuple[Any, Tensor, Any]]) -> None:
+    """Register the function that returns the result of `_split_rows(value, by_row=True)` for a composite class."""
+    _ROW_SPLITTERS[composite_class] = split
 
 
 def _split_rows(value: Any, by_row: bool) -> tuple[Any, Tensor, Any]:
-    """Return the row of each element (None for one row), the elements, and the number of rows."""
-    for kind, split in _ROW_SPLITTERS.items():
-        if isinstance(value, kind):
+    """Return the row of each element, the elements, and the number of rows; unless `by_row`, (None, elements, None)."""
+    for composite_class, split in _ROW_SPLITTERS.items():
+        if isinstance(value, composite_class):
             rows, numbers, height = split(value)
             return (rows, numbers, height) if by_row else (None, numbers, None)
     tensor = convert_to_tensor(value)
@@ -96,7 +100,7 @@ def _split_rows(value: Any, by_row: bool) -> tuple[Any, Tensor, Any]:
 def _count_numbers(
     rows: Any, numbers: Tensor, weight_values: Any, height: Any, min_length: Any, max_length: Any, is_binary: bool
 ) -> SparseTensor:
-    """Return the counts of numbers in each row, or in all; the first five parameters are from `_count_inputs`."""
+    """Return the counts of numbers in each row, or in all; the first four parameters are from `_count_inputs`."""
     width = segment_count(numbers)
     if min_length is not None:
         width = apply("maximum", width, cast(convert_to_tensor(min_length), int64))
@@ -104,9 +108,9 @@ def _count_numbers(
     weights = ones(count, int64) if weight_values is None else reshape(convert_to_tensor(weight_values), [-1])
     if max_length is not None:
         limit = cast(convert_to_tensor(max_length), int64)
-        kept_positions = true_rows(numbers < limit)
-        numbers, weights = gather(numbers, kept_positions), gather(weights, kept_positions)
-        rows = None if rows is None else gather(rows, kept_positions)
+        positions_below_limit = true_rows(numbers < limit)
+        numbers, weights = gather(numbers, positions_below_limit), gather(weights, positions_below_limit)
+        rows = None if rows is None else gather(rows, positions_below_limit)
         width = limit
     sizes = stack([width]) if rows is None else stack([cast(height, int64), width])
     count_positions = numbers if rows is None else cast(rows, int64) * width + numbers

@@ -1,4 +1,4 @@
-"""Crosses of features: every combination of one value of each input, by rows."""
+"""Crosses of features: for each row, every combination of one value of each input."""
 
 from __future__ import annotations
 
@@ -74,17 +74,17 @@ def _as_feature(values: Any) -> Any:
 
 @dataclass(frozen=True)
 class Features:
-    """Base of functions that combine the features of rows; `are_sparse` tells for each input whether it is sparse.
+    """Base of functions that combine the features of rows; `are_sparse[i]` is True if input i is sparse.
 
-    Their arguments are the arrays of the inputs, three for a sparse one. They return indices, values and shape of the
-    sparse result.
+    Their arguments are an array for each dense input, and indices, values and shape for each sparse one. They return
+    indices, values and shape of the sparse result.
     """
 
     are_sparse: tuple[bool, ...]
 
     def __call__(self, *operands: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        array_iterator = iter(operands)
-        columns = [list(_iterate_rows(array_iterator, is_sparse)) for is_sparse in self.are_sparse]
+        remaining_arrays = iter(operands)
+        columns = [list(_iterate_rows(remaining_arrays, is_sparse)) for is_sparse in self.are_sparse]
         indices, values, width = [], [], 0
         for row, features in enumerate(zip(*columns, strict=True)):
             combined_features = [self.combine(combination) for combination in itertools.product(*features)]
@@ -119,7 +119,7 @@ def _iterate_rows(arrays: Iterator[np.ndarray], is_sparse: bool) -> Iterator[lis
 @attribute_class
 @dataclass(frozen=True)
 class JoinedFeatures(Features):
-    """Join features as text."""
+    """Join features as text, with `separator` between them."""
 
     separator: str
 
@@ -137,7 +137,7 @@ class JoinedFeatures(Features):
 @attribute_class
 @dataclass(frozen=True)
 class HashedFeatures(Features):
-    """Hash the features of a combination in their order."""
+    """Hash the features of a combination in their order, modulo `buckets`, starting with `key`."""
 
     buckets: int
     key: int
@@ -163,7 +163,7 @@ def _combine_fingerprints(first: int, second: int) -> int:
 
 
 def _shift_mix(value: int) -> int:
-    """Return a number of 64 bits with its high bits mixed into the low ones."""
+    """Return the number of 64 bits xor itself shifted right by 47 bits."""
     return value ^ (value >> 47)
 
 

@@ -1,4 +1,4 @@
-"""Decoders of connectionist temporal classification, and the distance of label sequences."""
+"""Decoders of connectionist temporal classification (CTC), and the edit distance of label sequences."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ def ctc_greedy_decoder(
 ) -> tuple[list[SparseTensor], Tensor]:
     """The labels of the largest logit of each frame, without blanks: a list of one sparse tensor, and scores.
 
-    `inputs` is [frames, batch, classes]; the blank is the class `blank_index`, the last one by default. Equal labels of
-    neighbouring frames are one with `merge_repeated`. The scores [batch, 1] are minus the sums of the largest logits.
+    `inputs` is [frames, batch, classes]; the blank is the class `blank_index`, the last one by default. With
+    `merge_repeated`, equal labels of neighbouring frames become one. The scores [batch, 1] are minus the sums of the
+    largest logits.
 
     >>> labels, scores = autoconv.nn.ctc_greedy_decoder([[[3.0, 0.0]], [[2.0, 0.0]], [[0.0, 1.0]]], [3])
     >>> labels[0].values.numpy(), scores.numpy()
@@ -47,7 +48,7 @@ def ctc_beam_search_decoder(
     """The `top_paths` most probable label sequences, each as a sparse tensor, and log-probabilities [batch, top_paths].
 
     `inputs` is [frames, batch, classes], where the last class is the blank. After each frame the `beam_width` most
-    probable sequences are kept. Raises InvalidArgumentError where there are fewer sequences than `top_paths`.
+    probable sequences are kept. Raises InvalidArgumentError if there are fewer sequences than `top_paths`.
 
     >>> labels, scores = autoconv.nn.ctc_beam_search_decoder([[[3.0, 0.0]], [[2.0, 0.0]], [[0.0, 1.0]]], [3])
     >>> labels[0].values.numpy(), scores.numpy().round(3)
@@ -65,7 +66,7 @@ def ctc_beam_search_decoder(
 def edit_distance(
     hypothesis: SparseTensor, truth: SparseTensor, normalize: bool = True, name: str = "edit_distance"
 ) -> Tensor:
-    """The number of insertions, deletions and replacements that turn `hypothesis` into `truth`, by sequences.
+    """The least number of insertions, deletions and replacements that turn each sequence of `hypothesis` into `truth`.
 
     The sequences lie along the last dimension. With `normalize` the number is divided by the length of the truth, and
     infinite if only the truth is empty. Raises TypeError unless both are sparse.
@@ -95,7 +96,7 @@ def _label_specs() -> list[TensorSpec]:
 class GreedyDecoder:
     """Take the largest logit of each frame; returns indices, values and shape of the labels, and the scores.
 
-    `merge`: equal labels of neighbouring frames are one. `blank` is the blank's class, None for the last one.
+    With `merge`, equal labels of neighbouring frames become one. `blank` is the blank's class, None for the last one.
     """
 
     graphdef_name: ClassVar = "CTCGreedyDecoder"
@@ -154,7 +155,7 @@ class BeamSearchDecoder:
         return *(array for sequences in sequences_by_path for array in _sparse_arrays(sequences)), scores
 
     def _search(self, frames: list[list[float]], blank: int) -> list[tuple[Labels, float]]:
-        """Return the most probable label sequences and their log-probabilities, in falling order."""
+        """Return the most probable label sequences and their log-probabilities, in descending order."""
         beam: dict[Labels, tuple[float, float]] = {(): (0.0, -math.inf)}
         for frame in frames:
             next_beam: dict[Labels, tuple[float, float]] = {}
@@ -164,7 +165,7 @@ class BeamSearchDecoder:
                 if labels:
                     _add_probabilities(next_beam, labels, -math.inf, after_label + frame[labels[-1]])
                 for label in range(blank):
-                    # A label is repeated only after a blank; without one, the two are one label.
+                    # A repeated label is a second one only after a blank.
                     prefix_score = after_blank if labels and labels[-1] == label else total
                     _add_probabilities(next_beam, (*labels, label), -math.inf, prefix_score + frame[label])
             best_sequences = sorted(next_beam, key=lambda labels: -_log_sum(*next_beam[labels]))[: self.width]
@@ -187,12 +188,12 @@ class EditDistance:
             raise InvalidArgumentError(f"the ranks differ: {shape.tolist()} and {true_shape.tolist()}")
         sequences, true_sequences = _sequences(indices, values), _sequences(true_indices, true_values)
         result = np.zeros(np.maximum(shape, true_shape)[:-1], np.float32)
-        for group in {*sequences, *true_sequences}:
-            first, second = sequences.get(group, []), true_sequences.get(group, [])
+        for sequence_index in {*sequences, *true_sequences}:
+            first, second = sequences.get(sequence_index, []), true_sequences.get(sequence_index, [])
             distance = float(_levenshtein_distance(first, second))
             if self.normalize:
                 distance = distance / len(second) if second else math.inf
-            result[group] = distance
+            result[sequence_index] = distance
         return result
 
 
@@ -205,10 +206,10 @@ def _sequences(indices: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
 
 
 def _levenshtein_distance(first: list[Any], second: list[Any]) -> int:
-    """Return the least number of insertions, deletions and replacements between two sequences.
+    """Return the least number of insertions, deletions and replacements that turn one sequence into the other.
 
-    `distances` has, for each length of a start of `second`, the distance from the start of `first` read so far.
     """
+    # distances[j] is the distance between the first i items of `first` and the first j items of `second`.
     distances = list(range(len(second) + 1))
     for i, item in enumerate(first, 1):
         diagonal, distances[0] = distances[0], i
