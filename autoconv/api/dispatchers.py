@@ -96,7 +96,7 @@ def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Cal
 
 
 def unregister_dispatch_for(dispatch_target: Callable[..., Any]) -> None:
-    """Remove a handler that one of the `dispatch_for` decorators registered; raises ValueError for another function.
+    """Remove a handler that a decorator of this module registered; raises ValueError for another function.
 
     >>> autoconv.experimental.unregister_dispatch_for(abs)
     Traceback (most recent call last):

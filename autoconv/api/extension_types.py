@@ -199,7 +199,7 @@ def _convert_to_field_tensor(value: Any, annotation: Any, location: str) -> Any:
 
 
 def _convert_to_union(value: Any, types: Sequence[Any], location: str) -> Any:
-    """Return the value, converted to the first possible type; types of which it is an instance come first."""
+    """Return the value, converted to the first possible type; types that it already has come first."""
     matching_types = [type_ for type_ in types if isinstance(type_, type) and isinstance(value, type_)]
     for type_ in (*matching_types, *types):
         try:

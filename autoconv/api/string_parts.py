@@ -31,13 +31,13 @@ def split(input: RaggedLike, sep: str | None = None, maxsplit: int = -1, name: s
     """
     options: dict[str, Any] = {"sep": sep or None, "maxsplit": int(maxsplit)}
     characters = (bytes([code]) for code in range(1, 128))
-    # One byte that is no white space and not in the separator.
+    # A byte that is no white space and not in the separator.
     end_mark = next(
         character for character in characters if character not in (sep or "").encode() and not character.isspace()
     )
 
     def part_counts(texts: Tensor) -> Tensor:
-        """Return the number of parts: the mark at the end makes the last part not empty."""
+        """Return the number of parts; the mark at the end keeps an empty last part from being taken for padding."""
         marked_texts = texts if sep is None else apply("add", texts, end_mark)
         return _lengths_without_padding(apply("string_split", marked_texts, **options))
 
@@ -121,7 +121,7 @@ def unicode_split_with_offsets(
 
 
 def _offsets(input: RaggedLike, encoding: str, errors: str, replacement: int) -> Any:
-    """Return the byte at which each character begins: the lengths of those before it in its string."""
+    """Return the byte at which each character begins in its string."""
     if encoding != "UTF-8":
         raise ValueError(f"offsets are those of UTF-8 here, found {encoding!r}; transcode the strings first")
     characters = unicode_split(input, encoding, errors, replacement)
@@ -143,10 +143,10 @@ def ngrams(
     data: RaggedLike, ngram_width: int | Sequence[int], separator: str = " ", pad_values: Any = None,
     padding_width: int | None = None, preserve_short_sequences: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Joins of `ngram_width` neighbours along the last dimension; for several widths, first those of the first width.
+    """Join each `ngram_width` neighbours along the last dimension, for one width after the other if there are several.
 
-    `pad_values`, one text or a pair, are put before and after each row: one less than the width, and `padding_width` at
-    most. With `preserve_short_sequences`, all texts of a row that is too short are joined.
+    `pad_values`, one text or a pair, are repeated before and after each row, width - 1 times or `padding_width` times
+    if that is less. With `preserve_short_sequences`, all texts of a row that is shorter than a width are joined.
 
     >>> autoconv.strings.ngrams(["a", "b", "c"], 2).numpy()
     array([b'a b', b'b c'], dtype=object)
@@ -181,7 +181,7 @@ def _join_padded_neighbours(
     rows: RaggedTensor, widths: Sequence[int], separator: str, pad_pair: tuple[Any, Any], max_padding: int | None,
     keeps_short_rows: bool,
 ) -> Any:
-    """Return the joined neighbours in each row, for each width; with `keeps_short_rows` also rows without any."""
+    """Return the joins of neighbours in each row, padded first; with `keeps_short_rows`, also rows that have none."""
     if rows.ragged_rank > 1:
         joined_values = _join_padded_neighbours(rows.values, widths, separator, pad_pair, max_padding, keeps_short_rows)
         return rows.with_values(joined_values)
@@ -212,7 +212,7 @@ def _pad_rows(rows: RaggedTensor, pad_pair: tuple[Any, Any], count: int) -> Ragg
 def _split_texts(
     input: RaggedLike, split_and_pad: Callable[[Tensor], Tensor], part_counts: Callable[[Tensor], Tensor]
 ) -> Any:
-    """Return the parts of strings: a vector for a scalar, else a ragged tensor.
+    """Return the parts of each string of `input`: a vector for a scalar, else a ragged tensor.
 
     `split_and_pad` returns a row of parts for each string, padded with empty parts, and `part_counts` the number of
     parts that are no padding. The padding stays for strings of unknown rank.

@@ -1,4 +1,4 @@
-"""The script of code points: Latin, Greek, Han and the others."""
+"""The scripts of Unicode's code points, such as Latin, Greek and Han."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
 
 @functools.cache
 def _ranges() -> tuple[np.ndarray, np.ndarray]:
-    """Return the first code point of each range, and its script."""
+    """Return the first code point of each range of `_RANGES`, in ascending order, and the script of the range."""
     data = zlib.decompress(base64.b85decode("".join(_RANGES.split())))
     count = len(data) // 5
     first_points = np.cumsum(np.frombuffer(data[: 4 * count], "<u4"), dtype=np.int64).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Functions on tensors of strings. Strings are bytes; `unit="UTF8_CHAR"` counts characters."""
+"""Functions on tensors of strings. Strings are bytes; with `unit="UTF8_CHAR"`, lengths and positions are characters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
-    """The strings at the same position of all (broadcast) inputs, joined.
+    """The strings at the same position of all inputs, which are broadcast, joined with `separator` between them.
 
     >>> autoconv.strings.join([["a", "b"], ["c", "d"]], separator="-").numpy()
     array([b'a-c', b'b-d'], dtype=object)
@@ -75,7 +75,7 @@ def strip(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def substr(input: TensorLike, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """`len` bytes or characters from `pos` on, which counts from the end if it is negative; all three broadcast.
+    """The `len` bytes or characters from `pos` on; a negative `pos` counts from the end. The arguments broadcast.
 
     Raises InvalidArgumentError for a position outside of the string.
 
@@ -89,7 +89,7 @@ def unicode_encode(
     input: TensorLike, output_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The strings whose code points are given along the last dimension.
+    """The strings whose code points are along the last dimension of `input`.
 
     >>> autoconv.strings.unicode_encode([97, 233], "UTF-8").numpy()
     b'a\xc3\xa9'
@@ -103,7 +103,7 @@ def unicode_transcode(
     replacement_char: int = 65533,
     replace_control_characters: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Strings converted from one encoding to another.
+    """Strings converted from one encoding to another, with invalid bytes treated as in `unicode_decode`.
 
     >>> autoconv.strings.unicode_transcode("é", "UTF-8", "UTF-16-BE").numpy().hex()
     '00e9'
@@ -228,9 +228,10 @@ def to_hash_bucket_strong(
 
 
 def encoding_attributes(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
-    """Return an op's attributes for an encoding and for invalid bytes.
+    """Return the attributes of the ops for Unicode: encoding, errors, replacement.
 
-    Raises InvalidArgumentError for another encoding, ValueError for another treatment of invalid bytes.
+    `function` is its name in errors. Raises InvalidArgumentError for an unknown encoding, ValueError for another value
+    of `errors` than "replace", "ignore" and "strict".
     """
     name = encoding.upper().replace("UTF8", "UTF-8").replace("UTF16", "UTF-16").replace("UTF32", "UTF-32")
     if name not in ENCODINGS:
@@ -243,7 +244,7 @@ def encoding_attributes(function: str, encoding: str, errors: str, replacement: 
 def format(
     template: str, inputs: TensorLike, placeholder: str = "{}", summarize: int = 3, name: str | None = None
 ) -> Tensor:
-    """The template with each placeholder replaced by an input, formatted as by print.
+    """The template with each placeholder replaced by an input, formatted as `autoconv.print` does.
 
     Raises ValueError when there are more or fewer placeholders than inputs.
 

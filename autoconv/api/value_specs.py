@@ -1,4 +1,4 @@
-"""Specs of values that are no tensors: IndexedSlices, tensor arrays, None."""
+"""Type specs of IndexedSlices, tensor arrays and None."""
 
 from __future__ import annotations
 

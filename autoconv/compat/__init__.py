@@ -1,4 +1,4 @@
-"""Names of earlier versions of TensorFlow, and conversions of text."""
+"""The names of `tf.compat`: TensorFlow 1 as `v1`, and conversions of text, dimensions and paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.runtime.support.dimension import Dimension
 
 
 def as_text(bytes_or_text: bytes | str, encoding: str = "utf-8") -> str:
-    """Return text, decoded where it is bytes; raises TypeError for anything else.
+    """Return a text unchanged, bytes decoded; raises TypeError for anything else.
 
     >>> autoconv.compat.as_text(b"abc")
     'abc'
@@ -26,7 +26,7 @@ def as_text(bytes_or_text: bytes | str, encoding: str = "utf-8") -> str:
 
 
 def as_bytes(bytes_or_text: bytes | bytearray | str, encoding: str = "utf-8") -> bytes:
-    """Return bytes, encoded where it is text; raises TypeError for anything else.
+    """Return bytes unchanged, a text encoded; raises TypeError for anything else.
 
     >>> autoconv.compat.as_bytes("abc")
     b'abc'
@@ -49,7 +49,7 @@ def as_str_any(value: Any) -> str:
 
 
 def dimension_value(dimension: Any) -> int | None:
-    """Return the size of a dimension, None where it is unknown.
+    """Return the size of a dimension, None if it is unknown.
 
     >>> autoconv.compat.dimension_value(autoconv.TensorShape([2, None])[0])
     2
@@ -58,7 +58,7 @@ def dimension_value(dimension: Any) -> int | None:
 
 
 def dimension_at_index(shape: Any, index: int) -> Any:
-    """Return a size of a shape as an object with a `value`; that is None where the rank is unknown.
+    """Return a size of a shape as an object with a `value`, which is None if the size or the rank is unknown.
 
     >>> autoconv.compat.dimension_at_index(autoconv.TensorShape([2, None]), 0).value
     2
@@ -75,7 +75,7 @@ def path_to_str(path: Any) -> Any:
     return as_str_any(path.__fspath__()) if hasattr(path, "__fspath__") else path
 
 
-# Classes for isinstance().
+# Tuples of classes for isinstance().
 integral_types = (numbers.Integral, np.integer)
 real_types = (numbers.Real, np.integer, np.floating)
 complex_types = (numbers.Complex, np.number)
@@ -88,7 +88,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return the names of version 2, `v2`: they are autoconv itself."""
+    """Return `v2`: the module autoconv itself, whose names are those of version 2."""
     if name == "v2":
         return importlib.import_module("autoconv")
     raise AttributeError(f"module 'autoconv.compat' has no attribute {name!r}")

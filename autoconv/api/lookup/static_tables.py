@@ -124,7 +124,7 @@ class StaticHashTable(LookupTable):
                     f"HashTable has different value for same key. Key {key!r} has {value_by_key[key]!r} and trying to "
                     f"add value {value!r}"
                 )
-        if len(value_by_key) < len(keys):  # repeated keys, of which the first ones stay
+        if len(value_by_key) < len(keys):  # of equal keys, the first one stays
             _, positions = np.unique(keys, return_index=True)
             first_positions = sorted(positions.tolist())
             keys, values = keys[first_positions], values[first_positions]

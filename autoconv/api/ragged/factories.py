@@ -131,7 +131,11 @@ class RaggedFactories:
     ) -> Any:  # fmt: skip
         """Return nested rows; `nested_value_rowids` has the row ids in each ragged dimension, from the outermost on."""
         counts = [None] * len(nested_value_rowids) if nested_nrows is None else nested_nrows
-        make_rows = lambda data, partition: cls.from_value_rowids(data, partition[0], nrows=partition[1], validate=validate)
+
+        def make_rows(data: Any, ids_and_count: tuple[Any, Any]) -> Any:
+            ids, count = ids_and_count
+            return cls.from_value_rowids(data, ids, count, None, validate)
+
         return _make_nested(flat_values, list(zip(nested_value_rowids, counts, strict=True)), make_rows)
 
     @classmethod

@@ -125,7 +125,7 @@ def reduce_segments(reduce: SegmentReduction, data: RaggedLike, ids: Tensor, cou
     return RaggedTensor(reduced, splits)
 
 
-# Reductions composed of others: they have the parameters of `_reduce_axes`, of which `function` is not used.
+# Reductions composed of others: they have the parameters of `_reduce_axes`, and ignore `function`.
 
 
 def _mean(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:

@@ -165,7 +165,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     def to_tensor(
         self, default_value: TensorLike | None = None, name: str | None = None, shape: ShapeLike | None = None
     ) -> Tensor:
-        """Return a dense tensor of `shape` if it is given, with `default_value`, by default zero, after the ends of rows.
+        """Return a dense tensor with `default_value` (zero) after the ends of rows, of `shape` if that is given.
 
         >>> autoconv.ragged.constant([[1, 2], [3]]).to_tensor(default_value=-1).numpy()
         array([[ 1,  2],

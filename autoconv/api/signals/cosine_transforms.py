@@ -96,7 +96,7 @@ def inverse_mdct(
     mdcts: TensorLike, window_fn: Callable[..., Tensor] | None = vorbis_window, norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The signal whose modified discrete cosine transform with this window is `mdcts`, [..., frames, frame_length // 2].
+    """The signal whose modified cosine transform with this window is `mdcts`, [..., frames, frame_length // 2].
 
     The ends of the signal, where frames do not overlap, are not restored.
 
@@ -132,7 +132,7 @@ def _check_arguments(type: int, n: Any, axis: int, norm: str | None) -> None:
 
 
 def _window(window_fn: Callable[..., Tensor] | None, length: int, dtype: Any) -> Tensor:
-    """Return the values of the window; without a function 1 / sqrt(2), whose squares add up to 1 where frames overlap."""
+    """Return the window; without a function it is 1 / sqrt(2), whose squares add up to 1 where two frames overlap."""
     if window_fn is None:
         return constant(np.full(length, 1 / np.sqrt(2)), dtype)
     return window_fn(length, dtype=dtype)

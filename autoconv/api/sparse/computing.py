@@ -49,7 +49,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
     """Return a + b: sparse if both are, else dense.
 
-    A sparse result omits sums of two values whose magnitude is below `threshold`. Raises TypeError if neither is sparse.
+    A sparse result omits sums of two values below `threshold` in magnitude. Raises TypeError if neither is sparse.
 
     >>> x = autoconv.SparseTensor([[0], [2]], [5, 6], [3])
     >>> autoconv.sparse.add(x, x).values.numpy(), autoconv.sparse.add(x, [1, 1, 1]).numpy()
@@ -249,7 +249,8 @@ def _reduce(
         return sort_rows(result)
     result_size = expand_dims(element_count(sizes), 0)
     flat_result = tensor_scatter_nd_update(zeros(result_size, sparse.dtype), expand_dims(distinct_positions, 1), values)
-    return reshape(flat_result, [-1 if size is None else size for size in shape] if shape.count(None) < 2 else result_shape)
+    static_shape = [-1 if size is None else size for size in shape]
+    return reshape(flat_result, static_shape if shape.count(None) < 2 else result_shape)
 
 
 def _check_axis(axis: int, rank: int) -> int:
@@ -298,7 +299,7 @@ def segment_sqrt_n(
 def _reduce_segments(
     data: TensorLike, indices: TensorLike, ids: TensorLike, count: IntLike | None, reduce: Callable[..., Tensor]
 ) -> Tensor:
-    """Return `reduce` of the rows of `data` at `indices` for each of `count` segments, by default the last id plus 1."""
+    """Return `reduce` of the rows of `data` at `indices` for `count` segments, by default the last id plus 1."""
     sorted_ids = increasing_ids(ids)
     if count is None:
         count = segment_count(sorted_ids)

@@ -36,7 +36,7 @@ def bincount(
     values: Any, weights: Any = None, axis: int | None = 0, minlength: IntLike | None = None,
     maxlength: IntLike | None = None, binary_output: bool = False, name: str | None = None,
 ) -> SparseTensor:  # fmt: skip
-    """Return how often each integer occurs, as a sparse tensor: in all values (axis 0 or None), or in each row (axis -1).
+    """Return how often each integer occurs, as a sparse tensor: in all values (axis 0 or None) or in each row (-1).
 
     With `weights` it sums the weights of each integer; with `binary_output` it gives 1 for each that occurs. Numbers
     from `maxlength` on are left out; `minlength` is the least size of the result.

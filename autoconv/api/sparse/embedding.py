@@ -1,4 +1,4 @@
-"""Rows of a matrix at the ids in each row of a sparse tensor, combined into one row."""
+"""Embedding lookups for sparse ids: the rows of a matrix at the ids of each row, combined into one row."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ def embedding_lookup_sparse(
     params: TensorLike, sp_ids: SparseTensor, sp_weights: SparseTensor | None, combiner: str | None = None,
     max_norm: float | None = None, name: str | None = None, allow_fast_lookup: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The rows of `params` at the values of each row of `sp_ids`, combined: "sum", "mean" (by default) or "sqrtn".
+    """The rows of `params` at the values of each row of `sp_ids`, combined into one.
 
-    `sp_weights` has a weight for each id; without them all are 1. Raises ValueError for another combiner, TypeError for
+    `combiner` is "sum", "mean" (by default) or "sqrtn", the sum divided by the root of the sum of squared weights.
+    `sp_weights` has a weight for each id; by default all are 1. Raises ValueError for another combiner, TypeError for
     ids that are not sparse.
 
     >>> ids = autoconv.SparseTensor([[0, 0], [0, 1], [1, 0]], [1, 0, 1], [2, 2])
@@ -65,9 +66,9 @@ def safe_embedding_lookup_sparse(
     combiner: str = "mean", default_id: int | None = None, max_norm: float | None = None, name: str | None = None,
     allow_fast_lookup: bool = False,
 ) -> Tensor:  # fmt: skip
-    """`embedding_lookup_sparse` of the ids from 0 on, and of positive weights unless the combiner is "sum".
+    """`embedding_lookup_sparse` without negative ids, and without weights from 0 down unless the combiner is "sum".
 
-    A row without ids is the row of `default_id`, or zero.
+    A row without ids gets the row of `default_id`, or zeros.
 
     >>> ids = autoconv.SparseTensor([[1, 0]], [1], [2, 2])
     >>> autoconv.nn.safe_embedding_lookup_sparse([[1.0, 2.0], [3.0, 4.0]], ids).numpy()

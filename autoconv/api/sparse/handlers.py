@@ -1,4 +1,4 @@
-"""Handlers of public functions for sparse tensors, with the parameters of these functions."""
+"""Handlers that public functions call for sparse tensors; each has the parameters of its function."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.recording.api_dispatch import handles, handles_each
 from autoconv.runtime.tensors.tensor import Tensor
 
-_VALUE_FUNCTIONS = (
+_VALUE_FUNCTIONS = (  # functions with f(0) = 0, which are applied to the values alone
     abs, cast, erf, identity, negative, sign, sqrt, square, stop_gradient, trigonometry.asin, trigonometry.asinh,
     trigonometry.atan, trigonometry.atanh, trigonometry.sin, trigonometry.tan, trigonometry.tanh,
 )  # fmt: skip

@@ -21,7 +21,7 @@ Groups = dict[tuple[int, ...], set[Any]]  # the set of each row, by its coordina
 
 
 def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """The elements that are in both sets, row by row, in rising order.
+    """The elements that are in both sets, row by row, in ascending order.
 
     `a` and `b` are tensors or sparse tensors whose dimensions but the last agree.
 
@@ -32,7 +32,7 @@ def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
 
 
 def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """The elements that are in one of the sets or in both, row by row, in rising order.
+    """The elements that are in one of the sets or in both, row by row, in ascending order.
 
     >>> autoconv.sparse.to_dense(autoconv.sets.union([[1, 2]], [[2, 7]])).numpy()
     array([[1, 2, 7]], dtype=int32)
@@ -92,18 +92,20 @@ class SetOperation:
     second_is_sparse: bool
 
     def __call__(self, *arrays: Any) -> Any:
-        array_iterator = iter(arrays)
+        remaining_arrays = iter(arrays)
         (first, group_shape), (second, other_shape) = (
-            _sparse_groups(*itertools.islice(array_iterator, 3)) if is_sparse else _dense_groups(next(array_iterator))
+            _sparse_groups(*itertools.islice(remaining_arrays, 3))
+            if is_sparse
+            else _dense_groups(next(remaining_arrays))
             for is_sparse in (self.first_is_sparse, self.second_is_sparse)
         )
         if group_shape != other_shape:
             raise InvalidArgumentError(f"Mismatched group shapes: {list(group_shape)} vs {list(other_shape)}")
         entries = []
-        for group in sorted({*first, *second}):
-            elements: set[Any] = getattr(first.get(group, set()), self.kind)(second.get(group, set()))
-            entries += [(group, position, element) for position, element in enumerate(sorted(elements))]
-        indices = np.array([(*group, position) for group, position, _ in entries], np.int64)
+        for coordinates in sorted({*first, *second}):
+            elements: set[Any] = getattr(first.get(coordinates, set()), self.kind)(second.get(coordinates, set()))
+            entries += [(coordinates, position, element) for position, element in enumerate(sorted(elements))]
+        indices = np.array([(*coordinates, position) for coordinates, position, _ in entries], np.int64)
         dtype = arrays[1 if self.first_is_sparse else 0].dtype
         values = np.array([element for _, _, element in entries], dtype)
         max_size = 1 + max((position for _, position, _ in entries), default=-1)
@@ -113,20 +115,20 @@ class SetOperation:
 @attribute_class
 @dataclass(frozen=True)
 class SetSizes:
-    """Count the distinct elements of each row."""
+    """Return the number of distinct elements in each row of a sparse tensor, int32."""
 
     graphdef_name: ClassVar = "SetSize"
 
     def __call__(self, indices: Any, values: Any, shape: Any) -> Any:
         groups, group_shape = _sparse_groups(indices, values, shape)
         counts = np.zeros(group_shape, np.int32)
-        for group, elements in groups.items():
-            counts[group] = len(elements)
+        for coordinates, elements in groups.items():
+            counts[coordinates] = len(elements)
         return counts
 
 
 def _sparse_groups(indices: Any, values: Any, shape: Any) -> tuple[Groups, tuple[int, ...]]:
-    """Return the sets of a sparse tensor, and its shape without the last dimension."""
+    """Return the sets of the rows of a sparse tensor that are not empty, and its shape without the last dimension."""
     groups: Groups = {}
     for index, value in zip(indices.tolist(), values.tolist(), strict=True):
         groups.setdefault(tuple(index[:-1]), set()).add(value)
@@ -134,8 +136,8 @@ def _sparse_groups(indices: Any, values: Any, shape: Any) -> tuple[Groups, tuple
 
 
 def _dense_groups(array: Any) -> tuple[Groups, tuple[int, ...]]:
-    """Return the sets of an array, and its shape without the last dimension."""
+    """Return the sets of the rows of an array, and its shape without the last dimension."""
     if array.ndim < 2:
         raise InvalidArgumentError(f"Input set needs at least two dimensions, found shape {list(array.shape)}")
     group_shape = array.shape[:-1]
-    return {group: set(array[group].tolist()) for group in np.ndindex(*group_shape)}, group_shape
+    return {coordinates: set(array[coordinates].tolist()) for coordinates in np.ndindex(*group_shape)}, group_shape

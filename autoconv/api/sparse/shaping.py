@@ -1,4 +1,4 @@
-"""Order, shapes, parts and joins of sparse tensors."""
+"""Reordering, reshaping, slicing, splitting and concatenation of sparse tensors."""
 
 from __future__ import annotations
 
@@ -74,7 +74,11 @@ def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -
 
 
 def _infer_size(sizes: tuple[int | None, ...], total: int, requested_sizes: Any) -> tuple[int | None, ...]:
-    """Return the sizes with the one given as -1, which is None, inferred; raise ValueError if `total` does not fit."""
+    """Return the sizes with the only None replaced by the size for which there are `total` elements.
+
+    `requested_sizes` are the user's, None if not all are known; then nothing is inferred. Raises ValueError if the
+    sizes have another number of elements.
+    """
     if requested_sizes is None:
         return sizes
     product = int(np.prod([size for size in sizes if size is not None]))
@@ -116,10 +120,10 @@ def expand_dims(sp_input: SparseTensor, axis: int | None = None, name: str | Non
     new_axis = new_axis + rank + 1 if new_axis < 0 else new_axis
     zero_column = zeros(stack([row_count(sparse.indices), np.int64(1)]), int64)
     leading, trailing = (
-        get_item(sparse.indices, (slice(None), part)) for part in (slice(None, new_axis), slice(new_axis, None))
+        get_item(sparse.indices, (slice(None), axes)) for axes in (slice(None, new_axis), slice(new_axis, None))
     )
     leading_sizes, trailing_sizes = (
-        get_item(sparse.dense_shape, part) for part in (slice(None, new_axis), slice(new_axis, None))
+        get_item(sparse.dense_shape, axes) for axes in (slice(None, new_axis), slice(new_axis, None))
     )
     result = SparseTensor(
         concat_dense([leading, zero_column, trailing], 1),
@@ -157,7 +161,7 @@ def slice_(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: st
 def split(
     sp_input: Any = None, num_split: int | None = None, axis: AxisLike | None = None, name: str | None = None
 ) -> list[SparseTensor]:
-    """Return the parts of a sparse tensor along `axis`; they differ in length by one at most, longer ones first.
+    """Return `num_split` parts of a sparse tensor along `axis`; lengths differ by one at most, longer ones come first.
 
     >>> [part.shape for part in autoconv.sparse.split(autoconv.sparse.eye(3), num_split=2, axis=0)]
     [TensorShape([2, 3]), TensorShape([1, 3])]
@@ -248,7 +252,7 @@ def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
 def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> SparseTensor:
     """Return the sparse tensor with a larger shape, or with the smallest one that holds its values.
 
-    Raises ValueError for a known shape that is too small, InvalidArgumentError at run time.
+    Raises ValueError for a shape that is too small if both are known while tracing, else InvalidArgumentError.
 
     >>> autoconv.sparse.reset_shape(autoconv.SparseTensor([[0, 1]], [5], [4, 4])).dense_shape.numpy()
     array([1, 2])

@@ -23,8 +23,8 @@ from autoconv.runtime.tensors.tensor import Tensor
 class SparseTensor(CompositeTensor):
     """A tensor that is given by the coordinates and values of its nonzero elements.
 
-    `indices` has a row of coordinates for each of the `values`; it is int64, as is `dense_shape`. Most functions take
-    rows in the order of `sparse.reorder`. Raises ValueError where the shapes of the three do not fit.
+    `indices` has a row of coordinates for each of the `values`; it is int64, as is `dense_shape`. Most functions expect
+    rows in row-major order, see `sparse.reorder`. Raises ValueError if the shapes of the three are inconsistent.
 
     >>> x = autoconv.SparseTensor(indices=[[0, 1], [1, 2]], values=[5.0, 6.0], dense_shape=[2, 3])
     >>> autoconv.sparse.to_dense(x * 2.0).numpy()
@@ -45,8 +45,8 @@ class SparseTensor(CompositeTensor):
         _require_equal(indices_shape[0], values_shape[0])
         _require_equal(indices_shape[1], sizes_shape[0])
         sizes = known_sizes(dense_shape)
-        open_sizes = None if indices_shape[1] is None else (None,) * indices_shape[1]
-        self._shape = TensorShape(open_sizes if sizes is None else sizes)
+        unknown_sizes = None if indices_shape[1] is None else (None,) * indices_shape[1]
+        self._shape = TensorShape(unknown_sizes if sizes is None else sizes)
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
@@ -79,7 +79,7 @@ class SparseTensor(CompositeTensor):
         return self._shape
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Refine the static shape by another one."""
+        """Merge another shape into the static one; raises ValueError if they are incompatible."""
         self._shape = self._shape.merge_with(shape)
 
     def with_values(self, new_values: TensorLike) -> SparseTensor:
@@ -120,7 +120,7 @@ class SparseTensor(CompositeTensor):
 
 
 class SparseTensorSpec(TypeSpec):
-    """The type of a sparse tensor: its shape and dtype; the number of its values is open.
+    """The type of a sparse tensor: its shape and dtype, but not the number of its values.
 
     >>> autoconv.SparseTensorSpec([None, 3], autoconv.int32).is_compatible_with(autoconv.sparse.eye(3, dtype="int32"))
     True
@@ -161,7 +161,7 @@ class SparseTensorSpec(TypeSpec):
         return [value.indices, value.values, value.dense_shape]
 
     def _from_components(self, components: Any) -> Any:
-        if not all(isinstance(part, Tensor) for part in components):
+        if not all(isinstance(component, Tensor) for component in components):
             return _make_unchecked(components)  # such as the gradients of the components, or their names
         return _refine_shape(SparseTensor(*components), self._shape)
 
@@ -172,7 +172,7 @@ class SparseTensorSpec(TypeSpec):
         return SparseTensorSpec(self._shape[1:], self._dtype)
 
     def _rows(self, value: Any) -> list[SparseTensor]:
-        indices, values, sizes = (part.numpy() for part in self._to_components(value))  # type: ignore[attr-defined]
+        indices, values, sizes = (tensor.numpy() for tensor in self._to_components(value))  # type: ignore[attr-defined]
         masks = [indices[:, 0] == row for row in range(int(sizes[0]))]
         return [SparseTensor(indices[mask, 1:], values[mask], sizes[1:]) for mask in masks]
 
@@ -192,7 +192,7 @@ class SparseTensorSpec(TypeSpec):
 
 
 def _refine_shape(sparse: SparseTensor, shape: TensorShape) -> SparseTensor:
-    """Return a new sparse tensor after its static shape was refined by another one, if the two are compatible."""
+    """Merge a shape into the static one of a new sparse tensor if the two are compatible; return the tensor."""
     if sparse._shape.is_compatible_with(shape):
         sparse._shape = sparse._shape.merge_with(shape)
     return sparse
@@ -207,9 +207,9 @@ def _make_unchecked(components: Any) -> SparseTensor:
 
 
 def _convert(value: TensorLike, dtype: DType) -> Tensor:
-    """Return the value as a tensor of the dtype; a list may have tensors among its elements."""
+    """Return the value as a tensor of the dtype; elements of a list may be tensors."""
     tensor = as_tensor(value)
-    if isinstance(value, (list, tuple)) and any(as_tensor(part) is not None for part in value):
+    if isinstance(value, (list, tuple)) and any(as_tensor(element) is not None for element in value):
         tensor = convert_to_tensor(value)  # packs the tensors among the elements
     return convert_to_tensor(value, dtype) if tensor is None else cast(tensor, dtype)
 
@@ -221,11 +221,11 @@ def _require_equal(first: int | None, second: int | None) -> None:
 
 
 class NotSparseError(TypeError, AttributeError):
-    """An argument is not sparse; some of TensorFlow's functions check its class, others read its attributes."""
+    """An argument is not sparse. TensorFlow raises a TypeError or an AttributeError, depending on the function."""
 
 
 def sparse_argument(value: Any) -> SparseTensor:
-    """Return an argument that has to be sparse; raises TypeError for another one."""
+    """Return the value as a SparseTensor if it has indices, values and a dense_shape; else raise NotSparseError."""
     if isinstance(value, SparseTensor):
         return value
     if all(hasattr(value, name) for name in ("indices", "values", "dense_shape")):

@@ -42,9 +42,10 @@ NUMERIC = REAL | COMPLEX
 
 
 def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> None:
-    """Raise DtypeError for a tensor or array of another dtype; numbers of Python take one that fits.
+    """Raise DtypeError for a tensor or array of a dtype that is not accepted; `function` is its name in errors.
 
-    Arrays beside a tensor are cast to its dtype.
+    Python's numbers are not checked, since they take a dtype that fits; nor are arrays beside a tensor, whose dtype
+    they are cast to.
     """
     has_tensor = any(isinstance(getattr(value, "dtype", None), DType) for value in values)
     for value in values:
@@ -61,10 +62,9 @@ def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> N
 
 
 def with_default_dtype(value: Any, default: DType, unchanged: frozenset[DType] = frozenset()) -> Any:
-    """Return an array of NumPy in the default dtype of the parameter that it is given for; other values as they are.
+    """Return a NumPy array cast to the default dtype of a parameter, unless its dtype is one of `unchanged`.
 
-    An op's parameter may have a fixed or a default dtype. TensorFlow casts arrays to it, tensors not. Arrays of the
-    dtypes `unchanged` stay as they are.
+    Other values are returned as they are: TensorFlow casts arrays to the default dtype, but not tensors.
     """
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "biufc":
         return value
@@ -76,14 +76,14 @@ def with_default_dtype(value: Any, default: DType, unchanged: frozenset[DType] =
 
 
 def as_indices(function: str, value: Any, accepted: frozenset[DType] = LARGE_INTEGERS, default: DType = int32) -> Any:
-    """Return sizes, axes or ids for a parameter with a default dtype; raises DtypeError for tensors of other dtypes."""
+    """Return sizes, axes or ids, with arrays cast to the default dtype; raises DtypeError for a dtype not accepted."""
     value = with_default_dtype(value, default, accepted)
     check_dtype(function, accepted, value)
     return value
 
 
 def check_flags(function: str, **flags: object) -> None:
-    """Raise TypeError for a flag that is not a bool of Python's."""
+    """Raise TypeError for a flag that is not a bool of Python or NumPy."""
     for name, flag in flags.items():
         if not isinstance(flag, (bool, np.bool_)):
             raise TypeError(f"Expected bool for argument '{name}' not {flag!r} [{function}]")

@@ -1,4 +1,4 @@
-"""Arguments that an op needs while tracing: axes, sizes and shapes, in any form."""
+"""Conversion of arguments that have to be known while tracing, such as axes and shapes, to ints."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
 
 
 def static_int(value: TensorLike, name: str) -> int:
-    """Return an int given as a number or a constant tensor; raises TypeError for anything else."""
+    """Return an int given as a number or a constant tensor; else raise TypeError, with the parameter's `name`."""
     known_value = _known_value(value)
     if known_value is None or isinstance(known_value, (float, str, bytes, np.floating)) or np.ndim(known_value):
         message = f"{name} has to be an int that is known while tracing, found {value!r}"
@@ -45,14 +45,14 @@ def static_int(value: TensorLike, name: str) -> int:
 
 
 class UnknownAxis(TypeError):
-    """Error for an axis that is known only at run time: `axis`, a tensor, passed as `argument`."""
+    """Error for an axis that is known only at run time: `axis` is its tensor, `argument` the object that was passed."""
 
     def __init__(self, message: str, axis: SymbolicTensor, argument: object) -> None:
         super().__init__(message)
         self.axis, self.argument = axis, argument
 
     def is_axis(self, argument: object) -> bool:
-        """Return whether an argument of a function is the axis, or a list of it alone."""
+        """Return whether an argument of a function is the unknown axis, or a list with only this item."""
         elements = argument if isinstance(argument, (list, tuple)) else ()
         return argument is self.argument or (len(elements) == 1 and elements[0] is self.argument)
 
@@ -64,10 +64,10 @@ def _unknown_value_error(message: str, value: object) -> TypeError:
 
 
 def _known_value(value: object) -> Any:
-    """Return the value of a tensor that depends on constants and known shapes alone; None for others."""
+    """Return the value of a number, or of a tensor computed from constants and known shapes alone; else None."""
     constant = static_value(value)
     if constant is None and not isinstance(value, SymbolicTensor):
-        value = as_tensor(value)  # a variable is read
+        value = as_tensor(value)  # of a variable, the tensor of its value
         constant = static_value(value)
     if constant is None and isinstance(value, SymbolicTensor):
         return computed_value(value.value_in_graph)
@@ -79,8 +79,8 @@ def convert_pair(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
 
     Raises ValueError for two tensors of different dtypes.
     """
-    other = as_tensor(y) if as_tensor(x) is None else None
-    first = convert_to_tensor(x) if other is None else convert_to_tensor(x, other.dtype)
+    y_tensor = as_tensor(y) if as_tensor(x) is None else None
+    first = convert_to_tensor(x) if y_tensor is None else convert_to_tensor(x, y_tensor.dtype)
     return first, convert_to_tensor(y, first.dtype)
 
 
@@ -113,7 +113,7 @@ def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None,
 
 
 def vector_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
-    """Return what `shape_argument` returns, for functions that do not take a single size as a shape."""
+    """Return the result of `shape_argument`; raises InvalidArgumentError for a single size in place of a shape."""
     if isinstance(shape, (int, np.integer)) or (isinstance(shape, Tensor) and shape.type.shape == ()):
         raise InvalidArgumentError(f"shape must be a vector of int32 or int64, found {shape!r}")
     return shape_argument(shape)
@@ -137,7 +137,7 @@ def _known_size(dimension: Any) -> int | None:
 
 
 def _truncate(size: Any) -> Any:
-    """Return a size of a list as an integer if it is a tensor of floats, which TensorFlow casts in a list."""
+    """Return a tensor of floats cast to int32, as TensorFlow casts them among sizes in a list; others unchanged."""
     tensor = as_tensor(size)
     return size if tensor is None or not tensor.dtype.is_floating else apply("cast", tensor, dtype=int32)
 

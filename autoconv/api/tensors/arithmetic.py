@@ -178,9 +178,9 @@ def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) ->
 
 
 def _convert_operands(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
-    """Return both operands; a list is converted to the dtype of the other operand if that is a tensor.
+    """Return both operands; if one is a tensor, a list is converted to its dtype.
 
-    If neither is a tensor, both are converted, the second to the first's dtype if possible.
+    If neither is a tensor, both are converted to tensors, the second to the first one's dtype if possible.
     """
     first_tensor, second_tensor = as_tensor(x), as_tensor(y)
     if first_tensor is None and second_tensor is None:

@@ -1,4 +1,4 @@
-"""Axes known only at run time: a `cond` with one arm for each possible axis."""
+"""Axes known only at run time: a conditional with one arm for each possible axis."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-Axes = tuple[int, ...]  # one choice for an axis, or for a vector of axes
+Axes = tuple[int, ...]  # one possible value of a vector of axes; an axis is a vector of one
 
 
 def any_axis(
@@ -29,9 +29,9 @@ def any_axis(
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
     """Decorate a function to accept axes known only at run time, if its first operand has a known rank.
 
-    The graph then has an arm for each axis (or set of axes, for a vector), with the function's result for that axis.
-    `new_axes` is the number of dimensions that the result has more than the operand; the axis then counts them, too.
-    `ordered` is true if the order of the axes matters, as in a transposition.
+    The graph then has an arm with the function's result for each possible axis, or for each set of axes of a vector.
+    `new_axes` is the number of dimensions that the function inserts, which axes count as well. `ordered` is true if
+    the order of the axes matters, as in a transposition.
     """
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -39,12 +39,12 @@ def any_axis(
         def with_any_axis(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
             try:
                 return function(*args, **kwargs)
-            except UnknownAxis as unknown:
+            except UnknownAxis as error:
                 operand = args[0] if args else next(iter(kwargs.values()))
-                choices = _axis_choices(operand, unknown.axis, new_axes, ordered)
+                choices = _axis_choices(operand, error.axis, new_axes, ordered)
                 if choices is None:
                     raise
-                unknown_axis = unknown
+                unknown_axis = error
 
             def call_with_axes(axes: Axes) -> Result:
                 axis = axes if unknown_axis.axis.shape.rank else axes[0]
@@ -63,7 +63,7 @@ def any_axis(
 
 
 def _axis_choices(operand: object, axis: SymbolicTensor, new_axes: int, ordered: bool) -> list[Axes] | None:
-    """Return all values that `axis`, a tensor, may have for this operand; None where they cannot be listed."""
+    """Return all values that the tensor `axis` may have for this operand; None if there are too many to be listed."""
     tensor = operand[0] if isinstance(operand, Sequence) and operand else operand
     rank = convert_to_tensor(tensor).shape.rank  # type: ignore[arg-type]
     if rank is None or axis.shape.rank is None or axis.shape.rank > 1 or not axis.dtype.is_integer:
@@ -98,7 +98,10 @@ def _switch_over_axes(
 
 
 def _choice_index(positive_axes: Tensor, choices: list[Axes], rank: int, ordered: bool) -> Tensor:
-    """Return the index of the run-time axes among the choices, or the number of choices if they are not among them."""
+    """Return the index of the run-time axes in `choices`, or len(choices) if they are not in it.
+
+    The axes are read as the digits of a number in base `rank`, and a table has the index for each number.
+    """
     count = len(choices[0])
     weights = np.asarray(rank, np.int64) ** np.arange(count)
     table = np.full(rank**count, len(choices), np.int64)
@@ -115,7 +118,7 @@ def _choice_index(positive_axes: Tensor, choices: list[Axes], rank: int, ordered
 
 
 def _call_for_axes(call_with_axes: Callable[[Axes], Result], axes: Axes) -> tuple[Result]:
-    """Return the result for the axes; mark its errors as errors of the run, since the arm may not be taken."""
+    """Return the result for the axes; mark errors to be raised only if the arm is taken at run time."""
     try:
         return (call_with_axes(axes),)
     except (ValueError, InvalidArgumentError) as error:

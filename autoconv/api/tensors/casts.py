@@ -1,4 +1,4 @@
-"""Changes of dtype, and functions that return their input."""
+"""Changes of dtype, and functions that return their input: `identity`, `stop_gradient`, `check_numerics`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
         tensor = apply("real", tensor)
     if tensor.dtype.is_floating and out_dtype.is_integer:
         limit = np.array(out_dtype.max, tensor.dtype.numpy)
-        if np.isfinite(limit) and int(limit) > out_dtype.max:  # TensorFlow clips to the next number of the dtype below
+        if np.isfinite(limit) and int(limit) > out_dtype.max:  # the maximum was rounded up: use the float below
             tensor = apply("minimum", tensor, np.nextafter(limit, np.zeros_like(limit)))
     return tensor if tensor.dtype is out_dtype else apply("saturate_cast", tensor, dtype=out_dtype, name=name)
 
@@ -53,7 +53,7 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
 def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
     """The same bits read as another dtype.
 
-    For elements of another size, a last dimension is added or removed; raises ValueError where that does not fit.
+    For a dtype of another size, a last dimension is added or removed; raises ValueError if that is impossible.
 
     >>> autoconv.bitcast([1.0], autoconv.int32).numpy()
     array([1065353216], dtype=int32)
@@ -62,7 +62,7 @@ def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tens
 
 
 def identity(input: TensorLike, name: str | None = None) -> Tensor:
-    """A tensor of the same value.
+    """A tensor with the same value as the input.
 
     >>> autoconv.identity([1, 2]).numpy()
     array([1, 2], dtype=int32)
@@ -71,7 +71,7 @@ def identity(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
-    """The same value, treated as a constant by differentiation.
+    """The value of the input, treated as a constant by differentiation.
 
     >>> autoconv.grad(lambda x: x * autoconv.stop_gradient(x))(3.0)
     3.0
@@ -80,7 +80,7 @@ def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
-    """The same value; raises InvalidArgumentError with the message for a nan or an infinity in it.
+    """The value of the input; raises InvalidArgumentError with the message if it contains nan or an infinity.
 
     >>> autoconv.debugging.check_numerics(autoconv.constant([1.0]), "x").numpy()
     array([1.], dtype=float32)

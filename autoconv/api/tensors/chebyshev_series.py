@@ -1,7 +1,8 @@
 """Coefficients of Chebyshev series, by the names of the functions that they approximate on an interval."""
 
-# Computed with forty digits, by interpolation at Chebyshev nodes. The first coefficient is that of the constant. A name
-# may end with the number of an interval of the function, or with FAR for large arguments.
+# Computed with forty digits, by interpolation at Chebyshev nodes. The first coefficient is that of T0 = 1. A name may
+# end with the number of an interval of arguments, or with FAR for large arguments; `special_integrals.py` has the
+# intervals.
 SERIES: dict[str, tuple[float, ...]] = {
     "P0": (
         0.9994603493475187, -0.0005365220468132117, 3.0751847875194745e-06, -5.1705945376060975e-08,

@@ -111,7 +111,7 @@ def clip_by_norm(t: TensorLike, clip_norm: Any, axes: Any = None, name: str | No
         clip_norm = apply("cast", apply("maximum", clip_norm, 0), dtype=tensor.dtype)
     square_sum = apply("reduce_sum", apply("square", tensor), axis=static_axes(axes), keepdims=True)
     is_positive = apply("greater", square_sum, 0)
-    # The root is taken of ones in place of zeros, where it has no derivative.
+    # The square root has no derivative at 0, so that ones take the place of zeros in its argument.
     nonzero_sum = apply("select", is_positive, square_sum, apply("ones_like", square_sum))
     norm = apply("select", is_positive, apply("sqrt", nonzero_sum), square_sum)
     return apply("divide", apply("multiply", tensor, clip_norm), apply("maximum", norm, clip_norm), name=name)
@@ -124,7 +124,9 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     np.float32(5.0)
     """
     square_sums = [
-        apply("reduce_sum", apply("square", _values(t)), axis=None, keepdims=False) for t in t_list if t is not None
+        apply("reduce_sum", apply("square", _dense_values(t)), axis=None, keepdims=False)
+        for t in t_list
+        if t is not None
     ]
     if not square_sums:
         raise ValueError("global_norm takes at least one tensor, found none")
@@ -144,14 +146,14 @@ def clip_by_global_norm(
     ([array([0.6], dtype=float32), array([0.8], dtype=float32)], np.float32(5.0))
     """
     norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
-    # An infinite norm makes all results nan, so that it does not go unnoticed.
+    # An infinite norm makes all results nan, as in TensorFlow.
     zero_or_nan = apply("subtract", norm, norm)
     scale = apply("add", apply("divide", clip_norm, apply("maximum", norm, clip_norm)), zero_or_nan)
     return [None if t is None else _scale(t, scale) for t in t_list], norm
 
 
-def _values(tensor: Any) -> Any:
-    """Return the rows of IndexedSlices, or a tensor unchanged."""
+def _dense_values(tensor: Any) -> Any:
+    """Return the values of IndexedSlices, or a tensor unchanged."""
     return tensor.values if isinstance(tensor, IndexedSlices) else tensor
 
 
@@ -162,8 +164,8 @@ def _scale(tensor: Any, scale: Tensor) -> Any:
     return apply("multiply", tensor, scale)
 
 
-def _as_bools(*operands: TensorLike) -> list[Any]:
-    """Return the operands of a logical function, with arrays of NumPy cast to bools, as TensorFlow does."""
+def _cast_arrays_to_bools(*operands: TensorLike) -> list[Any]:
+    """Return the operands of a logical function; NumPy's arrays are cast to bools, as TensorFlow does."""
     return [with_default_dtype(operand, bool_) for operand in operands]
 
 
@@ -173,7 +175,7 @@ def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     >>> autoconv.logical_and([True, True], [True, False]).numpy()
     array([ True, False])
     """
-    return apply("logical_and", *_as_bools(x, y), name=name)
+    return apply("logical_and", *_cast_arrays_to_bools(x, y), name=name)
 
 
 def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -182,7 +184,7 @@ def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.logical_or([True, False], [False, False]).numpy()
     array([ True, False])
     """
-    return apply("logical_or", *_as_bools(x, y), name=name)
+    return apply("logical_or", *_cast_arrays_to_bools(x, y), name=name)
 
 
 def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
@@ -191,7 +193,7 @@ def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.logical_not([True, False]).numpy()
     array([False,  True])
     """
-    return apply("logical_not", *_as_bools(x), name=name)
+    return apply("logical_not", *_cast_arrays_to_bools(x), name=name)
 
 
 def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
@@ -200,4 +202,4 @@ def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -
     >>> autoconv.logical_xor([True, True], [True, False]).numpy()
     array([False,  True])
     """
-    return apply("logical_xor", *_as_bools(x, y), name=name)
+    return apply("logical_xor", *_cast_arrays_to_bools(x, y), name=name)

@@ -1,4 +1,4 @@
-"""Tensors built from a shape alone: zeros, ranges, identity matrices."""
+"""Tensors built from a shape or from bounds: zeros, ones, identity matrices, ranges."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, 
 
 
 def _fill_with(shape: Any, dtype: object, number: int, name: str | None) -> Tensor:
-    """Return a tensor of zeros or ones: `number` is 0 or 1, for strings an empty one or "1"."""
+    """Return a tensor filled with `number`, 0 or 1; for strings with an empty string or "1"."""
     out_dtype = as_dtype(dtype)
     value = (b"", b"1")[number] if out_dtype.is_string else number
     operands, static_shape = shape_argument(with_default_dtype(shape, int32, LARGE_INTEGERS))
@@ -110,7 +110,7 @@ def eye(
     return apply("broadcast_to", matrix, full_shape, shape=static_shape)
 
 
-_DTYPES_BY_WIDTH: tuple[DType, ...] = (int32, int64, float16, bfloat16, float32, float64)
+_DTYPES_BY_WIDTH: tuple[DType, ...] = (int32, int64, float16, bfloat16, float32, float64)  # for `range`, in order
 
 
 def range(
@@ -139,13 +139,13 @@ def range(
 
 
 def _widest_dtype(bounds: tuple[Any, ...]) -> DType:
-    """Return the dtype of a range: the widest of its bounds, or the first one's if a dtype is not ranked."""
+    """Return the widest dtype of the bounds of a range, or the first one's if one is not in `_DTYPES_BY_WIDTH`."""
     dtypes = [
         (convert_to_tensor(bound) if tensor is None else tensor).dtype
         for bound, tensor in zip(bounds, map(as_tensor, bounds), strict=True)
     ]
-    ranked_dtypes = [dtype for dtype in dtypes if dtype in _DTYPES_BY_WIDTH]
-    return max(ranked_dtypes, key=_DTYPES_BY_WIDTH.index) if len(ranked_dtypes) == len(dtypes) else dtypes[0]
+    ordered_dtypes = [dtype for dtype in dtypes if dtype in _DTYPES_BY_WIDTH]
+    return max(ordered_dtypes, key=_DTYPES_BY_WIDTH.index) if len(ordered_dtypes) == len(dtypes) else dtypes[0]
 
 
 def _convert_to_dtype(value: TensorLike, dtype: DType) -> Any:
@@ -159,7 +159,7 @@ def _convert_to_dtype(value: TensorLike, dtype: DType) -> Any:
 
 
 def _range_length(start: Any, limit: Any, delta: Any) -> int | None:
-    """Return the number of elements, None if only the kernel can determine it."""
+    """Return the number of elements of a range, None if only the kernel can determine it."""
     if delta == 0:
         return None
     if all(isinstance(bound, (int, np.integer)) for bound in (start, limit, delta)):
@@ -186,7 +186,7 @@ def linspace(
     first, last = _float_bounds(start, stop)
     static_count = static_value(num)
     operands = () if static_count is not None else (num,)
-    # The op makes at least one number, which is dropped below if there shall be none.
+    # The op returns at least one number, which is dropped below if `num` is 0.
     result = apply(
         "linspace", first, last, *operands, num=None if static_count is None else int(static_count) or 1, name=name
     )

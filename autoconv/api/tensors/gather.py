@@ -24,7 +24,7 @@ def gather(
     batch_dims: AxisLike = 0,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The rows of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both correspond.
+    """The slices of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both are a common batch.
 
     Raises InvalidArgumentError for an index that is not in [0, size).
 
@@ -44,7 +44,7 @@ def gather(
 
 
 def _index_array(indices: TensorLike) -> Any:
-    """Return indices unchanged, or an empty array of integers for an empty list."""
+    """Return indices unchanged, but an empty list, which would be floats, as an empty int32 array of its shape."""
     if isinstance(indices, (list, tuple)) and not has_symbolic_or_variable(indices) and not np.size(indices):
         return np.zeros(np.shape(indices), np.int32)
     return indices
@@ -80,7 +80,7 @@ def scatter_nd(indices: TensorLike, updates: TensorLike, shape: ShapeLike, name:
 def tensor_scatter_nd_update(
     tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
 ) -> Tensor:
-    """A copy of `tensor` with `updates` at the coordinates in `indices`; the last of several for one element.
+    """A copy of `tensor` with `updates` at the coordinates in `indices`; of several for one element, the last one.
 
     >>> autoconv.tensor_scatter_nd_update([1, 2, 3], [[1]], [9]).numpy()
     array([1, 9, 3], dtype=int32)
@@ -202,7 +202,7 @@ def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = No
 
 
 def increasing_ids(segment_ids: TensorLike) -> Tensor:
-    """Return the ids as a tensor. A run raises InvalidArgumentError where they decrease or are negative."""
+    """Return the ids as a tensor. InvalidArgumentError is raised at run time if they decrease or are negative."""
     ids = convert_to_tensor(segment_ids)
     check_dtype("segment_ids", LARGE_INTEGERS, ids)
     are_nonnegative = apply("reduce_all", apply("greater_equal", ids, 0), axis=None, keepdims=False)
@@ -228,16 +228,16 @@ def unsorted_segment_sum(
     if static_count is not None:
         static_ids = static_value(ids)
         if static_ids is None or (np.asarray(static_ids) < 0).any():
-            return _sum_without_negative(convert_to_tensor(data), ids, int(static_count))
+            return _sum_without_negative_ids(convert_to_tensor(data), ids, int(static_count))
     operands = () if static_count is not None else (convert_to_tensor(num_segments),)
     count = None if static_count is None else int(static_count)
     return apply("segment_sum", data, segment_ids, *operands, num_segments=count, name=name)
 
 
-def _sum_without_negative(data: Tensor, ids: Tensor, segment_count: int) -> Tensor:
-    """Return the sums of the segments without rows of negative ids, which are summed into a further row.
+def _sum_without_negative_ids(data: Tensor, ids: Tensor, segment_count: int) -> Tensor:
+    """Return the sums of the segments. Rows with negative ids are added to a further segment, which is dropped.
 
-    Ids that are too large stay out of range.
+    Ids from `segment_count` on are raised by 1, so that they stay out of range.
     """
     shifted_ids = where(
         apply("less", ids, 0), segment_count, where(apply("less", ids, segment_count), ids, apply("add", ids, 1))

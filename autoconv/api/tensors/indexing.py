@@ -20,14 +20,14 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-newaxis = None  # in an index: a new dimension
+newaxis = None  # stands for a new dimension in an index
 
 
 def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = None) -> Tensor:
-    """size[i] elements of dimension i from begin[i] on; a size of -1 takes all the rest.
+    """size[i] elements of dimension i from begin[i] on; a size of -1 takes all elements up to the end.
 
-    Raises InvalidArgumentError for a part out of bounds: at once if shape, begin and size are known; at run time if
-    only `size` is known.
+    Raises InvalidArgumentError for a slice out of bounds: while tracing if shape, begin and size are known; at run
+    time if only `size` is known.
 
     >>> autoconv.slice([1, 2, 3, 4], [1], [2]).numpy()
     array([2, 3], dtype=int32)
@@ -66,7 +66,10 @@ def _static_length(values: Any) -> int | None:
 
 
 def _ints_or_scalars(values: Any, default_length: int | None = None) -> list[Any]:
-    """Return known values as ints, others as scalar tensors; `default_length` is that of vectors of unknown length."""
+    """Return the elements of a list or vector: ints if they are known, else scalar tensors.
+
+    A vector of unknown length is assumed to have `default_length` elements; raises ValueError without one.
+    """
     constant = static_value(values)
     if constant is not None:
         return [int(number) for number in np.ravel(constant)]
@@ -87,7 +90,7 @@ def _int_or_scalar(value: TensorLike) -> Any:
 
 
 def _axis_slice(axis: int, start: Any, count: Any, axis_size: int | None) -> builtins.slice:
-    """Return the slice of `count` elements, -1 for all others, from `start` on.
+    """Return the slice of `count` elements from `start` on; a count of -1 takes all elements up to the end.
 
     Raises InvalidArgumentError if it is known to be out of bounds.
     """
@@ -109,7 +112,10 @@ def strided_slice(
     ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """input_[begin[0]:end[0]:strides[0], …]; the mask whose bit i is set decides what entry i is instead.
+    """input_[begin[0]:end[0]:strides[0], …]. Bit i of a mask changes entry i of this index.
+
+    `begin_mask` and `end_mask` omit its bound; it becomes `...` by `ellipsis_mask`, a new dimension by
+    `new_axis_mask`, and the single number begin[i] by `shrink_axis_mask`.
 
     >>> autoconv.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy()
     array([1, 3], dtype=int32)

@@ -1,4 +1,4 @@
-"""Elementary and special functions, element by element; the dtype is kept unless stated otherwise."""
+"""Elementary and special functions, element by element, and cumulative sums and products; the dtype is kept."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def softplus(features: TensorLike, name: str | None = None) -> Tensor:
-    """log(1 + exp(x)).
+    """log(1 + exp(x)), for each element x of `features`.
 
     >>> autoconv.math.softplus([0.0, 1.0]).numpy().round(3)
     array([0.693, 1.313], dtype=float32)
@@ -316,7 +316,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
 
 
 def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
-    """The derivative of digamma of order `a`, an int from 0 on: a number, or one for each element.
+    """The derivative of order `a` of digamma at x; `a` is a whole number from 0 on, or a tensor of them.
 
     >>> autoconv.math.polygamma(1, 1.0).numpy().round(3)
     np.float32(1.645)
@@ -329,7 +329,7 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
         return apply("polygamma", x, order=int(known_order), name=name) if known_order else digamma(x, name)
     x = convert_to_tensor(x)
     order_plus_one = apply("add", apply("cast", convert_to_tensor(a), dtype=x.dtype), 1.0)
-    sign = apply("cos", apply("multiply", order_plus_one, np.pi))  # -1 for even derivatives
+    sign = apply("cos", apply("multiply", order_plus_one, np.pi))  # (-1)^(order + 1)
     magnitude = apply("multiply", apply("exp", apply("lgamma", order_plus_one)), apply("zeta", order_plus_one, x))
     derivative = apply("multiply", apply("round", sign), magnitude)
     is_order = apply("logical_and", apply("greater_equal", order_plus_one, 1.0),
@@ -351,7 +351,7 @@ def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
 def cumsum(
     x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """Cumulative sums along `axis`; with `exclusive`, without the element itself.
+    """Cumulative sums along `axis`; with `exclusive`, without the element itself; with `reverse`, from the end.
 
     >>> autoconv.cumsum([1, 2, 3]).numpy()
     array([1, 3, 6], dtype=int32)
@@ -363,7 +363,7 @@ def cumsum(
 def cumprod(
     x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """Cumulative products along `axis`; with `exclusive`, without the element itself.
+    """Cumulative products along `axis`; `exclusive` and `reverse` are as in `cumsum`.
 
     >>> autoconv.math.cumprod([1, 2, 3]).numpy()
     array([1, 2, 6], dtype=int32)
@@ -374,6 +374,6 @@ def cumprod(
 def _apply_cumulative(
     op: str, x: TensorLike, axis: AxisLike, exclusive: bool, reverse: bool, name: str | None
 ) -> Tensor:
-    """Return the result of `cumsum` or `cumprod`, for an axis that is known while tracing."""
+    """Return the result of `op`, "cumsum" or "cumprod", for an axis that is known while tracing."""
     check_flags(op, exclusive=exclusive, reverse=reverse)
     return apply(op, x, axis=static_int(axis, "axis"), exclusive=exclusive, reverse=reverse, name=name)

@@ -20,7 +20,7 @@ def norm(
     keepdims: bool | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The norm over `axis`: of vectors (None: all elements, or an int), or of matrices (a pair of axes).
+    """The norm over `axis`: of vectors for an int, of all elements for None, of matrices for a pair of axes.
 
     `ord` is "euclidean", "fro" (pairs only), 1, 2, inf or, for vectors, any positive number. Raises ValueError for
     other values.
@@ -49,7 +49,7 @@ def norm(
 
 
 def _matrix_norm(magnitudes: Tensor, order: Any, axes: Any, keepdims: bool, name: str | None) -> Tensor:
-    """Return the norm of matrices, given absolute values: the largest sum of a column (1) or of a row (inf)."""
+    """Return the norm of matrices of absolute values: the largest sum of a column (order 1) or of a row (inf)."""
     if order not in (1, float("inf")):
         raise ValueError(f"norm: of matrices there are 'fro', 1 and inf, got {order!r}; see linalg.svd for 2")
     sum_axis, max_axis = axes if order == 1 else axes[::-1]

@@ -1,4 +1,4 @@
-"""Coordinates of flat positions, histograms, stitched rows, identities, and further functions of arithmetic."""
+"""Coordinates of flat positions, histograms, stitched rows, identities, truncated division, polynomials."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
-    """The coordinates of positions in a flattened array of the sizes `dims`: a row for each dimension.
+    """The coordinates, [len(dims), *indices.shape], of flat indices into an array of the sizes `dims`.
 
     >>> autoconv.unravel_index([5, 7], [3, 4]).numpy()
     array([[1, 1],
@@ -44,7 +44,7 @@ def histogram_fixed_width_bins(
     values: TensorLike, value_range: TensorLike, nbins: TensorLike = 100, dtype: DTypeLike = int32,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The number of each value's bin, where `nbins` equal bins extend from value_range[0] to value_range[1].
+    """The index of each value's bin, int32, where `nbins` equal bins extend from value_range[0] to value_range[1].
 
     Values outside of the range are in the first or the last bin, and `dtype` has no effect. Raises TypeError unless the
     range is of numbers.
@@ -75,7 +75,7 @@ def histogram_fixed_width(
 
 
 def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
-    """The rows of all `data` in one tensor, each at its position in `indices`, the last of several for a position.
+    """The rows of all `data` in one tensor, each at its position in `indices`; of several at one position, the last.
 
     Positions that no row has are filled by zeros.
 
@@ -83,18 +83,18 @@ def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None
     array([10, 20, 30], dtype=int32)
     """
     positions: list[Any] = [convert_to_tensor(index, int32) for index in indices]
-    rows = [convert_to_tensor(part) for part in data]
+    row_groups = [convert_to_tensor(group) for group in data]
     ranks = [target_positions.shape.rank for target_positions in positions]
     flat_positions = concat([reshape(target_positions, [-1]) for target_positions in positions], 0)
-    row_shape = shape(rows[0])[ranks[0] :]  # type: ignore[index,misc]
-    all_rows = concat([reshape(row, concat([[-1], row_shape], 0)) for row in rows], 0)
+    row_shape = shape(row_groups[0])[ranks[0] :]  # type: ignore[index,misc]
+    all_rows = concat([reshape(group, concat([[-1], row_shape], 0)) for group in row_groups], 0)
     result_shape = concat([[reduce_max(flat_positions) + 1], row_shape], 0)
     coordinates = apply("expand_dims", flat_positions, axis=-1)
     return apply("tensor_scatter_nd_update", zeros(result_shape, all_rows.dtype), coordinates, all_rows)
 
 
 def identity_n(input: Sequence[Any], name: str | None = None) -> list[Tensor]:
-    """The tensors of a list, unchanged.
+    """The values of a list as tensors.
 
     >>> [x.numpy() for x in autoconv.identity_n([1, 2.0])]
     [np.int32(1), np.float32(2.0)]
@@ -103,7 +103,7 @@ def identity_n(input: Sequence[Any], name: str | None = None) -> list[Tensor]:
 
 
 def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
-    """The tensor, unchanged, with no gradient.
+    """The value of the input, treated as a constant by differentiation.
 
     >>> autoconv.guarantee_const(3).numpy()
     np.int32(3)
@@ -174,7 +174,7 @@ def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 
 def polyval(coeffs: Sequence[Any], x: TensorLike, name: str | None = None) -> Tensor:
-    """The value at x of the polynomial with these coefficients, from the highest power on.
+    """The value at x of the polynomial with the coefficients `coeffs`, that of the highest power first.
 
     Raises ValueError unless the coefficients are a list.
 
@@ -193,7 +193,7 @@ def polyval(coeffs: Sequence[Any], x: TensorLike, name: str | None = None) -> Te
 def cumulative_logsumexp(
     x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """Cumulative sums of exp(x) along `axis`, as logarithms; with `exclusive`, without the element itself.
+    """The logarithms of the cumulative sums of exp(x) along `axis`; with `exclusive`, without the element itself.
 
     >>> autoconv.math.cumulative_logsumexp([0.0, 0.0, 0.0]).numpy().round(4)
     array([0.    , 0.6931, 1.0986], dtype=float32)

@@ -23,7 +23,7 @@ def _reduce(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None)
 
 
 def _reduce_bools(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None) -> Tensor:
-    """Return the result of a reduction of bools, to which arrays of NumPy are cast."""
+    """Return the result of a reduction of bools; NumPy's arrays are cast to bools, as TensorFlow does."""
     return _reduce(op, with_default_dtype(x, bool_), axis, keepdims, name)
 
 
@@ -200,7 +200,7 @@ def argmin(
 def count_nonzero(
     input: TensorLike, axis: Any = None, keepdims: bool | None = None, dtype: DTypeLike = int64, name: str | None = None
 ) -> Tensor:
-    """The number of elements over `axis` that are not zero (not empty, for strings).
+    """The number of elements over `axis` that are not zero, or of strings that are not empty.
 
     >>> autoconv.math.count_nonzero([0, 3, 5]).numpy()
     np.int64(2)

@@ -1,4 +1,4 @@
-"""Reductions of rows by the number of their segment, and counts of numbers."""
+"""Reductions of rows by segment ids, counts of integers, and inverse permutations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def unsorted_segment_max(
     data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, name: str | None = None
 ) -> Tensor:
-    """Row i of the result is the maximum of the rows of `data` whose id is i; the lowest number where there are none.
+    """Row i of the result is the maximum of the rows of `data` whose id is i; the dtype's lowest number if none is.
 
     Rows with a negative id are dropped.
 
@@ -46,7 +46,7 @@ def unsorted_segment_max(
 def unsorted_segment_min(
     data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, name: str | None = None
 ) -> Tensor:
-    """Row i of the result is the minimum of the rows of `data` whose id is i; the greatest number where there are none.
+    """Row i of the result is the minimum of the rows of `data` whose id is i; the dtype's greatest number if none is.
 
     Rows with a negative id are dropped.
 
@@ -62,7 +62,7 @@ def unsorted_segment_prod(
 ) -> Tensor:
     """Row i of the result is the product of the rows of `data` whose id is i, 1 where there are none.
 
-    It takes memory for `num_segments` times the elements of `data`. Rows with a negative id are dropped.
+    An intermediate tensor has `num_segments` times the elements of `data`. Rows with a negative id are dropped.
 
     >>> autoconv.math.unsorted_segment_prod([1, 5, 3], [0, 1, 1], num_segments=2).numpy()
     array([ 1, 15], dtype=int32)
@@ -142,8 +142,8 @@ def bincount(
     """Count how often each number from 0 on is in `arr`, or sum the `weights` of each number, if these are given.
 
     The result is as long as the greatest number requires, `minlength` at least and `maxlength` at most; greater numbers
-    are not counted. With `axis` -1, each row of a matrix is counted for itself. With
-    `binary_output` the result has 1 for each number that occurs. Raises ValueError for another axis.
+    are not counted. With `axis` -1, the numbers of each row of a matrix are counted separately. With `binary_output`
+    the result has 1 for each number that occurs, else 0. Raises ValueError for another axis than None, 0 and -1.
 
     >>> autoconv.math.bincount([1, 3, 1]).numpy()
     array([0, 2, 0, 1], dtype=int32)
@@ -183,7 +183,7 @@ def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _flatten_ids(data: TensorLike, segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
-    """Return the data with one dimension for all of the ids, and the ids as a vector."""
+    """Return the rows of the data, with all dimensions of the ids merged into one, and the ids as a vector."""
     values, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
     rank = len(ids.shape)
     if rank != 1:
@@ -193,7 +193,7 @@ def _flatten_ids(data: TensorLike, segment_ids: TensorLike) -> tuple[Tensor, Ten
 
 
 def _sum_by_ids(rows: Tensor, ids: Tensor, segment_count: Any) -> Tensor:
-    """Return the sums of rows by their ids; rows of a negative id are added to a further row, which is dropped."""
+    """Return the sums of rows by their ids; rows with a negative id are added to a further row, which is dropped."""
     segment_count = cast(segment_count, ids.dtype)
     row_ids = where(apply("less", ids, cast(0, ids.dtype)), segment_count, ids)
     return get_item(unsorted_segment_sum(rows, row_ids, segment_count + 1), slice(None, -1))
@@ -203,7 +203,11 @@ def _segment_extreme(
     function: str, data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, scatter: Callable[..., Tensor],
     neutral_of: Any,
 ) -> Tensor:  # fmt: skip
-    """Return the extremes of segments, which `scatter` collects in rows of the neutral element of the dtype."""
+    """Return the maxima or minima of segments, which `scatter` collects.
+
+    The initial rows have `neutral_of(dtype)`, the neutral element of the maximum or minimum. `function` is named in
+    errors.
+    """
     rows, ids = _flatten_ids(data, segment_ids)
     numpy_dtype = rows.dtype.numpy
     check_dtype(function, REAL, rows)
@@ -218,7 +222,7 @@ def _segment_extreme(
 def _scaled_sum(
     data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor_of_count: Callable[..., Any]
 ) -> Tensor:
-    """Return the sums of segments, each divided by a function of its number of rows, which is at least 1."""
+    """Return the sums of segments, each divided by `divisor_of_count(n)`, where n is its number of rows, at least 1."""
     rows, ids = _flatten_ids(data, segment_ids)
     count = apply("maximum", _sum_by_ids(ones_like(ids), ids, num_segments), cast(1, ids.dtype))
     count = cast(count, rows.dtype)
@@ -235,7 +239,7 @@ def _sorted_ids(segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
 
 
 def _reduce_with_zeros(reduce: Callable[..., Tensor], data: TensorLike, segment_ids: TensorLike) -> Tensor:
-    """Return a reduction of sorted segments with 0 in those without rows."""
+    """Return `reduce`, a reduction of unsorted segments, of sorted ones; segments without rows are 0."""
     rows, (ids, count) = convert_to_tensor(data), _sorted_ids(segment_ids)
     result = reduce(rows, ids, count)
     counts = unsorted_segment_sum(ones_like(ids), ids, count)

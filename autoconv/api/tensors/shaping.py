@@ -1,4 +1,4 @@
-"""Queries and changes of shapes. Shapes and sizes are ints, lists of ints and scalar tensors, or tensors."""
+"""Queries and changes of shapes, joins and splits. A shape is a tensor, or a list of ints and scalar tensors."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
 
 @any_axis(ordered=True)
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
-    """Dimension i of the result is dimension perm[i]; without `perm` their order is reversed.
+    """`a` with dimension perm[i] as dimension i; without `perm` the order of the dimensions is reversed.
 
     >>> autoconv.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
     array([[1, 4],
@@ -191,7 +191,7 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
 
 @any_axis()
 def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
-    """Each row along `axis` repeated `repeats` times: one number, or one for each row. Without an axis, each element.
+    """Each slice along `axis` repeated `repeats` times, a number or one for each slice; without an axis, each element.
 
     >>> autoconv.repeat([1, 2], 2).numpy()
     array([1, 1, 2, 2], dtype=int32)
@@ -232,7 +232,7 @@ def pad(
 
 
 def _flatten_pairs(paddings: Any) -> Any:
-    """Return pairs of numbers as one list, in which each keeps its own symbolic facts; other paddings unchanged."""
+    """Return a list of pairs as a flat list, which keeps what is known of each size; other paddings unchanged."""
     is_nested = isinstance(paddings, (list, tuple)) and all(isinstance(pair, (list, tuple)) for pair in paddings)
     has_pairs = is_nested and set(map(len, paddings)) == {2}
     return [amount for pair in paddings for amount in pair] if has_pairs else paddings
@@ -327,7 +327,7 @@ def unstack(
 def split(
     value: TensorLike, num_or_size_splits: Any, axis: AxisLike = 0, num: int | None = None, name: str | None = "split"
 ) -> list[Tensor]:
-    """`value` in parts along `axis`: a number of equal ones, or one for each size (-1 for the remaining size).
+    """`value` split along `axis`: into a number of equal parts, or into parts of given sizes (-1: what remains).
 
     >>> [part.numpy().tolist() for part in autoconv.split(autoconv.range(6), 3)]
     [[0, 1], [2, 3], [4, 5]]
@@ -355,9 +355,9 @@ def split(
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
-    """Each vector broadcast over a grid with one dimension for each of them.
+    """Each vector broadcast over a grid, which has one dimension for each vector.
 
-    With indexing "xy" the first two dimensions are exchanged, as for images; "ij" keeps the order.
+    With indexing "xy", the first vector runs along the second dimension, as in images; "ij" keeps the order.
 
     >>> [grid.numpy().tolist() for grid in autoconv.meshgrid([1, 2], [3, 4])]
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]

@@ -17,21 +17,21 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class TopKV2(NamedTuple):
-    """The largest elements and their indices."""
+    """The result of `top_k`: the largest elements and their indices."""
 
     values: Tensor
     indices: Tensor
 
 
 class Unique(NamedTuple):
-    """The distinct elements, and for each element of the input its index among them."""
+    """The result of `unique`: the distinct elements `y`, and for each element of the input its index in `y`."""
 
     y: Tensor
     idx: Tensor
 
 
 class UniqueWithCounts(NamedTuple):
-    """The distinct elements, for each element of the input its index among them, and the number of occurrences."""
+    """The result of `unique_with_counts`: that of `unique`, and how often each distinct element occurs."""
 
     y: Tensor
     idx: Tensor
@@ -74,7 +74,7 @@ def _is_descending(direction: str) -> bool:
 def top_k(
     input: TensorLike, k: IntLike = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None
 ) -> TopKV2:
-    """The `k` largest along the last axis, in descending order, of equal ones the earlier first. `k` may be a tensor.
+    """The `k` largest elements along the last axis, in descending order; of equal ones, the earlier comes first.
 
     Raises ValueError or InvalidArgumentError when there are fewer than `k`.
 
@@ -106,8 +106,8 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: str
     target_ids = apply("expand_dims", convert_to_tensor(targets), axis=-1)
     class_count = apply("cast", apply("shape", scores)[-1], dtype=target_ids.dtype)
     is_class = apply("logical_and", apply("greater_equal", target_ids, 0), apply("less", target_ids, class_count))
-    safe_ids = apply("select", is_class, target_ids, apply("zeros_like", target_ids))
-    target_scores = apply("take_along_axis", scores, safe_ids, axis=-1)
+    valid_ids = apply("select", is_class, target_ids, apply("zeros_like", target_ids))
+    target_scores = apply("take_along_axis", scores, valid_ids, axis=-1)
     is_greater = apply("cast", apply("greater", scores, target_scores), dtype=int32)
     greater_count = apply("reduce_sum", is_greater, axis=(-1,), keepdims=False)
     is_valid = apply("squeeze", apply("logical_and", apply("is_finite", target_scores), is_class), axis=(-1,))
@@ -155,8 +155,8 @@ def approx_max_k(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The `k` largest elements along a dimension, in descending order, and their indices, both exact.
 
-    >>> values, places = autoconv.math.approx_max_k([1.0, 3.0, 2.0], 2)
-    >>> values.numpy(), places.numpy()
+    >>> values, indices = autoconv.math.approx_max_k([1.0, 3.0, 2.0], 2)
+    >>> values.numpy(), indices.numpy()
     (array([3., 2.], dtype=float32), array([1, 2], dtype=int32))
     """
     x = convert_to_tensor(operand)

@@ -9,7 +9,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
-    """The number whose error function is x; infinite at -1 and 1, nan beyond.
+    """The inverse of the error function; infinite at -1 and 1, nan outside of [-1, 1].
 
     >>> autoconv.math.erfinv([0.0, 0.5]).numpy().round(4)
     array([0.    , 0.4769], dtype=float32)
@@ -36,7 +36,7 @@ def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
-    """The logarithm of the absolute multivariate beta function of the vectors along the last axis.
+    """log |B(v)|, where B is the multivariate beta function, for each vector v along the last axis.
 
     >>> autoconv.math.lbeta([1.0, 2.0, 3.0]).numpy().round(4)
     np.float32(-4.0943)

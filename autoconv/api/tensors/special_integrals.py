@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-Real = Any  # a float64 tensor, or a number
+Real = Any  # a float64 tensor or a Python number
 
 
 def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
@@ -154,7 +154,7 @@ def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def spence(x: TensorLike, name: str | None = None) -> Tensor:
-    """Spence's integral: that of log(t) / (1 - t) from 1 to x, the dilogarithm of 1 - x; nan below 0.
+    """Spence's function: the integral of log(t) / (1 - t) from 1 to x, the dilogarithm of 1 - x; nan below 0.
 
     >>> autoconv.math.special.spence([0.0, 1.0, 2.0]).numpy().round(4)
     array([ 1.6449,  0.    , -0.8225], dtype=float32)
@@ -176,13 +176,13 @@ def spence(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _in_float64(x: TensorLike, function: Callable[[Real], Real]) -> Tensor:
-    """Return the function's result, computed in float64, in the dtype of the argument."""
+    """Return `function(x)` computed in float64 and cast to the dtype of `x`."""
     tensor = convert_to_tensor(x)
     return cast(function(cast(tensor, float64)), tensor.dtype)
 
 
 def _positive_or_one(numbers: Real) -> Real:
-    """Return the numbers, with 1 in place of those at which a function is undefined: 0 and below."""
+    """Return the numbers with 1 in place of 0 and negative ones, for which the caller selects another result."""
     return where(numbers > 0, numbers, 1.0)
 
 
@@ -197,22 +197,22 @@ def _series(name: str, position: Real) -> Real:
 
 
 def _series_on_interval(name: str, x: Real, low: float, high: float) -> Real:
-    """Return the sum of a Chebyshev series for x from `low` to `high`; its result for another x has no meaning."""
+    """Return the sum of a Chebyshev series over the interval [low, high] at x, which is clipped to it."""
     return _series(name, (2.0 * clip_by_value(x, low, high) - (low + high)) / (high - low))
 
 
 def _evaluate_above(x: Real, low: float, function: Callable[[Real], Real]) -> Real:
-    """Return the result of a function that is defined from `low` on; that for smaller x has no meaning."""
+    """Return function(max(x, low)), for a function that is defined from `low` on."""
     return function(apply("maximum", x, low))
 
 
 def _square_argument(x: Real, high: float) -> Real:
-    """Return the argument of a series in x² for x from 0 to `high`: from -1 to 1."""
+    """Return the argument, in [-1, 1], of a Chebyshev series in x² over the interval [0, high]."""
     return 2.0 * (apply("minimum", x, high) / high) ** 2 - 1.0
 
 
 def _asymptotic_bessel(order: int, x: Real) -> tuple[Real, Real]:
-    """Return the Bessel functions J and Y for x above 8, by amplitude and phase."""
+    """Return the Bessel functions J and Y of an order for x from 8 on, by amplitude and phase."""
     position, phase = 2.0 * (8.0 / x) ** 2 - 1.0, x - (2 * order + 1) * math.pi / 4.0
     even, odd = _series(f"P{order}", position), _series(f"Q{order}", position) / x
     amplitude = apply("sqrt", 2.0 / (math.pi * x))
@@ -221,13 +221,13 @@ def _asymptotic_bessel(order: int, x: Real) -> tuple[Real, Real]:
 
 
 def _bessel_j(order: int, x: Real) -> Real:
-    """Return the Bessel function of the first kind for x from 0 on."""
+    """Return the Bessel function J of an order for x from 0 on."""
     near = _series(f"J{order}", _square_argument(x, 8.0)) * (x if order else 1.0)
     return where(x < 8, near, _evaluate_above(x, 8.0, lambda far_x: _asymptotic_bessel(order, far_x)[0]))
 
 
 def _bessel_y(order: int, x: Real) -> Real:
-    """Return the Bessel function of the second kind for positive x."""
+    """Return the Bessel function Y of an order for positive x."""
     low = apply("minimum", x, 8.0)
     logarithm = 2.0 / math.pi * apply("log", low) * _bessel_j(order, low)
     regular = _series(f"Y{order}", _square_argument(x, 8.0))
@@ -236,12 +236,12 @@ def _bessel_y(order: int, x: Real) -> Real:
 
 
 def _bessel_k(order: int, x: Real) -> Real:
-    """Return the modified Bessel function of the second kind for positive x."""
+    """Return the modified Bessel function K of an order for positive x."""
     return _scaled_bessel_k(order, x) * apply("exp", -x)
 
 
 def _scaled_bessel_k(order: int, x: Real) -> Real:
-    """Return the modified Bessel function K times exp(x)."""
+    """Return the modified Bessel function K of an order times exp(x), for positive x."""
     low = apply("minimum", x, 2.0)
     position, logarithm = _square_argument(x, 2.0), apply("log", low * 0.5)
     if order == 0:
@@ -253,7 +253,7 @@ def _scaled_bessel_k(order: int, x: Real) -> Real:
 
 
 def _fresnel(x: Real) -> tuple[Real, Real]:
-    """Return the integrals of the cosine and of the sine for x from 0 on."""
+    """Return Fresnel's integrals (cosine, sine) for x from 0 on."""
     low, high = apply("minimum", x, 1.6), apply("maximum", x, 1.6)
     low_position, high_position = 2.0 * (low / 1.6) ** 4 - 1.0, 2.0 * (1.6 / high) ** 2 - 1.0
     near_cosine = low * _series("FRESNEL_C", low_position)

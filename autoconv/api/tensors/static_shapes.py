@@ -15,7 +15,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
-    """Return the value of a tensor as an array, None where it is not known while tracing.
+    """Return the value of a tensor as an array, None if it is not known while tracing.
 
     With `partial`, a vector with some known elements is a list, with None for the others.
 
@@ -25,10 +25,10 @@ def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
     constant = static_value(tensor)
     if constant is not None or not isinstance(tensor, SymbolicTensor):
         return constant
-    known_parts = partial_value(tensor.value_in_graph)
-    if known_parts is None:
+    partial_result = partial_value(tensor.value_in_graph)
+    if partial_result is None:
         return None
-    values, mask = known_parts
+    values, mask = partial_result
     if mask.all():
         return values
     if partial and values.ndim == 1:
@@ -50,7 +50,7 @@ def broadcast_static_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShap
 
 
 def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
-    """Return the shape of `x + y` as a tensor, for tensors of two shapes; the call raises if they do not broadcast.
+    """Return the shape of `x + y` as a tensor, for tensors of two shapes; raises an error if they do not broadcast.
 
     >>> autoconv.broadcast_dynamic_shape([1, 3], [2, 1]).numpy()
     array([2, 3], dtype=int32)

@@ -1,8 +1,8 @@
 """TensorFlow of version 1: graphs with placeholders and variables, run by sessions.
 
 `import autoconv.compat.v1 as tf` gives programs of version 1 their names. Names with the same meaning in version 2 are
-those of autoconv; others are in this folder. `disable_v2_behavior()` at the start makes ops of the whole program part
-of the default graph; in `with Graph().as_default():` it is those of the block.
+those of autoconv; others are in this folder. After `disable_v2_behavior()` all ops of a program are recorded in the
+default graph; a block `with Graph().as_default():` records the ops in it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from autoconv.upgrade.version1 import MODULE_RENAMES, MODULES, REMEDIES, RENAMES
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name at its first use, from this folder, from version 2, or from the messages of TensorBoard."""
+    """Load a name at its first use, from this folder, from version 2, or from the classes of protocol buffers."""
     result = _find_name(name)
     globals()[name] = result
     return result
 
 
 def _find_name(name: str) -> Any:
-    """Return the object of a name of version 1; raise AttributeError, with a remedy where there is one."""
+    """Return the object of a name of version 1; raise AttributeError, with a remedy if REMEDIES has one."""
     if name in MODULES:
         module, _, attribute = MODULES[name].partition(":")
         return getattr(importlib.import_module(f"{__name__}.{module}"), attribute or name)
@@ -36,16 +36,16 @@ def _find_name(name: str) -> Any:
     if name in REMEDIES:
         raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}: {REMEDIES[name]}")
     result = importlib.import_module("autoconv")
-    for part in {**RENAMES, **MODULE_RENAMES}.get(name, name).split("."):
-        result = getattr(result, part, _ABSENT)
+    for attribute in {**RENAMES, **MODULE_RENAMES}.get(name, name).split("."):
+        result = getattr(result, attribute, _ABSENT)
         if result is _ABSENT:
             raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}")
     return result
 
 
-_ABSENT: Any = object()  # in place of an attribute that a module lacks
-_MESSAGES = ("Event", "Summary", "SummaryMetadata")  # classes of TensorBoard's messages
-_GRAPH_MESSAGES = ("GraphDef",)  # classes of messages with graphs
+_ABSENT: Any = object()  # the default of getattr for an attribute that a module lacks
+_MESSAGES = ("Event", "Summary", "SummaryMetadata")  # classes of TensorBoard's protocol buffers
+_GRAPH_MESSAGES = ("GraphDef",)  # classes of protocol buffers with graphs
 __all__ = sorted(MODULES)
 
 

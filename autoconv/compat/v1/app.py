@@ -1,4 +1,4 @@
-"""The start of a program of version 1."""
+"""`app.run`: start a program of version 1 with its command-line flags."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["run"]
 def run(main: Callable[[Sequence[str]], Any] | None = None, argv: Sequence[str] | None = None) -> NoReturn:
     """Parse the defined flags of the command line, call `main` with the other arguments, and exit with its result.
 
-    `main` is by default that of the program's file. Raises ImportError without the package absl-py.
+    `main` is by default the function `main` of the program's file. Raises ImportError without the package absl-py.
 
     >>> try:
     ...     autoconv.compat.v1.app.run(lambda argv: print("started"), ["program"])

@@ -1,4 +1,4 @@
-"""Collections of a graph: its variables, losses and summaries by the names of `GraphKeys`."""
+"""Collections of a graph: lists of its variables, losses and summaries, under names such as those in `GraphKeys`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.conversion import constant
 
 
 class GraphKeys:
-    """The names of the collections that this package fills.
+    """The names of TensorFlow's collections.
 
     >>> autoconv.compat.v1.GraphKeys.GLOBAL_VARIABLES
     'variables'
@@ -79,7 +79,7 @@ def get_collection(key: Any, scope: str | None = None) -> list[Any]:
 
 
 def get_collection_ref(key: Any) -> list[Any]:
-    """Return the list of a collection of the default graph itself.
+    """Return the list of a collection of the default graph itself, which may be changed.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.get_collection_ref("losses").append(1)
@@ -132,7 +132,7 @@ def model_variables(scope: str | None = None) -> list[Any]:
 
 
 def moving_average_variables(scope: str | None = None) -> list[Any]:
-    """Return the variables that have moving averages.
+    """Return the variables in the collection of those with moving averages.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.moving_average_variables()
@@ -186,7 +186,7 @@ def tables_initializer(name: str = "init_all_tables") -> Any:
 
 
 def report_uninitialized_variables(var_list: Sequence[Any] | None = None, name: str | None = None) -> Any:
-    """Return a tensor with the names of the variables that the running session has not initialised.
+    """Return a vector of the names of the variables that the running session has not initialised.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     v = autoconv.Variable(2.0, name="v")
@@ -195,14 +195,17 @@ def report_uninitialized_variables(var_list: Sequence[Any] | None = None, name: 
     """
     variables = [*global_variables(), *local_variables()] if var_list is None else list(var_list)
 
-    def missing_names() -> np.ndarray:
+    def uninitialized_names() -> np.ndarray:
         session = running_session()
-        missing = [variable for variable in variables if not session.has_value(variable)]
-        return np.array([variable.name.removesuffix(":0").encode() for variable in missing], object)
+        uninitialized = [variable for variable in variables if not session.has_value(variable)]
+        return np.array([variable.name.removesuffix(":0").encode() for variable in uninitialized], object)
 
     if graph_being_built() is None:
         return constant([], string)
-    return numpy_function(missing_names, [], [TensorSpec((None,), string)], name="report_uninitialized_variables")[0]
+    (names,) = numpy_function(
+        uninitialized_names, [], [TensorSpec((None,), string)], name="report_uninitialized_variables"
+    )
+    return names
 
 
 def is_variable_initialized(variable: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Datasets of version 1: iterators whose elements are tensors of the graph."""
+"""Datasets of version 1: iterators in a graph, whose next elements are tensors."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 class Iterator:
     """An iterator of a dataset in a graph: each session iterates over the elements by itself.
 
-    `from_structure` makes one for several datasets: the operation that `make_initializer` returns starts it on one of
-    them. `from_string_handle` makes one that is fed with the `string_handle` of another iterator.
+    `from_structure` returns an iterator for several datasets; the operations that `make_initializer` returns start it
+    on one of them. An iterator of `from_string_handle` gives the elements of the one whose `string_handle` it is fed.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     element = autoconv.compat.v1.data.make_one_shot_iterator(autoconv.data.Dataset.range(3)).get_next()
@@ -47,8 +47,8 @@ class Iterator:
         self._is_initializable = initializable
         self._handle = handle
         self._name = graph.unique_name("Iterator")
-        self._siblings: dict[bytes, Iterator] = graph.attachments.setdefault("iterators", {})
-        self._siblings[self._name.encode()] = self
+        self._iterators_by_name: dict[bytes, Iterator] = graph.attachments.setdefault("iterators", {})
+        self._iterators_by_name[self._name.encode()] = self
         self.initializer: Any = None
         if initializable and dataset is not None:
             self.initializer = self.make_initializer(dataset)
@@ -68,7 +68,7 @@ class Iterator:
         return cls(None, initializable=False, element_spec=spec, handle=convert_to_tensor(string_handle))
 
     def make_initializer(self, dataset: data.Dataset, name: str | None = None) -> Any:
-        """Return the operation that starts the iterator on a dataset. Raises TypeError for elements that do not fit."""
+        """Return the operation that starts the iterator on a dataset; raises TypeError for incompatible elements."""
         pairs = zip(nest.flatten(dataset.element_spec), nest.flatten(self.element_spec), strict=True)
         if not all(actual.is_compatible_with(expected) for actual, expected in pairs):
             raise TypeError(f"Expected elements {self.element_spec} but got dataset with {dataset.element_spec}.")
@@ -92,16 +92,16 @@ class Iterator:
         return nest.pack_sequence_as(self.element_spec, list(elements))
 
     def _start(self, session: Any, dataset_value: Any) -> None:
-        """Begin a pass over a dataset in a session: the run-time value is `dataset_value`."""
+        """Begin a pass over a dataset in a session, where the dataset has the run-time value `dataset_value`."""
         with recording(None):
             self._states[session] = iter(data.DatasetSpec(self.element_spec)(dataset_value))
 
     def _next(self, handle: bytes | None = None) -> list[Any]:
-        """Return the arrays of the running session's next element; with a handle, that of the iterator it names."""
+        """Return the arrays of the running session's next element, or that of the iterator that `handle` names."""
         if handle is not None:
-            if handle not in self._siblings:
+            if handle not in self._iterators_by_name:
                 raise InvalidArgumentError(f"the handle {handle!r} is that of no iterator of this graph")
-            return self._siblings[handle]._next()
+            return self._iterators_by_name[handle]._next()
         session = running_session()
         if session not in self._states:
             if self._is_initializable or self._dataset is None:
@@ -111,7 +111,7 @@ class Iterator:
             element = next(self._states[session])
         except StopIteration:
             raise OutOfRangeError("End of sequence") from None
-        return [np.asarray(part) for part in nest.flatten(element)]
+        return [np.asarray(component) for component in nest.flatten(element)]
 
 
 def _dataset_value(dataset: data.Dataset, graph: Any) -> Any:
@@ -125,13 +125,13 @@ def _element_spec(types: Any, shapes: Any) -> Any:
     if isinstance(types, dict):
         return {key: _element_spec(types[key], None if shapes is None else shapes[key]) for key in types}
     if isinstance(types, (list, tuple)):
-        parts = map(_element_spec, types, [None] * len(types) if shapes is None else shapes)
-        return nest.pack_sequence_as(types, nest.flatten(list(parts)))
+        specs = map(_element_spec, types, [None] * len(types) if shapes is None else shapes)
+        return nest.pack_sequence_as(types, nest.flatten(list(specs)))
     return TensorSpec(shapes, types)
 
 
 def make_one_shot_iterator(dataset: data.Dataset) -> Iterator:
-    """Return an iterator over the dataset, which each session runs once.
+    """Return an iterator that passes over the dataset once in each session.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.data.make_one_shot_iterator(autoconv.data.Dataset.range(3)).get_next().dtype

@@ -12,11 +12,12 @@ from autoconv.runtime.support.shape import show_sizes_by
 from autoconv.runtime.tensors.tensor import Tensor
 
 _COMPARISONS = ("__eq__", "__ne__", "__hash__")
-_BY_ELEMENTS = {cls: [getattr(cls, name) for name in _COMPARISONS] for cls in (Tensor, Variable)}
+# The methods by which the elements of tensors and variables are compared.
+_ELEMENTWISE_METHODS = {cls: [getattr(cls, name) for name in _COMPARISONS] for cls in (Tensor, Variable)}
 
 
 def get_default_graph() -> Graph:
-    """Return the graph of the enclosing block; outside of blocks, the graph that `reset_default_graph` replaces.
+    """Return the graph of the enclosing `as_default` block; outside of blocks, the process's default graph.
 
     >>> with autoconv.Graph().as_default() as graph:
     ...     autoconv.compat.v1.get_default_graph() is graph
@@ -62,7 +63,7 @@ def enable_eager_execution(config: object = None, device_policy: object = None, 
 
 
 def disable_v2_behavior() -> None:
-    """Record ops into the default graph, as `disable_eager_execution`; sizes of shapes have a `value`.
+    """Record ops into the default graph, as `disable_eager_execution`, and give the sizes of shapes a `value`.
 
     >>> autoconv.compat.v1.disable_v2_behavior()
     >>> autoconv.compat.v1.placeholder(autoconv.float32, [None, 3]).shape[1].value
@@ -102,14 +103,14 @@ def enable_v2_tensorshape() -> None:
 
 
 def disable_tensor_equality() -> None:
-    """Compare tensors and variables by identity in the whole process: `==` is `is`, and they are keys.
+    """Compare tensors and variables by identity in the whole process, so that they can be keys of dicts.
 
     >>> autoconv.compat.v1.disable_tensor_equality()
     >>> autoconv.constant(1.0) == autoconv.constant(1.0)
     False
     >>> autoconv.compat.v1.enable_tensor_equality()
     """
-    for cls in _BY_ELEMENTS:
+    for cls in _ELEMENTWISE_METHODS:
         for name in _COMPARISONS:
             setattr(cls, name, getattr(object, name))
 
@@ -121,13 +122,13 @@ def enable_tensor_equality() -> None:
     >>> bool(autoconv.constant(1.0) == autoconv.constant(1.0))
     True
     """
-    for cls, methods in _BY_ELEMENTS.items():
+    for cls, methods in _ELEMENTWISE_METHODS.items():
         for name, method in zip(_COMPARISONS, methods, strict=True):
             setattr(cls, name, method)
 
 
-class _State:
-    """The default graph outside of blocks, and the recording into it while eager execution is disabled."""
+class _DefaultGraphState:
+    """The default graph outside of blocks; while eager execution is disabled, `block` is the recording into it."""
 
     def __init__(self) -> None:
         self._graph: Graph | None = None
@@ -163,4 +164,4 @@ class _State:
             self.block = None
 
 
-_STATE = _State()
+_STATE = _DefaultGraphState()

@@ -1,4 +1,4 @@
-"""Functions that return the operation of their effect: assignments, assertions, printing."""
+"""Assignments, assertions and printing of version 1, which return an operation with the effect in graphs."""
 
 from __future__ import annotations
 
@@ -80,8 +80,11 @@ def scatter_sub(
     return ref.scatter_sub(IndexedSlices(updates, indices))
 
 
-def _make_scatter(method_name: str, takes_slices: bool, example_result: str) -> Callable[..., Any]:
-    """Return a function that calls this method of a variable, with IndexedSlices if it `takes_slices`."""
+def _make_scatter(method_name: str, example_result: str, takes_slices: bool = False) -> Callable[..., Any]:
+    """Return a function that calls the method of its variable, with IndexedSlices if the method `takes_slices`.
+
+    `example_result` has the elements in the docstring's example.
+    """
 
     def scatter(
         ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
@@ -99,17 +102,17 @@ def _make_scatter(method_name: str, takes_slices: bool, example_result: str) -> 
     return scatter
 
 
-scatter_nd_update = _make_scatter("scatter_nd_update", False, "[6., 2.]")
-scatter_nd_add = _make_scatter("scatter_nd_add", False, "[6., 5.]")
-scatter_nd_sub = _make_scatter("scatter_nd_sub", False, "[6., 1.]")
-scatter_max = _make_scatter("scatter_max", True, "[6., 3.]")
-scatter_min = _make_scatter("scatter_min", True, "[6., 2.]")
-scatter_mul = _make_scatter("scatter_mul", True, "[6., 6.]")
-scatter_div = _make_scatter("scatter_div", True, "[6. , 1.5]")
+scatter_nd_update = _make_scatter("scatter_nd_update", "[6., 2.]")
+scatter_nd_add = _make_scatter("scatter_nd_add", "[6., 5.]")
+scatter_nd_sub = _make_scatter("scatter_nd_sub", "[6., 1.]")
+scatter_max = _make_scatter("scatter_max", "[6., 3.]", takes_slices=True)
+scatter_min = _make_scatter("scatter_min", "[6., 2.]", takes_slices=True)
+scatter_mul = _make_scatter("scatter_mul", "[6., 6.]", takes_slices=True)
+scatter_div = _make_scatter("scatter_div", "[6. , 1.5]", takes_slices=True)
 
 
 def Assert(condition: TensorLike, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
-    """Raise, when the operation runs, unless all elements of the condition are true.
+    """Return an operation that raises AssertionFailedError unless all elements of the condition are true.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.Assert(autoconv.constant(True), ["never shown"]).type
@@ -119,7 +122,7 @@ def Assert(condition: TensorLike, data: Any, summarize: int | None = None, name:
 
 
 def print(*inputs: Any, **options: Any) -> Any:
-    """Print tensors when the operation runs.
+    """Return an operation that prints tensors.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     session.run(autoconv.compat.v1.print("x =", autoconv.constant(3), output_stream=__import__("sys").stdout))
@@ -132,7 +135,7 @@ def Print(
     input_: TensorLike, data: Sequence[Any], message: str | None = None, first_n: int | None = None,
     summarize: int | None = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return `input_`, and print data each time it is computed.
+    """Return a tensor of the value of `input_`; each time it is computed, `data` is printed.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.Print(autoconv.constant(3), [autoconv.constant(4)], "four: ").dtype
@@ -146,7 +149,7 @@ def Print(
 def _make_assertion(name: str, function: Callable[..., Any], example: str) -> Callable[..., Any]:
     """Return an assertion of version 1; `example` is the text of its arguments in the docstring."""
     def assert_operation(*args: Any, **kwargs: Any) -> Any:
-        kwargs.pop("data", None)  # shown in messages of version 1 besides the operands
+        kwargs.pop("data", None)  # TensorFlow adds it to the message; here the message has the operands only
         return as_operation(lambda: function(*args, **kwargs))
 
     assert_operation.__name__ = assert_operation.__qualname__ = name

@@ -1,4 +1,4 @@
-"""Flags of the command line: those of absl-py."""
+"""Command-line flags of version 1: the names of the module `absl.flags`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def import_absl_flags() -> Any:
-    """Return the module of flags; raises ImportError without the package absl-py."""
+    """Return the module `absl.flags`; raises ImportError without the package absl-py."""
     try:
         return import_module("absl.flags")
     except ImportError:

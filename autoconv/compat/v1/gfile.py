@@ -1,4 +1,4 @@
-"""Files by the names of version 1: those of `io.gfile`."""
+"""The functions of `io.gfile` by their names in version 1."""
 
 from __future__ import annotations
 

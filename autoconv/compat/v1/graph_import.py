@@ -27,9 +27,9 @@ def import_graph_def(
 ) -> list[Any] | None:  # fmt: skip
     """Record the nodes of a GraphDef (a message or its bytes) in the default graph.
 
-    Tensors are named under the scope `name` ("import"); an empty name keeps their names. `input_map` gives tensors in
-    place of those of a name in the GraphDef. Return the tensors and operations of `return_elements`. Raises ValueError
-    for an op that has no counterpart here, and for a name that the GraphDef lacks.
+    Tensors are named under the scope `name` ("import"); an empty name keeps their names. `input_map` has tensors that
+    replace those of its names in the GraphDef. Return the tensors and operations named in `return_elements`. Raises
+    ValueError for an op that has no counterpart here, and for a name that the GraphDef lacks.
 
     >>> with autoconv.Graph().as_default() as first:
     ...     x = autoconv.compat.v1.placeholder(autoconv.float32, [2], name="x")
@@ -63,7 +63,7 @@ class _Importer:
         self._nodes_in_progress: set[str] = set()
 
     def find_element(self, name: str) -> Any:
-        """Return the tensor of a name with a colon, else the operation."""
+        """Return the tensor of a name with a colon, the operation of any other name."""
         if name.partition(":")[0] not in self.nodes:
             raise ValueError(f"Requested return_element {name!r} not found in graph_def.")
         return self.find_tensor(name) if ":" in name else self.record_node(name)[0].op
@@ -127,12 +127,12 @@ class _ImportedNode:
 
 
 def _constant(node: _ImportedNode) -> Any:
-    """Rule of a constant."""
+    """Record a `Const`."""
     return constant(node.value("value"), node.value("dtype"), name=node.name)
 
 
 def _constant_input(tensor: Any, description: str) -> Any:
-    """Return an input that has to be a constant, such as an axis."""
+    """Return the value of an input that has to be a constant; `description` names it in the error."""
     constant_value = static_value(tensor)
     if constant_value is None:
         raise ValueError(f"{description} has to be a constant to import it")
@@ -145,12 +145,12 @@ def _constant_axis(node: _ImportedNode, tensor: Any) -> Any:
 
 
 def _transpose(node: _ImportedNode, x: Any, permutation: Any) -> Any:
-    """Rule of a transposition, whose permutation is its second input."""
+    """Record a `Transpose`, whose permutation is its second input."""
     return shaping.transpose(x, _constant_input(permutation, f"the permutation of {node.name!r}"), name=node.name)
 
 
 def _reduction_rule(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the rule of a reduction, whose axes are its second input."""
+    """Return the rule of a reduction, which `function` computes; its axes are its second input."""
 
     def build(node: _ImportedNode, x: Any, axes: Any) -> Any:
         return function(x, _constant_axis(node, axes), bool(node.value("keep_dims", False)), node.name)
@@ -159,7 +159,7 @@ def _reduction_rule(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _batch_norm(node: _ImportedNode, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> list[Any]:
-    """Rule of a batch normalisation; the last two outputs are for the gradient in TensorFlow."""
+    """Record a batch normalisation; its last two outputs are read by the gradient in TensorFlow."""
     if node.value("is_training", True):
         mean, variance = nn.moments(x, [0, 1, 2])
     normalised = nn.batch_normalization(x, mean, variance, offset, scale, node.value("epsilon", 1e-4))
@@ -167,26 +167,26 @@ def _batch_norm(node: _ImportedNode, x: Any, scale: Any, offset: Any, mean: Any,
 
 
 def _strided_slice(node: _ImportedNode, x: Any, begin: Any, end: Any, strides: Any) -> Any:
-    """Rule of a slice, whose masks are attributes."""
+    """Record a `StridedSlice`, whose masks are attributes."""
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     masks = {f"{name}_mask": node.value(f"{name}_mask", 0) for name in names}
     return indexing.strided_slice(x, begin, end, strides, **masks)
 
 
 def _conv2d(node: _ImportedNode, x: Any, kernel: Any) -> Any:
-    """Rule of a convolution."""
+    """Record a `Conv2D`."""
     data_format, dilations = node.value("data_format", "NHWC"), node.value("dilations", [1, 1, 1, 1])
     return nn.conv2d(x, kernel, node.value("strides"), node.value("padding"), data_format, dilations, node.name)
 
 
 def _depthwise_conv2d(node: _ImportedNode, x: Any, kernel: Any) -> Any:
-    """Rule of a convolution of each channel."""
+    """Record a `DepthwiseConv2dNative`."""
     data_format = node.value("data_format", "NHWC")
     return nn.depthwise_conv2d(x, kernel, node.value("strides"), node.value("padding"), data_format)
 
 
 def _pool_rule(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the rule of a reduction of windows."""
+    """Return the rule of a pooling op, which `function` computes."""
 
     def build(node: _ImportedNode, x: Any) -> Any:
         data_format = node.value("data_format", "NHWC")
@@ -196,14 +196,14 @@ def _pool_rule(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _matmul(node: _ImportedNode, a: Any, b: Any) -> Any:
-    """Rule of a product of matrices; the two kinds of ops name their flags differently."""
+    """Record a product of matrices; `MatMul` and `BatchMatMul` have different names of flags."""
     flag_names = ("transpose_a", "transpose_b") if "transpose_a" in node.message.attr else ("adj_x", "adj_y")
     transpose_a, transpose_b = (bool(node.value(flag_name, False)) for flag_name in flag_names)
     return linalg.matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
 def _arg_extreme_rule(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the rule of a position of extremes, whose axis is its second input."""
+    """Return the rule of `ArgMax` or `ArgMin`, whose axis is its second input."""
 
     def build(node: _ImportedNode, x: Any, axis: Any) -> Any:
         return function(x, _constant_axis(node, axis), node.value("output_type", int64), node.name)
@@ -216,7 +216,7 @@ def _function_rule(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda node, *inputs: function(*inputs, name=node.name)
 
 
-# Functions whose arguments are an op's inputs, by the name of TensorFlow's op.
+# By the name of TensorFlow's op: functions whose arguments are the inputs of the op.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Abs": math.abs, "Add": arithmetic.add, "AddV2": arithmetic.add, "Sub": arithmetic.subtract,
     "Mul": arithmetic.multiply, "RealDiv": arithmetic.divide, "FloorDiv": arithmetic.floordiv,
@@ -234,7 +234,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "OnesLike": constants.ones_like, "Reciprocal": math.reciprocal, "FloorMod": math.floormod,
 }  # fmt: skip
 
-# Rules by the name of TensorFlow's op: functions of the node and its inputs that record it and return its outputs.
+# By the name of TensorFlow's op: rules (node, *inputs) -> outputs, which record the node.
 _RULES: dict[str, Callable[..., Any]] = {
     **{op: _function_rule(function) for op, function in _FUNCTIONS.items()},
     "Const": _constant,
@@ -274,7 +274,7 @@ _RULES: dict[str, Callable[..., Any]] = {
 
 
 def _parse_graph_def(graph_def: Any) -> Any:
-    """Return the GraphDef in these bytes, or the message itself."""
+    """Return the GraphDef that was serialised to bytes; a message is returned unchanged."""
     if hasattr(graph_def, "node"):
         return graph_def
     result = graph_messages().GraphDef()
@@ -286,7 +286,7 @@ def _parse_graph_def(graph_def: Any) -> Any:
 
 
 def _full_tensor_name(name: str) -> str:
-    """Return the name of a tensor with the index of its output, by default the first."""
+    """Return the name of a tensor with its output index: `:0` is added if there is none."""
     return name if ":" in name else f"{name}:0"
 
 

@@ -1,4 +1,4 @@
-"""Extraction of parts of GraphDefs."""
+"""Extraction of subgraphs of GraphDefs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
-    """Return a GraphDef with the named nodes and those on which they depend, in their order.
+    """Return a GraphDef with the nodes `dest_nodes` and those on which they depend, in the order of `graph_def`.
 
     Raises ValueError for a name that the GraphDef lacks.
 

@@ -1,4 +1,4 @@
-"""Images in version 1: other names, and resizing that places a pixel at its corner instead of its centre."""
+"""Images in version 1: other names, and resizing in which the position of a pixel is its corner, not its centre."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def resize_nearest_neighbor(
     images: TensorLike, size: Any, align_corners: bool = False, name: str | None = None,
     half_pixel_centers: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Resize images [batch, height, width, channels] by their nearest pixels; the dtype stays.
+    """Resize images [batch, height, width, channels] by taking the nearest pixel; the dtype stays.
 
     >>> autoconv.compat.v1.image.resize_nearest_neighbor([[[[0], [4]]]], [1, 4]).numpy().ravel()
     array([0, 0, 4, 4], dtype=int32)
@@ -79,9 +79,9 @@ def resize_nearest_neighbor(
 
 
 def resize_area(images: TensorLike, size: Any, align_corners: bool = False, name: str | None = None) -> Tensor:
-    """Resize images [batch, height, width, channels] by means over areas, as float32.
+    """Resize images [batch, height, width, channels] by the means of the old pixels that new ones cover, as float32.
 
-    Raises ValueError for `align_corners`, for which there is no form here.
+    Raises ValueError for `align_corners`, which is not implemented.
 
     >>> autoconv.compat.v1.image.resize_area([[[[0.0], [4.0]]]], [1, 1]).numpy().ravel()
     array([2.], dtype=float32)
@@ -126,7 +126,7 @@ def extract_image_patches(
     images: TensorLike, ksizes: Any = None, strides: Any = None, rates: Any = None, padding: Any = None,
     name: str | None = None, sizes: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Return the windows of images, one after another along the channels; `ksizes` and `sizes` are the same.
+    """Return the patches of images as vectors, see `image.extract_patches`; `ksizes` is an earlier name of `sizes`.
 
     >>> autoconv.compat.v1.image.extract_image_patches(
     ...     autoconv.ones([1, 4, 4, 1]), [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID").shape
@@ -150,7 +150,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _interpolate(images: TensorLike, size: Any, align_corners: bool, weights: Any) -> Tensor:
-    """Resize images along height and width; `weights(positions, old_size)` returns those of old pixels in new ones."""
+    """Resize images along height and width; `weights(positions, old_size)` returns a matrix [new, old pixels]."""
     batch = cast(convert_to_tensor(images), float32)
     equations = ("oh,bhwc->bowc", "ow,bhwc->bhoc")  # for height and width; o is the axis of the new pixels
     for axis, (new_size, equation) in enumerate(zip(_two_sides(size), equations, strict=True), 1):
@@ -160,7 +160,7 @@ def _interpolate(images: TensorLike, size: Any, align_corners: bool, weights: An
 
 
 def _sample_positions(old_size: Any, new_size: Any, align_corners: bool) -> Tensor:
-    """Return for each new pixel its position along the axis of the old ones, a number between two of them or on one."""
+    """Return for each new pixel its position among the old ones along an axis, as a float."""
     old_extent, new_extent = old_size, new_size
     if align_corners:
         old_extent, new_extent = old_size - 1, apply("maximum", new_size - 1, 1)
@@ -168,14 +168,14 @@ def _sample_positions(old_size: Any, new_size: Any, align_corners: bool) -> Tens
 
 
 def _linear_weights(positions: Tensor, old_size: Any) -> Tensor:
-    """Return the weights of the two old pixels around each position."""
+    """Return the weights [new, old] of linear interpolation between the two old pixels around each position."""
     floor = apply("floor", positions)
     fraction = positions - floor
     return _weights(floor, old_size, {0: 1.0 - fraction, 1: fraction})
 
 
 def _cubic_weights(positions: Tensor, old_size: Any) -> Tensor:
-    """Return the weights by Keys' kernel with a = -0.75; TensorFlow rounds fractions to 1/1024."""
+    """Return the weights [new, old] by Keys' kernel, a = -0.75; as in TensorFlow, fractions are rounded to 1/1024."""
     floor = apply("floor", positions)
     fraction = apply("round", (positions - floor) * 1024.0) / 1024.0
     left_distance, right_distance = fraction + 1.0, 2.0 - fraction
@@ -188,7 +188,10 @@ def _cubic_weights(positions: Tensor, old_size: Any) -> Tensor:
 
 
 def _weights(floor: Tensor, old_size: Any, offset_weights: dict[int, Tensor]) -> Tensor:
-    """Return the weights of old pixels in new ones, [new, old]; pixels beyond an edge are those at the edge."""
+    """Return the weights of old pixels in new ones, [new, old].
+
+    The old pixel at `floor` + offset has the weight `offset_weights[offset]`; beyond an edge it is the one at the edge.
+    """
     total = None
     for offset, weight in offset_weights.items():
         nearest = apply("minimum", apply("maximum", cast(floor, int32) + offset, 0), cast(old_size - 1, int32))
@@ -204,5 +207,5 @@ def _side(batch: Tensor, axis: int) -> Any:
 
 
 def _two_sides(size: Any) -> list[Any]:
-    """Return height and width as two ints, or as two elements of a tensor."""
+    """Return height and width: ints, or scalar tensors if `size` is a tensor."""
     return [size[0], size[1]] if isinstance(size, Tensor) else [int(side) for side in size]

@@ -1,4 +1,4 @@
-"""Initializers of version 1: objects that return the first value of a variable of a shape."""
+"""Initializers of version 1: callables that return the initial value of a variable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoconv.runtime.tensors import conversion
 
 
 class Initializer:
-    """Base of the initializers: a call with a shape and a dtype returns the value.
+    """Base of the initializers: a call with a shape and a dtype returns the initial value of a variable.
 
     >>> autoconv.compat.v1.zeros_initializer()([2]).numpy()
     array([0., 0.], dtype=float32)
@@ -39,12 +39,12 @@ class Initializer:
         return cls(**config)
 
     def _initial_value(self, shape: list[int], dtype: Any) -> Any:
-        """Return the first value of a variable of this shape and dtype."""
+        """Return the initial value of a variable of this shape and dtype."""
         raise NotImplementedError
 
 
 class zeros_initializer(Initializer):
-    """Zeros.
+    """An initializer that returns zeros.
 
     >>> autoconv.compat.v1.zeros_initializer()([1, 2]).numpy()
     array([[0., 0.]], dtype=float32)
@@ -55,7 +55,7 @@ class zeros_initializer(Initializer):
 
 
 class ones_initializer(Initializer):
-    """Ones.
+    """An initializer that returns ones.
 
     >>> autoconv.compat.v1.ones_initializer()([2]).numpy()
     array([1., 1.], dtype=float32)
@@ -66,7 +66,7 @@ class ones_initializer(Initializer):
 
 
 class constant_initializer(Initializer):
-    """A number, or the numbers of a list or array in the order of the elements.
+    """An initializer that returns `value`: one number fills the shape, a list or array is reshaped to it.
 
     >>> autoconv.compat.v1.constant_initializer([1, 2, 3, 4])([2, 2]).numpy()
     array([[1., 2.],
@@ -87,6 +87,8 @@ class constant_initializer(Initializer):
 
 
 class _RandomInitializer(Initializer):
+    """Base of the initializers that draw random numbers."""
+
     def __init__(self, seed: int | None = None, dtype: DTypeLike = float32) -> None:
         super().__init__(dtype)
         self.seed = seed
@@ -180,7 +182,7 @@ class glorot_uniform_initializer(variance_scaling_initializer):
     """
 
     def __init__(self, seed: int | None = None, dtype: DTypeLike = float32) -> None:
-        super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
+        super().__init__(mode="fan_avg", distribution="uniform", seed=seed, dtype=dtype)
 
 
 class glorot_normal_initializer(variance_scaling_initializer):
@@ -191,11 +193,13 @@ class glorot_normal_initializer(variance_scaling_initializer):
     """
 
     def __init__(self, seed: int | None = None, dtype: DTypeLike = float32) -> None:
-        super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
+        super().__init__(mode="fan_avg", distribution="truncated_normal", seed=seed, dtype=dtype)
 
 
 class orthogonal_initializer(_RandomInitializer):
-    """A matrix with orthonormal rows or columns; more dimensions count as rows.
+    """An initializer that returns a matrix with orthonormal rows or columns, times `gain`.
+
+    All dimensions but the last one are the rows.
 
     >>> q = autoconv.compat.v1.orthogonal_initializer()([3, 3])
     >>> np.abs(np.round((q @ autoconv.transpose(q)).numpy(), 3))
@@ -218,7 +222,7 @@ class orthogonal_initializer(_RandomInitializer):
 
 
 class identity_initializer(Initializer):
-    """The identity matrix times `gain`.
+    """An initializer that returns the identity matrix times `gain`.
 
     >>> autoconv.compat.v1.initializers.identity(2.0)([2, 2]).numpy()
     array([[2., 0.],

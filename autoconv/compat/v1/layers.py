@@ -1,4 +1,4 @@
-"""Layers of version 1: functions that make variables in the enclosing variable scope."""
+"""Layers of version 1: functions that create their variables in the enclosing variable scope."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def average_pooling2d(
 
 
 def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Any:
-    """Join all dimensions but the first.
+    """Merge all dimensions but the first into one.
 
     >>> autoconv.compat.v1.layers.flatten(autoconv.zeros([2, 3, 4])).shape
     TensorShape([2, 12])
@@ -153,9 +153,9 @@ def batch_normalization(
     moving_mean_initializer: Any = zeros_initializer, moving_variance_initializer: Any = ones_initializer,
     training: TensorLike = False, trainable: bool = True, name: str | None = None, reuse: object = None,
 ) -> Any:  # fmt: skip
-    """Normalise by the mean and variance of the batch while training, else by their moving means.
+    """Normalise by the mean and variance of the batch while training, else by their moving averages.
 
-    The operations that move the means are in the collection UPDATE_OPS: run them with the step of training.
+    The operations that update the moving averages are in the collection UPDATE_OPS: run them with each training step.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.layers.batch_normalization(autoconv.zeros([2, 3]), training=True).shape
@@ -188,8 +188,8 @@ def batch_normalization(
         shape = [1] * rank
         shape[feature_axis] = features
         offset, scale_tensor = (None if parameter is None else reshape(parameter, shape) for parameter in (beta, gamma))
-        used_mean, used_variance = (reshape(moment, shape) for moment in moments)
-        return nn.batch_normalization(tensor, used_mean, used_variance, offset, scale_tensor, epsilon)  # type: ignore[arg-type]
+        reshaped_mean, reshaped_variance = (reshape(moment, shape) for moment in moments)
+        return nn.batch_normalization(tensor, reshaped_mean, reshaped_variance, offset, scale_tensor, epsilon)  # type: ignore[arg-type]
 
 
 def _convolution(
@@ -197,30 +197,34 @@ def _convolution(
     dilations: list[int], activation: Any, use_bias: bool, initializers: Any, regularizers: Any, constraints: Any,
     trainable: bool, name: str | None, reuse: object,
 ) -> Any:  # fmt: skip
-    """Convolve, add a bias and activate.
+    """Return the result of `conv1d` or `conv2d`, by the length of `kernel_size`.
 
     `initializers` and `constraints` are those of kernel and bias, `regularizers` those of kernel, bias and result.
     """
+    kernel_initializer, bias_initializer = initializers
+    kernel_regularizer, bias_regularizer, activity_regularizer = regularizers
+    kernel_constraint, bias_constraint = constraints
     tensor = convert_to_tensor(inputs)
     rank = len(kernel_size)
     nn_data_format = _data_format(data_format, rank)
     channels = _known_size(tensor, -1 if nn_data_format.endswith("C") else 1)
     with variable_scope(name, default_name=f"conv{rank}d", reuse=reuse):
         kernel = get_variable(
-            "kernel", [*kernel_size, channels, filters], tensor.dtype, initializers[0], regularizers[0], trainable,
-            constraint=constraints[0],
+            "kernel", [*kernel_size, channels, filters], tensor.dtype, kernel_initializer, kernel_regularizer,
+            trainable, constraint=kernel_constraint,
         )  # fmt: skip
         product = nn.convolution(tensor, kernel, strides, padding.upper(), nn_data_format, dilations)
         if use_bias:
             bias = get_variable(
-                "bias", [filters], tensor.dtype, initializers[1], regularizers[1], trainable, constraint=constraints[1]
-            )
+                "bias", [filters], tensor.dtype, bias_initializer, bias_regularizer, trainable,
+                constraint=bias_constraint,
+            )  # fmt: skip
             product = nn.bias_add(product, bias, nn_data_format)
-        return _activate(product, activation, regularizers[2])
+        return _activate(product, activation, activity_regularizer)
 
 
 def _activate(output: Any, activation: Callable[[Any], Any] | None, regularizer: Any) -> Any:
-    """Return the activated output; add its regularisation loss to the collection."""
+    """Return activation(output); add its loss by the regularizer to the collection REGULARIZATION_LOSSES."""
     result = output if activation is None else activation(output)
     if regularizer is not None:
         add_to_collection(GraphKeys.REGULARIZATION_LOSSES, regularizer(result))
@@ -236,11 +240,11 @@ def _known_size(tensor: Tensor, axis: int) -> int:
 
 
 def _repeat(value: Any, count: int) -> list[int]:
-    """Return a list of `count` numbers, given one for all, or all."""
+    """Return a list of `count` numbers, given a number for all of them or the list."""
     return [value] * count if isinstance(value, int) else list(value)
 
 
 def _data_format(data_format: str, rank: int) -> str:
-    """Return the name that functions of `nn` have for a data format of layers."""
+    """Return the data format of `nn`, such as "NHWC", for one of layers: "channels_last" or "channels_first"."""
     axes = "W" if rank == 1 else "HW"
     return f"N{axes}C" if data_format == "channels_last" else f"NC{axes}"

@@ -1,4 +1,4 @@
-"""Messages of a program of version 1, by Python's logging."""
+"""Log messages of a program of version 1, written by Python's logging."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def log_if(level: int, msg: str, condition: object, *args: object) -> None:
 
 
 def vlog(level: int, msg: str, *args: object) -> None:
-    """Log a message of a level.
+    """Log a message with a level.
 
     >>> autoconv.compat.v1.logging.vlog(autoconv.compat.v1.logging.DEBUG, "details")
     """
@@ -79,7 +79,7 @@ def TaskLevelStatusMessage(msg: str) -> None:
 
 
 def flush() -> None:
-    """Write what the handlers hold.
+    """Flush the handlers of the logger.
 
     >>> autoconv.compat.v1.logging.flush()
     """
@@ -87,5 +87,5 @@ def flush() -> None:
         handler.flush()
 
 
-_EVERY_N_COUNTS: dict[str, int] = {}
-_FIRST_N_COUNTS: dict[str, int] = {}
+_EVERY_N_COUNTS: dict[str, int] = {}  # by the text of the message, how often `log_every_n` was called
+_FIRST_N_COUNTS: dict[str, int] = {}  # the same for `log_first_n`

@@ -1,4 +1,4 @@
-"""Losses of version 1: scalars that are also in the collection `losses`."""
+"""Losses of version 1. Each is also added to the collection `losses` of the graph."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def compute_weighted_loss(
     losses: TensorLike, weights: TensorLike = 1.0, scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:  # fmt: skip
-    """Return losses, weighted and reduced, and add the result to the collection unless that is None.
+    """Return losses, weighted and reduced, and add the result to `loss_collection` unless that is None.
 
     Raises ValueError for another reduction than those of `Reduction`.
 
@@ -94,7 +94,9 @@ def cosine_distance(
     scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS, dim: int | None = None,
 ) -> Any:  # fmt: skip
-    """The mean of 1 - the products of unit vectors along `axis`; raises ValueError without it.
+    """The mean of 1 minus the scalar products of vectors along `axis`, which should have the length 1.
+
+    `dim` is an earlier name of `axis`. Raises ValueError if neither is given.
 
     >>> autoconv.compat.v1.losses.cosine_distance([[1.0, 0.0]], [[0.0, 1.0]], axis=1).numpy()
     np.float32(1.0)
@@ -130,7 +132,7 @@ def huber_loss(
     scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:  # fmt: skip
-    """Half the squared difference up to `delta`, and linear beyond.
+    """The mean of half the squared differences; beyond `delta`, a loss grows linearly with the difference.
 
     >>> autoconv.compat.v1.losses.huber_loss([0.0], [3.0]).numpy()
     np.float32(2.5)
@@ -147,7 +149,7 @@ def log_loss(
     scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:  # fmt: skip
-    """The cross entropy of labels and probabilities.
+    """The mean cross entropy of labels from 0 to 1 and probabilities; `epsilon` is added in logarithms.
 
     >>> autoconv.compat.v1.losses.log_loss([1.0], [0.5]).numpy().round(4)
     np.float32(0.6931)
@@ -176,7 +178,7 @@ def softmax_cross_entropy(
     scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:  # fmt: skip
-    """The cross entropy of one-hot labels and the softmax of logits.
+    """The mean cross entropy of one-hot labels and the softmax of logits.
 
     >>> autoconv.compat.v1.losses.softmax_cross_entropy([[1, 0]], [[0.0, 0.0]]).numpy().round(4)
     np.float32(0.6931)
@@ -194,7 +196,7 @@ def sparse_softmax_cross_entropy(
     labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
     loss_collection: object = GraphKeys.LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:  # fmt: skip
-    """The cross entropy of classes and the softmax of logits.
+    """The mean cross entropy of class ids and the softmax of logits.
 
     >>> autoconv.compat.v1.losses.sparse_softmax_cross_entropy([0], [[0.0, 0.0]]).numpy().round(4)
     np.float32(0.6931)
@@ -208,7 +210,7 @@ def sigmoid_cross_entropy(
     scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:  # fmt: skip
-    """The cross entropy of labels from 0 to 1 and the sigmoid of logits.
+    """The mean cross entropy of labels from 0 to 1 and the sigmoid of logits.
 
     >>> autoconv.compat.v1.losses.sigmoid_cross_entropy([[1]], [[0.0]]).numpy().round(4)
     np.float32(0.6931)
@@ -253,7 +255,7 @@ def get_regularization_losses(scope: str | None = None) -> list[Any]:
 
 
 def get_regularization_loss(scope: str | None = None, name: str = "total_regularization_loss") -> Any:
-    """Return the sum of the losses of the regularizers, 0 without any.
+    """Return the sum of the losses of the regularizers, 0 if there are none.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     session.run(autoconv.compat.v1.losses.get_regularization_loss())
@@ -268,7 +270,7 @@ def get_total_loss(
 ) -> Any:
     """Return the sum of the losses in the collection, and by default of those of the regularizers.
 
-    Raises ValueError without any.
+    Raises ValueError if there are none.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     loss = autoconv.compat.v1.losses.mean_squared_error([1.0], [3.0])

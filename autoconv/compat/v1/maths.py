@@ -18,14 +18,18 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 def resolve_alias(name: str, value: object, old_name: str, old_value: object) -> Any:
-    """Return an argument that has two names; raises ValueError if both are given."""
+    """Return the argument of a parameter that has two names; raises ValueError if both are given."""
     if old_value is not None and value is not None:
         raise ValueError(f"Cannot specify both {name!r} and {old_name!r}")
     return value if old_value is None else old_value
 
 
 def _with_old_arguments(function: Callable[..., Any], example: str = "1.0, 2.0") -> Callable[..., Any]:
-    """Return a reduction that also has the arguments' earlier names; `example` is an input for its docstring."""
+    """Return a reduction with `reduction_indices` and `keep_dims` as further parameters.
+
+    `example` has the elements of the input in the example of its docstring.
+    """
+
     def reduction(
         input_tensor: Any, axis: AxisLike | None = None, keepdims: bool | None = None, name: str | None = None,
         reduction_indices: AxisLike | None = None, keep_dims: bool | None = None,
@@ -56,7 +60,7 @@ def argmax(
     input: Any, axis: AxisLike | None = None, name: str | None = None, dimension: AxisLike | None = None,
     output_type: DTypeLike = int64,
 ) -> Any:  # fmt: skip
-    """Return the positions of the largest elements along an axis, the first by default.
+    """Return the indices of the largest elements along an axis, by default the first axis.
 
     >>> autoconv.compat.v1.argmax([[1, 3], [5, 2]], 1).numpy()
     array([1, 0])
@@ -69,7 +73,7 @@ def argmin(
     input: Any, axis: AxisLike | None = None, name: str | None = None, dimension: AxisLike | None = None,
     output_type: DTypeLike = int64,
 ) -> Any:  # fmt: skip
-    """Return the positions of the smallest elements along an axis, the first by default.
+    """Return the indices of the smallest elements along an axis, by default the first axis.
 
     >>> autoconv.compat.v1.argmin([[1, 3], [5, 2]], 1).numpy()
     array([0, 1])
@@ -109,7 +113,9 @@ def squeeze(
 def where(
     condition: TensorLike, x: Any = None, y: Any = None, name: str | None = None
 ) -> Any:
-    """Select elements of x and y, which have one shape, or rows by a vector. Without x and y, return true positions.
+    """Select elements of x where the condition is true, else of y; the three have one shape.
+
+    A condition that is a vector selects rows. Without x and y, return the coordinates of true elements.
 
     >>> autoconv.compat.v1.where([True, False], [[1, 2], [3, 4]], [[5, 6], [7, 8]]).numpy()
     array([[1, 2],
@@ -220,7 +226,7 @@ def to_bfloat16(x: TensorLike, name: str = "ToBFloat16") -> Any:
 
 
 def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
-    """Divide as Python 2: integers rounded down, floats exactly.
+    """Divide as `/` of Python 2: quotients of integers are rounded down, those of floats are not.
 
     >>> autoconv.compat.v1.div(7, 2).numpy(), autoconv.compat.v1.div(7.0, 2.0).numpy()
     (np.int32(3), np.float32(3.5))
@@ -263,19 +269,19 @@ def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | N
 
 
 def setdiff1d(x: TensorLike, y: TensorLike, index_dtype: DTypeLike = int32, name: str | None = None) -> tuple[Any, Any]:
-    """Return the elements of a vector that are not in another one, and their positions.
+    """Return the elements of the vector x that are not in the vector y, and their positions in x.
 
     Raises InvalidArgumentError for tensors of other ranks.
 
-    >>> [each.numpy() for each in autoconv.compat.v1.setdiff1d([1, 2, 3, 2], [2])]
+    >>> [result.numpy() for result in autoconv.compat.v1.setdiff1d([1, 2, 3, 2], [2])]
     [array([1, 3], dtype=int32), array([0, 2], dtype=int32)]
     """
     vector = convert_to_tensor(x)
     others = convert_to_tensor(y, vector.dtype)
     if vector.shape.rank not in (1, None) or others.shape.rank not in (1, None):
         raise InvalidArgumentError(f"setdiff1d takes vectors, found the shapes {vector.shape} and {others.shape}")
-    is_kept = reductions.reduce_all(shaping.expand_dims(vector, 1) != shaping.expand_dims(others, 0), 1)
-    positions = casts.cast(gather.where(is_kept)[:, 0], index_dtype)
+    is_difference = reductions.reduce_all(shaping.expand_dims(vector, 1) != shaping.expand_dims(others, 0), 1)
+    positions = casts.cast(gather.where(is_difference)[:, 0], index_dtype)
     return gather.gather(vector, positions), positions
 
 
@@ -309,7 +315,7 @@ def string_split(
 ) -> Any:  # fmt: skip
     """Split each text of a vector at one of the characters of `sep`; an empty `sep` splits into bytes.
 
-    The result is a SparseTensor, or with `result_type="RaggedTensor"` a RaggedTensor. Raises ValueError for another.
+    The result is a SparseTensor, or with `result_type="RaggedTensor"` a RaggedTensor. Raises ValueError for any other.
 
     >>> autoconv.compat.v1.string_split(["a b", "c"]).values.numpy().tolist()
     [b'a', b'b', b'c']
@@ -334,7 +340,7 @@ def sparse_to_dense(
     sparse_indices: Any, output_shape: Any, sparse_values: Any, default_value: Any = 0,
     validate_indices: bool = True, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return a tensor of `default_value` with other values at some positions.
+    """Return a dense tensor with `sparse_values` at `sparse_indices`, and `default_value` elsewhere.
 
     >>> autoconv.compat.v1.sparse_to_dense([1, 2], [4], 5).numpy()
     array([0, 5, 5, 0], dtype=int32)

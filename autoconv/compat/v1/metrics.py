@@ -1,4 +1,4 @@
-"""Metrics of version 1: a value, and the operation that adds a batch to it."""
+"""Metrics of version 1: functions that return the value so far, and a tensor that adds a batch when it is run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def mean(
     values: TensorLike, weights: TensorLike | None = None, metrics_collections: object = None,
     updates_collections: object = None, name: str | None = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Return the mean of all values so far, and the operation that adds values.
+    """Return the mean of all values so far, and a tensor that adds `values` when it is run and has the new mean.
 
     The sums are local variables: `local_variables_initializer()` sets them to zero.
 
@@ -30,11 +30,16 @@ def mean(
     (np.float32(2.0), np.float32(2.0))
     """
     elements = cast(convert_to_tensor(values), float32)
-    weight = ones_like(elements) if weights is None else cast(convert_to_tensor(weights), float32) * ones_like(elements)
+    element_weights = ones_like(elements)
+    if weights is not None:
+        element_weights = cast(convert_to_tensor(weights), float32) * element_weights
     with variable_scope(name, default_name="mean"):
         total, count = _local_variable("total"), _local_variable("count")
     value = math.divide_no_nan(total.value(), count.value())
-    updates = [total.assign_add(math.reduce_sum(elements * weight)), count.assign_add(math.reduce_sum(weight))]
+    updates = [
+        total.assign_add(math.reduce_sum(elements * element_weights)),
+        count.assign_add(math.reduce_sum(element_weights)),
+    ]
     with control_dependencies(updates):
         update = math.divide_no_nan(total.value(), count.value())
     add_to_collections(metrics_collections or (), value)
@@ -46,7 +51,7 @@ def accuracy(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, metrics_collections: object = None,
     updates_collections: object = None, name: str | None = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Return the fraction of predictions so far that equal their labels, and the operation that adds a batch.
+    """Return the fraction of predictions so far that equal their labels, and a tensor that adds a batch when it is run.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     value, update = autoconv.compat.v1.metrics.accuracy([1, 2], [1, 3])
@@ -63,7 +68,7 @@ def mean_squared_error(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, metrics_collections: object = None,
     updates_collections: object = None, name: str | None = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Return the mean of the squared differences so far, and the operation that adds a batch.
+    """Return the mean of the squared differences so far, and a tensor that adds a batch when it is run.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     value, update = autoconv.compat.v1.metrics.mean_squared_error([1.0, 2.0], [1.0, 4.0])
@@ -80,7 +85,7 @@ def mean_absolute_error(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, metrics_collections: object = None,
     updates_collections: object = None, name: str | None = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Return the mean of the absolute differences so far, and the operation that adds a batch.
+    """Return the mean of the absolute differences so far, and a tensor that adds a batch when it is run.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     value, update = autoconv.compat.v1.metrics.mean_absolute_error([1.0, 2.0], [1.0, 4.0])
@@ -93,6 +98,6 @@ def mean_absolute_error(
 
 
 def _local_variable(name: str) -> Any:
-    """Return a new local variable, 0 at first, that sums the values of batches."""
-    keys = [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES]
-    return Variable(0.0, False, keys, name=name)
+    """Return a new local variable of the initial value 0."""
+    collections = [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES]
+    return Variable(0.0, trainable=False, collections=collections, name=name)

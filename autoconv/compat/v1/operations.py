@@ -1,4 +1,4 @@
-"""Operations without a result: groups of nodes, and nodes that only have an effect."""
+"""Operations of a graph without a result: groups of nodes, and single nodes with an effect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.runtime.tensors.operation import EVALUATE
 
 
 class Operation:
-    """Several nodes of a graph, `control_names`, under one name: a session runs all of them and returns None.
+    """The nodes `control_names` of a graph under one name: a session runs all of them and returns None.
 
     >>> with autoconv.Graph().as_default():
     ...     v = autoconv.Variable(1.0, name="v")
@@ -48,7 +48,7 @@ class Operation:
 
 
 class StartOperation(Operation):
-    """An operation that a session runs first: it computes a value and calls `start(session, value)` in Python.
+    """An operation that a session runs before others: it computes `value` and calls `start(session, result)`.
 
     >>> autoconv.compat.v1.operations.StartOperation.type
     'NoOp'
@@ -74,11 +74,11 @@ def group(*inputs: Any, name: str | None = None) -> Operation | None:
     graph = graph_being_built()
     if graph is None:
         return None
-    names: list[str] = []
+    control_names: list[str] = []
     for item in nest.flatten(inputs):
         if item is not None:
-            names += _control_names(item)
-    return Operation(graph.unique_name(name or "group_deps"), graph, [*_enclosing_control_names(), *names])
+            control_names += _control_names(item)
+    return Operation(graph.unique_name(name or "group_deps"), graph, [*_enclosing_control_names(), *control_names])
 
 
 def no_op(name: str | None = None) -> Operation | None:
@@ -117,7 +117,7 @@ def as_operation(call: Callable[[], Any]) -> Any:
 
 
 def _control_names(item: Any) -> Sequence[str]:
-    """Return the names of the nodes that an operation or a tensor stands for; raise TypeError for anything else."""
+    """Return the names of the nodes of an operation or a tensor; raise TypeError for anything else."""
     result: Sequence[str] | None = getattr(item, "control_names", None)
     if result is None:
         operation = getattr(item, "op", None)
@@ -130,7 +130,10 @@ def _control_names(item: Any) -> Sequence[str]:
 def _enclosing_control_names() -> Sequence[str]:
     """Return the names of the nodes of the enclosing control dependencies."""
     region = current_region()
-    return () if region is None else region.trace.controls[1]
+    if region is None:
+        return ()
+    _, names = region.trace.controls
+    return names
 
 
 __all__ = ["Operation", "group", "no_op"]

@@ -1,4 +1,4 @@
-"""Options of sessions, accepted without effect: there is one device and one way to run."""
+"""Options of sessions, which are accepted and have no effect."""
 
 from __future__ import annotations
 

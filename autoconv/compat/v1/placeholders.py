@@ -1,4 +1,4 @@
-"""Placeholders: tensors whose values are given when a session runs."""
+"""Placeholders: symbolic tensors whose values are fed when a session runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
 def placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) -> Any:
-    """Return a symbolic tensor for a value that is given when the graph runs.
+    """Return a symbolic tensor for a value that is fed when the graph runs.
 
     Raises RuntimeError outside of `with graph.as_default():` and of a traced function.
 
@@ -36,7 +36,7 @@ def placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) ->
 
 
 class SparseTensorValue(NamedTuple):
-    """A sparse tensor as arrays: the value that a session returns or accepts for one.
+    """The arrays of a sparse tensor: what a session returns for one, or is fed.
 
     >>> autoconv.compat.v1.SparseTensorValue([[0, 0]], [1], [1, 1]).values
     [1]
@@ -87,7 +87,7 @@ def sparse_placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = N
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
-    """Return a symbolic tensor of this shape, with the value of `input` unless a run feeds another one.
+    """Return a symbolic tensor of this shape; its value is `input` unless another one is fed.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     x = autoconv.compat.v1.placeholder_with_default([1.0, 2.0], [None])

@@ -1,4 +1,4 @@
-"""Scopes with the arguments of version 1, and switches that have no effect here."""
+"""Scopes with the parameters of version 1, and switches that have no effect here."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def variable_op_scope(
 
 
 def device(device_name_or_function: Any) -> AbstractContextManager[None]:
-    """Name the device on which ops inside run, as `autoconv.device`. A function of ops has no effect.
+    """Name the device on which ops inside run, as `autoconv.device`; a function from ops to devices has no effect.
 
     >>> with autoconv.compat.v1.device(lambda op: "/CPU:0"):
     ...     x = autoconv.constant(1)
@@ -76,21 +76,21 @@ def make_template(
     ...     len(autoconv.compat.v1.global_variables())
     1
     """
-    scope_cell: list[Any] = []
+    created_scopes: list[Any] = []  # the scope of the first call
 
     def template(*args: Any, **options: Any) -> Any:
-        if not scope_cell:
+        if not created_scopes:
             with variable_scope(unique_name_, name_, custom_getter=custom_getter_) as scope:
-                scope_cell.append(scope)
+                created_scopes.append(scope)
                 return func_(*args, **kwargs, **options)
-        with variable_scope(scope_cell[0], reuse=AUTO_REUSE):
+        with variable_scope(created_scopes[0], reuse=AUTO_REUSE):
             return func_(*args, **kwargs, **options)
 
     return template
 
 
 def executing_eagerly_outside_functions() -> bool:
-    """Return whether ops run at once where no function is traced.
+    """Return whether ops run eagerly now: False in functions that are traced and in graphs.
 
     >>> autoconv.compat.v1.executing_eagerly_outside_functions()
     True

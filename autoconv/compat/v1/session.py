@@ -1,4 +1,4 @@
-"""Sessions: they run the tensors and operations of a graph's block, and hold the values of its variables."""
+"""Sessions, which compute tensors and run operations of a graph, and have values of its variables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from autoconv.tracing.views import func_graph
 
 
 class Session:
-    """A session runs parts of a graph, by default of the default graph.
+    """A session computes tensors and runs operations of a graph, by default of the default graph.
 
     Each session has its own values of the graph's variables. `with Session() as session:` makes it, and its graph,
     the default ones, and closes it at the end. `target` and `config` have no effect: there is one device.
@@ -52,12 +52,13 @@ class Session:
         self._close_callbacks: list[Callable[[], None]] = []
 
     def run(self, fetches: Any, feed_dict: Any = None, options: object = None, run_metadata: object = None) -> Any:
-        """Return the values of the fetches in their structure: arrays of tensors and variables, None of operations.
+        """Return the values of the fetches in their structure: arrays for tensors and variables, None for operations.
 
-        Fetches are tensors, variables, operations, or their names, in tuples, lists and dicts. `feed_dict` gives values
-        in place of tensors. Ops run in the order of the program. Raises RuntimeError if the session is closed, and
-        ValueError for anything outside its graph and for a fed value of another shape. Raises InvalidArgumentError for
-        a placeholder that is not fed, FailedPreconditionError for a variable that is not initialised.
+        Fetches are tensors, variables, operations, or their names, in tuples, lists and dicts. `feed_dict` has values
+        that replace those of tensors. Ops run in the order of the program. Raises RuntimeError if the session is
+        closed, and ValueError for anything outside its graph and for a fed value of another shape. Raises
+        InvalidArgumentError for a placeholder that is not fed, FailedPreconditionError for a variable that is not
+        initialised.
         """
         feeds = self._collect_feeds(feed_dict)
         return self._run_with_feeds(fetches, tuple(feeds), list(feeds.values()))
@@ -82,12 +83,12 @@ class Session:
         self._storages.clear()
 
     def call_at_close(self, callback: Callable[[], None]) -> None:
-        """Call a function when the session is closed, such as one that ends the waiting of other threads."""
+        """Call `callback` when the session is closed, for example to end the waiting of other threads."""
         self._close_callbacks.append(callback)
 
     @contextmanager
     def as_default(self) -> Iterator[Session]:
-        """Make this the default session of the block, without closing it at the end."""
+        """Make this the default session in the block, and do not close it at the end."""
         stack = _SESSIONS.stack
         stack.append(self)
         try:
@@ -134,7 +135,7 @@ class Session:
         """Return the values of the fetches in their structure, given the arrays of the feeds."""
         if self._is_closed:
             raise RuntimeError("Attempted to use a closed Session.")
-        fetched_structure = nest.map_structure(_sparse_parts, fetches)
+        fetched_structure = nest.map_structure(_sparse_components, fetches)
         flat_fetches = nest.flatten(fetched_structure)
         for item in flat_fetches:
             if isinstance(item, StartOperation):
@@ -161,7 +162,7 @@ class Session:
     def _slice_for(
         self, values: tuple[Value, ...], node_names: tuple[str, ...], feed_targets: tuple[Value, ...]
     ) -> Slice:
-        """Return the compiled part of the graph for these fetches and feeds, which sessions share."""
+        """Return the compiled slice of the graph for these fetches and feeds, which is shared by all sessions."""
         slices: dict[Any, Slice] = self.graph.attachments.setdefault("slices", {})
         key = values, node_names, feed_targets
         if key not in slices:
@@ -185,7 +186,7 @@ class Session:
         return result
 
     def _resolve(self, item: Any, is_fetched: bool = False) -> Value | tuple[str, ...]:
-        """Return the value of a tensor or variable, or the names of the nodes of an operation.
+        """Return the graph's value of a tensor or variable, or the names of the nodes of an operation.
 
         A fetched variable is returned as its storage, which is read at the end of the run.
         """
@@ -265,6 +266,8 @@ def is_session_running() -> bool:
 
 
 class _ThreadSessions(threading.local):
+    """The thread's default sessions and running ones, the innermost last."""
+
     def __init__(self) -> None:
         self.stack: list[Session] = []
         self.running: list[Session] = []
@@ -287,7 +290,7 @@ def _evaluate(
     fetch: Any, feed_dict: Any = None, session: Session | None = None,
     assignment: tuple[GraphVariable, Any] | None = None,
 ) -> Any:  # fmt: skip
-    """Run a tensor or operation in a session, or set the value of a variable in it: `assignment` (variable, value)."""
+    """Return the result of a fetch in a session; with `assignment`, (variable, value), set the variable instead."""
     current_session = get_default_session() if session is None else session
     if current_session is None:
         action = "evaluate tensor using `eval()`" if isinstance(fetch, Tensor) else "execute operation using `run()`"
@@ -303,23 +306,23 @@ def _evaluate(
 EVALUATE.set(_evaluate)
 
 
-def _sparse_parts(fetch: Any) -> Any:
-    """Return the tensors of a sparse tensor, and any other fetch itself."""
+def _sparse_components(fetch: Any) -> Any:
+    """Return a SparseTensorValue of the tensors of a sparse tensor, or any other fetch itself."""
     if not isinstance(fetch, SparseTensor):
         return fetch
     return SparseTensorValue(fetch.indices, fetch.values, fetch.dense_shape)
 
 
 def _flat_feed(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the tensors of a key of `feed_dict`, which may be nested tuples, with their values."""
+    """Yield pairs (tensor, value) for a key of `feed_dict`, which may be a nest of tuples, and its value."""
     if isinstance(key, SparseTensor):
         key = key.indices, key.values, key.dense_shape
         value = (value.indices, value.values, value.dense_shape) if hasattr(value, "dense_shape") else value
     if not isinstance(key, tuple):
         yield key, value
         return
-    for key_part, value_part in zip(key, value, strict=True):
-        yield from _flat_feed(key_part, value_part)
+    for inner_key, inner_value in zip(key, value, strict=True):
+        yield from _flat_feed(inner_key, inner_value)
 
 
 def _feed_array(target: Value, value: Any) -> np.ndarray:

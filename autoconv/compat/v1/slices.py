@@ -1,4 +1,4 @@
-"""Slices: the part of a graph that computes the fetched values, compiled."""
+"""Slices: compiled parts of a graph that compute the values which a session fetches."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ from autoconv.tracing.execute.differentiable import DifferentiableGraph, to_grap
 class Slice:
     """A compiled part of a graph.
 
+    run: the function from the arrays of fed values and captured objects to the fetched values
     fed_values: the values that a run gets from the caller
     captured_objects: the objects that the graph captured, in the order of the parameters after the fed ones
     required_storages: the storages of variables that have to be initialised before a run
     assigned_storages: the storages that a run initialises
+    outputs: the fetched values
     """
 
     run: Any
@@ -65,7 +67,7 @@ class Slice:
 
 
 def slice_of(graph: Graph, outputs: Sequence[Value], node_names: Iterable[str], fed_values: Sequence[Value]) -> Slice:
-    """Return the slice that computes the outputs and runs the nodes of these names, given the fed values.
+    """Return the slice that computes the outputs and runs the nodes `node_names`, given the fed values.
 
     The nodes keep the order of the program. Raises InvalidArgumentError for a placeholder that is not fed.
     """
@@ -85,8 +87,8 @@ def slice_of(graph: Graph, outputs: Sequence[Value], node_names: Iterable[str], 
 
     for node in nodes:
         node_copy = graphs.copy_node(slice_graph, node, [value_in_slice(value) for value in node.inputs])
-        for old, new in zip(node.results, node_copy.results, strict=True):
-            values.setdefault(old, new)
+        for result, result_copy in zip(node.results, node_copy.results, strict=True):
+            values.setdefault(result, result_copy)
     for value in outputs:  # a variable is read after all assignments to it
         slice_value = value_in_slice(value)
         is_variable = isinstance(value.type, ResourceType)
@@ -102,7 +104,7 @@ def slice_of(graph: Graph, outputs: Sequence[Value], node_names: Iterable[str], 
 def _needed_nodes(
     graph: graphs.Graph, outputs: Sequence[Value], node_names: Iterable[str], fed_values: set[Value]
 ) -> list[Node]:
-    """Return in their order the nodes that the outputs and named nodes depend on, up to the fed values."""
+    """Return the named nodes and those on which they and the outputs depend, up to fed values, in program order."""
     node_by_name = {node.name: node for node in graph.nodes}
     worklist = [value.node for value in outputs if value not in fed_values and value.node is not None]
     worklist += [node_by_name[name] for name in node_names if name in node_by_name]
@@ -119,7 +121,7 @@ def _needed_nodes(
 def _required_and_assigned_storages(
     nodes: Sequence[Node], captured: Mapping[Value, Any], outputs: Sequence[Value]
 ) -> tuple[tuple[Storage, ...], tuple[Storage, ...]]:
-    """Return the storages that the nodes need before they run, and those that they assign first."""
+    """Return the storages that the nodes read before an assignment, and the other ones that they assign to."""
     required_storages: dict[Storage, None] = {}
     assigned_storages: dict[Storage, None] = {}
     for node in nodes:

@@ -1,4 +1,4 @@
-"""Summaries of version 1: string tensors with messages for TensorBoard, and the writer of event files."""
+"""Summaries of version 1: string tensors with serialised messages for TensorBoard, and the writer of event files."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def text(name: str, tensor: TensorLike, collections: Any = None) -> Any:
     """Return a string tensor with the summary of texts.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
-    ...     found = session.run(autoconv.compat.v1.summary.text("note", "hello"))
-    >>> autoconv.compat.v1.Summary.FromString(found).value[0].tensor.string_val[0]
+    ...     message = session.run(autoconv.compat.v1.summary.text("note", "hello"))
+    >>> autoconv.compat.v1.Summary.FromString(message).value[0].tensor.string_val[0]
     b'hello'
     """
 
@@ -78,11 +78,11 @@ def text(name: str, tensor: TensorLike, collections: Any = None) -> Any:
 def image(
     name: str, tensor: TensorLike, max_outputs: int = 3, collections: Any = None, family: str | None = None
 ) -> Any:
-    """Return a string tensor: the summary of images [number, height, width, channels]; floats are scaled to 0 to 255.
+    """Return a string tensor with the summary of images [n, height, width, channels]; floats are scaled to 0 to 255.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
-    ...     found = session.run(autoconv.compat.v1.summary.image("digit", autoconv.zeros([1, 8, 8, 1])))
-    >>> autoconv.compat.v1.Summary.FromString(found).value[0].image.height
+    ...     message = session.run(autoconv.compat.v1.summary.image("digit", autoconv.zeros([1, 8, 8, 1])))
+    >>> autoconv.compat.v1.Summary.FromString(message).value[0].image.height
     8
     """
 
@@ -158,7 +158,7 @@ class FileWriter:
         return self._folder
 
     def add_summary(self, summary: Any, global_step: Any = None) -> None:
-        """Write a summary: the bytes of one, or a message."""
+        """Write a summary, given as a message or as its bytes."""
         if isinstance(summary, bytes):
             summary = messages("summary").Summary.FromString(summary)
         self.add_event(messages("event").Event(summary=summary), global_step)
@@ -168,7 +168,7 @@ class FileWriter:
         self.add_event(messages("event").Event(graph_def=serialize_graph(graph)), global_step)
 
     def add_event(self, event: Any, global_step: Any = None) -> None:
-        """Write a message for TensorBoard, with the current time."""
+        """Write an event message, to which the current time is added."""
         if global_step is not None:
             event.step = int(global_step)
         self._file.add(event)
@@ -209,7 +209,10 @@ def summary_iterator(path: str) -> Iterator[Any]:
 def _summary(
     name: str, tensor: Any, fill: Callable[[Any, np.ndarray], None], collections: Any, family: str | None
 ) -> Any:
-    """Return the messages of a tensor's values as a string tensor; the tag is the name of its op."""
+    """Return a string tensor with the summary of a tensor, and add it to collections.
+
+    `fill(value, array)` sets the fields of the message `value` for the tensor's array.
+    """
 
     def encode(array: Any) -> np.ndarray:
         summary = messages("summary").Summary()
@@ -222,7 +225,7 @@ def _summary(
 
 
 def _name_and_tag(name: str, family: str | None) -> tuple[str, str]:
-    """Return the name of a summary's op, and its tag, which is unique in the graph."""
+    """Return the name of a summary's op, and its tag, which is unique in the graph; `family` is a prefix of both."""
     name = re.sub(r"[^-/\w.]", "_", name).lstrip("/")
     name = f"{family}/{name}" if family else name
     graph = graph_being_built()

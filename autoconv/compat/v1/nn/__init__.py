@@ -1,4 +1,4 @@
-"""Neural networks in version 1: ops with its arguments, and recurrent networks."""
+"""Neural networks in version 1: the ops of `nn` with the parameters of version 1, and recurrent networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops of layers, with the arguments of version 1."""
+"""Convolution, pooling, dropout, moments, embedding lookup and dense layers, with the parameters of version 1."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def dropout(
 ) -> Any:  # fmt: skip
     """Set elements to zero with the probability 1 - keep_prob, and scale the others by 1 / keep_prob.
 
-    `rate` is the former probability. Raises ValueError unless exactly one of `keep_prob` and `rate` is given.
+    `rate` is 1 - keep_prob. Raises ValueError unless exactly one of `keep_prob` and `rate` is given.
 
     >>> autoconv.compat.v1.nn.dropout([1.0, 2.0], keep_prob=1.0).numpy()
     array([1., 2.], dtype=float32)
@@ -72,7 +72,7 @@ def moments(
 ) -> Any:  # fmt: skip
     """Return the mean and the variance over axes.
 
-    >>> [each.numpy() for each in autoconv.compat.v1.nn.moments([1.0, 3.0], [0])]
+    >>> [moment.numpy() for moment in autoconv.compat.v1.nn.moments([1.0, 3.0], [0])]
     [np.float32(2.0), np.float32(1.0)]
     """
     return nn.moments(x, axes, keepdims=bool(resolve_alias("keepdims", keepdims, "keep_dims", keep_dims)), name=name)
@@ -87,7 +87,7 @@ def embedding_lookup(
     >>> autoconv.compat.v1.nn.embedding_lookup([[1.0], [2.0]], [1]).numpy()
     array([[2.]], dtype=float32)
     """
-    # Version 1 also takes a list of the parts of a matrix.
+    # Version 1 also takes the matrix in a list of parts, here of one part.
     if isinstance(params, Sequence) and len(params) == 1 and hasattr(params[0], "shape"):
         return nn.embedding_lookup(params[0], ids, max_norm, name)  # type: ignore[arg-type]
     return nn.embedding_lookup(params, ids, max_norm, name)

@@ -1,4 +1,4 @@
-"""Softmax and cross entropies, with the arguments of version 1."""
+"""Softmax and cross entropies, with the parameters of version 1."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def softmax_cross_entropy_with_logits(
 ) -> Any:  # fmt: skip
     """The cross entropy of labels and the softmax of logits along an axis; no gradient flows to the labels.
 
-    >>> found = autoconv.compat.v1.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[0.0, 0.0]])
-    >>> found.numpy().round(4)
+    >>> loss = autoconv.compat.v1.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[0.0, 0.0]])
+    >>> loss.numpy().round(4)
     array([0.6931], dtype=float32)
     """
     _check_keywords("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
@@ -90,16 +90,16 @@ def weighted_cross_entropy_with_logits(
     labels: Any = None, logits: Any = None, pos_weight: Any = None,
     name: str | None = None, targets: Any = None,
 ) -> Any:  # fmt: skip
-    """The cross entropy of labels and the sigmoid of logits, in which true labels count `pos_weight` times.
+    """The cross entropy of labels and the sigmoid of logits, where the term of true labels is times `pos_weight`.
 
     >>> autoconv.compat.v1.nn.weighted_cross_entropy_with_logits([1.0], [0.0], 2.0).numpy().round(4)
     array([1.3863], dtype=float32)
     """
-    true_labels = convert_to_tensor(resolve_alias("labels", labels, "targets", targets))
+    label_tensor = convert_to_tensor(resolve_alias("labels", labels, "targets", targets))
     scores = convert_to_tensor(logits)
-    weight = 1 + (pos_weight - 1) * true_labels
+    weight = 1 + (pos_weight - 1) * label_tensor
     return math.add(
-        (1 - true_labels) * scores, weight * (math.log1p(math.exp(-math.abs(scores))) + nn.relu(-scores)), name=name
+        (1 - label_tensor) * scores, weight * (math.log1p(math.exp(-math.abs(scores))) + nn.relu(-scores)), name=name
     )
 
 

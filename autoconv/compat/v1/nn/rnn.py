@@ -1,4 +1,4 @@
-"""Recurrent networks: a cell over the steps of sequences."""
+"""Recurrent networks, which call a cell for each step of sequences."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def static_rnn(
     if not inputs:
         raise ValueError("inputs must not be empty")
     with variables.variable_scope(scope or "rnn"):
-        state = _initial_state_of(cell, inputs[0], 0, initial_state, dtype)
+        state = _initial_state_of(cell, inputs[0], initial_state, dtype, batch_axis=0)
         outputs = []
         for step, step_inputs in enumerate(inputs):
             output, next_state = cell(step_inputs, state)
@@ -55,8 +55,8 @@ def dynamic_rnn(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Call the cell for each step of `inputs` [batch, steps, features]; return the outputs and the last state.
 
-    With `time_major` the steps come first, in the outputs too. Beyond `sequence_length` the outputs are zero, and the
-    state stays. Raises ValueError without both `initial_state` and `dtype`.
+    With `time_major` inputs and outputs are [steps, batch, features]. Beyond `sequence_length` the outputs are zero,
+    and the state is unchanged. Raises ValueError without both `initial_state` and `dtype`.
 
     >>> with autoconv.Graph().as_default():
     ...     x = autoconv.compat.v1.placeholder(autoconv.float32, [None, 5, 3])
@@ -69,7 +69,7 @@ def dynamic_rnn(
         steps = convert_to_tensor(inputs)
         if not time_major:
             steps = transpose(steps, [1, 0, *range(2, steps.shape.rank or 3)])
-        state = _initial_state_of(cell, steps, 1, initial_state, dtype)
+        state = _initial_state_of(cell, steps, initial_state, dtype, batch_axis=1)
         step_count = shape_of(steps)[0]
         output_array = TensorArray(steps.dtype, size=step_count, element_shape=[steps.shape[1], cell.output_size])
 
@@ -95,7 +95,7 @@ def bidirectional_dynamic_rnn(
     initial_state_bw: Any = None, dtype: DTypeLike | None = None, parallel_iterations: int | None = None,
     swap_memory: bool = False, time_major: bool = False, scope: Any = None,
 ) -> tuple[tuple[Any, Any], tuple[Any, Any]]:  # fmt: skip
-    """Call one cell from the first step to the last, and one backward; return the outputs and the last states of both.
+    """Call `cell_fw` from the first step to the last and `cell_bw` backward; return the outputs and states of both.
 
     The arguments are those of `dynamic_rnn`.
 
@@ -126,18 +126,18 @@ def bidirectional_dynamic_rnn(
     return (forward_outputs, reversed_steps(backward_outputs)), (forward_state, backward_state)
 
 
-def _initial_state_of(cell: Any, inputs: Any, axis: int, initial_state: Any, dtype: Any) -> Any:
-    """Return the given initial state, or zeros; the size of `axis` is the number of sequences."""
+def _initial_state_of(cell: Any, inputs: Any, initial_state: Any, dtype: Any, batch_axis: int) -> Any:
+    """Return `initial_state` if it is given, else zeros for each of the sequences along `batch_axis` of the inputs."""
     if initial_state is not None:
         return initial_state
     if dtype is None:
         raise ValueError("If there is no initial_state, you must give a dtype.")
-    size = inputs.shape[axis]
-    return cell.zero_state(int(size) if isinstance(size, int) else shape_of(inputs)[axis], dtype)
+    size = inputs.shape[batch_axis]
+    return cell.zero_state(int(size) if isinstance(size, int) else shape_of(inputs)[batch_axis], dtype)
 
 
 def _keep_ended_sequences(step: Any, lengths: Any, output: Any, next_state: Any, old_state: Any) -> tuple[Any, Any]:
-    """Replace the output by zero and the next state by the old one for the sequences that have ended."""
+    """Return the output and the next state, with zero and the old state for sequences that have no such step."""
     is_running = expand_dims(convert_to_tensor(lengths) > step, 1)
     pairs = zip(nest.flatten(next_state), nest.flatten(old_state), strict=True)
     state_leaves = [where(is_running, new, old) for new, old in pairs]

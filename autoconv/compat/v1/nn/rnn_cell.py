@@ -1,4 +1,4 @@
-"""Cells of recurrent networks: a step from an input and a state to an output and the next state."""
+"""Cells of recurrent networks: a call computes an output and the next state from an input and a state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autoconv.graph.dtypes import float32
 
 
 class LSTMStateTuple(NamedTuple):
-    """The state of a long short-term memory: its cell state c and its last output h.
+    """The state of a long short-term memory (LSTM): its cell state c and its last output h.
 
     >>> autoconv.compat.v1.nn.rnn_cell.LSTMStateTuple(1, 2).h
     2
@@ -72,10 +72,10 @@ class RNNCell:
     trainable_variables = weights = trainable_weights = variables
 
     def _linear(
-        self, inputs: Any, units: int, kernel_initializer: Any = None, bias_initializer: Any = None, part: str = ""
+        self, inputs: Any, units: int, kernel_initializer: Any = None, bias_initializer: Any = None, part_name: str = ""
     ) -> Any:
-        """inputs @ kernel + bias, with the variables of this part of the cell; a bias starts with zeros."""
-        prefix = f"{part}/" if part else ""
+        """Return inputs @ kernel + bias, with the variables `part_name/kernel` and `part_name/bias`."""
+        prefix = f"{part_name}/" if part_name else ""
         shape = [int(inputs.shape[-1]), units]
         kernel = variables.get_variable(f"{prefix}kernel", shape, inputs.dtype, kernel_initializer)
         bias = variables.get_variable(f"{prefix}bias", [units], inputs.dtype, bias_initializer or zeros_initializer())
@@ -129,10 +129,10 @@ class GRUCell(RNNCell):
 
 
 class LSTMCell(RNNCell):
-    """A long short-term memory (Hochreiter and Schmidhuber, 1997); its state is a pair of c and h.
+    """A long short-term memory (Hochreiter and Schmidhuber, 1997); its state is an LSTMStateTuple (c, h).
 
-    With `use_peepholes` the gates depend on c too. With `num_proj` the output is a product of h with a matrix of so
-    many columns. `cell_clip` and `proj_clip` are bounds of the absolute values of c and of that product.
+    With `use_peepholes` the gates depend on c too. With `num_proj` the output h is multiplied by a matrix of `num_proj`
+    columns. c is clipped to [-cell_clip, cell_clip], and the product to [-proj_clip, proj_clip].
 
     >>> autoconv.compat.v1.nn.rnn_cell.LSTMCell(4).state_size
     LSTMStateTuple(c=4, h=4)
@@ -158,9 +158,9 @@ class LSTMCell(RNNCell):
         cell_state, output = state if self._state_is_tuple else split(state, [self._unit_count, self.output_size], 1)
         gates = self._linear(concat([inputs, output], 1), 4 * self._unit_count, self._initializer)
         input_gate, candidate, forget_gate, output_gate = split(gates, 4, 1)
-        remembered = cell_state * math.sigmoid(self._with_peephole(forget_gate + self._forget_bias, cell_state, "f"))
-        added = math.sigmoid(self._with_peephole(input_gate, cell_state, "i")) * self._activation(candidate)
-        next_state = _clip(remembered + added, self._cell_clip)
+        kept_state = cell_state * math.sigmoid(self._with_peephole(forget_gate + self._forget_bias, cell_state, "f"))
+        new_state = math.sigmoid(self._with_peephole(input_gate, cell_state, "i")) * self._activation(candidate)
+        next_state = _clip(kept_state + new_state, self._cell_clip)
         next_output = self._activation(next_state) * math.sigmoid(self._with_peephole(output_gate, next_state, "o"))
         if self._projection_size is not None:
             shape = [self._unit_count, self._projection_size]
@@ -171,7 +171,7 @@ class LSTMCell(RNNCell):
         return next_output, concat([next_state, next_output], 1)
 
     def _with_peephole(self, gate: Any, cell_state: Any, letter: str) -> Any:
-        """Return a gate plus its weights times the cell state, if the cell uses peepholes."""
+        """Return gate + weights * cell_state if the cell uses peepholes, else the gate; `letter` is part of a name."""
         if not self._use_peepholes:
             return gate
         shape = [self._unit_count]
@@ -240,7 +240,7 @@ class DropoutWrapper(RNNCell):
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         input_keep, output_keep, state_keep = self._keep_probabilities
         output, next_state = self._cell(_drop_out(inputs, input_keep), state, scope)
-        return _drop_out(output, output_keep), _map_state(lambda part: _drop_out(part, state_keep), next_state)
+        return _drop_out(output, output_keep), _map_state(lambda tensor: _drop_out(tensor, state_keep), next_state)
 
 
 class ResidualWrapper(RNNCell):
@@ -263,7 +263,7 @@ class ResidualWrapper(RNNCell):
 
 
 def _clip(value: Any, bound: float | None) -> Any:
-    """Return a value limited to [-bound, bound]; without a bound, the value itself."""
+    """Return a value clipped to [-bound, bound], unchanged for None."""
     return value if bound is None else clip_by_value(value, -bound, bound)
 
 
@@ -277,15 +277,15 @@ def _map_state(function: Any, state: Any) -> Any:
     """Apply a function to each tensor of a state."""
     if isinstance(state, LSTMStateTuple):
         return LSTMStateTuple(*map(function, state))
-    return tuple(_map_state(function, part) for part in state) if isinstance(state, tuple) else function(state)
+    return tuple(_map_state(function, item) for item in state) if isinstance(state, tuple) else function(state)
 
 
 def _zero_state(size: Any, batch_size: Any, dtype: Any) -> Any:
     """Return zeros in the structure of a state size."""
     if isinstance(size, LSTMStateTuple):
-        return LSTMStateTuple(*(_zero_state(part, batch_size, dtype) for part in size))
+        return LSTMStateTuple(*(_zero_state(item, batch_size, dtype) for item in size))
     if isinstance(size, tuple):
-        return tuple(_zero_state(part, batch_size, dtype) for part in size)
+        return tuple(_zero_state(item, batch_size, dtype) for item in size)
     return zeros([batch_size, size], dtype)
 
 

@@ -1,4 +1,4 @@
-"""Losses over many classes, estimated by sampling classes."""
+"""Losses over many classes, which are estimated with a random sample of the classes."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def log_uniform_candidate_sampler(
     true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
     name: str | None = None,
 ) -> Candidates:  # fmt: skip
-    """Draw classes below `range_max`, the class k with the probability (log(k + 2) - log(k + 1)) / log(range_max + 1).
+    """Draw `num_sampled` classes k below `range_max` with probabilities log((k + 2) / (k + 1)) / log(range_max + 1).
 
     With `unique`, no class is drawn twice.
 
-    >>> found = autoconv.compat.v1.nn.log_uniform_candidate_sampler([[0]], 1, 3, True, 3)
-    >>> sorted(found.sampled_candidates.numpy().tolist())
+    >>> sample = autoconv.compat.v1.nn.log_uniform_candidate_sampler([[0]], 1, 3, unique=True, range_max=3)
+    >>> sorted(sample.sampled_candidates.numpy().tolist())
     [0, 1, 2]
     """
     if unique and num_sampled > range_max:
         raise ValueError(f"{num_sampled} different classes cannot be drawn of {range_max}")
     generator = np.random.default_rng(seed)
 
-    def sample(true_ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def draw_sample(true_ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         class_ids: list[int] = []
         drawn_ids: set[int] = set()
         draw_count = 0
@@ -72,7 +72,8 @@ def log_uniform_candidate_sampler(
     specs = [
         TensorSpec((num_sampled,), int64), TensorSpec(true_ids.shape, float32), TensorSpec((num_sampled,), float32),
     ]  # fmt: skip
-    return Candidates(*map(stop_gradient, numpy_function(sample, [true_ids], specs, name=name or "LogUniformSampler")))
+    results = numpy_function(draw_sample, [true_ids], specs, name=name or "LogUniformSampler")
+    return Candidates(*map(stop_gradient, results))
 
 
 def nce_loss(
@@ -80,7 +81,7 @@ def nce_loss(
     num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = False,
     partition_strategy: str = "mod", name: str = "nce_loss",
 ) -> Any:  # fmt: skip
-    """The noise-contrastive estimate of the loss of each row (Gutmann and Hyvärinen, 2010), with sampled classes.
+    """The noise-contrastive loss of each row of `inputs` (Gutmann and Hyvärinen, 2010); parameters as in `nn.nce_loss`.
 
     >>> autoconv.compat.v1.nn.nce_loss(np.zeros((5, 2), "f"), np.zeros(5, "f"), [[1]], np.ones((1, 2), "f"), 2, 5).shape
     TensorShape([1])
@@ -96,7 +97,7 @@ def sampled_softmax_loss(
     num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = True,
     partition_strategy: str = "mod", name: str = "sampled_softmax_loss", seed: int | None = None,
 ) -> Any:  # fmt: skip
-    """The cross entropy of each row by a softmax over its true and the sampled classes (Jean et al., 2014).
+    """The softmax loss over true and sampled classes of each row of `inputs` (Jean et al., 2014).
 
     >>> weights, biases, x = np.zeros((5, 2), "f"), np.zeros(5, "f"), np.ones((1, 2), "f")
     >>> autoconv.compat.v1.nn.sampled_softmax_loss(weights, biases, [[1]], x, 2, 5).shape
@@ -112,9 +113,11 @@ def _sampled_logits(
     weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int,
     sampled_values: Any, remove_accidental_hits: bool,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Return the logits of true and sampled classes, less the logarithms of the expected counts, and the labels."""
+    """Return the logits of true and sampled classes, less the logarithms of their expected counts, and their labels."""
     true_classes = reshape(cast(convert_to_tensor(labels), int64), [-1, num_true])
-    candidates = sampled_values or log_uniform_candidate_sampler(true_classes, num_true, num_sampled, True, num_classes)
+    candidates = sampled_values or log_uniform_candidate_sampler(
+        true_classes, num_true, num_sampled, unique=True, range_max=num_classes
+    )
     sampled_classes, true_counts, sampled_counts = candidates
     weight_rows, bias_vector, rows = convert_to_tensor(weights), convert_to_tensor(biases), convert_to_tensor(inputs)
     true_weights = gather(weight_rows, true_classes)

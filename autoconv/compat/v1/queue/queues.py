@@ -1,4 +1,4 @@
-"""Queues: buffers of elements between threads, in sessions or with eager execution."""
+"""Queues of elements through which threads exchange data, in sessions or with eager execution."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from autoconv.runtime.tensors.static_values import static_value
 class QueueBase:
     """Base of the queues. Each session has elements of its own; with eager execution, methods run at once.
 
-    An element is a tuple of arrays, one for each dtype. `shapes` are theirs; without shapes an element may have any.
-    With `names` elements are dicts. At most `capacity` elements are in the queue, any number if it is negative.
+    An element is a tuple of arrays, one for each dtype, of the given `shapes` or by default of any shape. With `names`
+    elements are dicts. At most `capacity` elements are in the queue; a negative capacity is no limit.
 
     >>> v1 = autoconv.compat.v1
     >>> with autoconv.Graph().as_default(), v1.Session() as session:
@@ -60,7 +60,7 @@ class QueueBase:
         self._lock = new_lock()
 
     def enqueue(self, vals: Any, name: str | None = None) -> Any:
-        """Return the operation that adds an element, a value for each dtype; it waits while the queue is full.
+        """Return the operation that adds an element, a value for each dtype. A run waits while the queue is full.
 
         A run raises CancelledError if the queue is closed.
         """
@@ -71,7 +71,7 @@ class QueueBase:
         return self._enqueue(self._tensors(vals), lambda *values: list(zip(*values, strict=True)), name)
 
     def dequeue(self, name: str | None = None) -> Any:
-        """Return the tensors of the next element, which the run removes; it waits while there is none.
+        """Return the tensors of the next element. A run removes the element, and waits while there is none.
 
         A run raises OutOfRangeError if the queue is closed and empty.
         """
@@ -79,15 +79,15 @@ class QueueBase:
         return self._dequeue([], specs, lambda: self.buffer().take(1)[0], name or f"{self.name}_Dequeue")
 
     def dequeue_many(self, n: Any, name: str | None = None) -> Any:
-        """Return n elements side by side, along a new first axis. Raises ValueError unless their shapes are known."""
+        """Return n elements, stacked along a new first axis. Raises ValueError unless their shapes are known."""
         return self._dequeue_batch(n, lambda count: self.buffer().take(int(count)), static_value(n), name)
 
     def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
-        """Return n elements as `dequeue_many`; those that are left, at least one, if the queue is closed."""
+        """Return n elements as `dequeue_many`, or fewer but at least one if the queue is closed and has no more."""
         return self._dequeue_batch(n, lambda count: self.buffer().take(int(count), allow_fewer=True), None, name)
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
-        """Return the operation after which no element can be added; optionally those that wait fail, too."""
+        """Return the operation that closes the queue for further elements, and optionally cancels waiting enqueues."""
         close = lambda: self.buffer().close(cancel_pending_enqueues)
         return as_operation(lambda: numpy_function(close, [], None, name=name or f"{self.name}_Close"))
 
@@ -103,7 +103,7 @@ class QueueBase:
         return numpy_function(count, [], [TensorSpec((), int32)], name=name or f"{self.name}_Size")[0]
 
     def buffer(self) -> Buffer:
-        """Return the elements of the running session, or those of eager execution."""
+        """Return the buffer of the running session, or that of eager execution."""
         session = running_session() if is_session_running() else None
         owner = self if session is None else session
         with self._lock:
@@ -114,7 +114,7 @@ class QueueBase:
             return self._buffers[owner]
 
     def _new_buffer(self) -> Buffer:
-        """Return an empty buffer, which determines the order of the elements."""
+        """Return an empty buffer, whose class determines the order of the elements."""
         return Buffer(self.name, self._capacity)
 
     def _tensors(self, vals: Any) -> list[Any]:
@@ -129,7 +129,7 @@ class QueueBase:
         return [convert_to_tensor(value, dtype) for value, dtype in zip(values, self.dtypes, strict=True)]
 
     def _enqueue(self, tensors: list[Any], split_elements: abc.Callable[..., list[Any]], name: str | None) -> Any:
-        """Return the operation that adds elements; `split_elements` returns them, given the tensors' values."""
+        """Return the operation that adds the list of elements `split_elements(*values)` for the tensors' values."""
 
         def put(*values: Any) -> None:
             elements = split_elements(*map(copy_if_array, values))
@@ -140,7 +140,7 @@ class QueueBase:
         return as_operation(lambda: numpy_function(put, tensors, None, name=name or f"{self.name}_EnqueueMany"))
 
     def _check_shapes(self, element: abc.Sequence[Any]) -> None:
-        """Raise InvalidArgumentError for an element of other shapes."""
+        """Raise InvalidArgumentError for an element whose values do not have the queue's shapes."""
         for value, shape in zip(element, self.shapes, strict=True):
             if not shape.is_compatible_with(np.shape(value)):
                 raise InvalidArgumentError(
@@ -150,7 +150,7 @@ class QueueBase:
     def _dequeue_batch(
         self, n: Any, take: abc.Callable[[Any], list[Any]], size: Any, name: str | None
     ) -> Any:
-        """Return the tensors of the elements that `take(n)` returns; `size` is their number, None if unknown."""
+        """Return the stacked tensors of the elements of `take(n)`; `size` is their number, None if unknown."""
         if not all(shape.is_fully_defined() or self._pads_batches for shape in self.shapes):
             raise ValueError(f"{self.name}: dequeue_many and dequeue_up_to need the shapes of elements: shapes=…")
         batch_size = None if size is None else int(size)
@@ -162,11 +162,11 @@ class QueueBase:
         return self._dequeue([convert_to_tensor(n, int32)], specs, batch, name or f"{self.name}_DequeueMany")
 
     def _stack(self, values: list[Any]) -> Any:
-        """Return the values of one component of several elements as one array."""
+        """Return the values of one component of several elements as one array, with a new first axis."""
         return np.stack([np.asarray(value, object if isinstance(value, bytes) else None) for value in values])
 
     def _dequeue(self, inputs: list[Any], specs: list[TensorSpec], take: abc.Callable[..., Any], name: str) -> Any:
-        """Return the tensors of what `take` removes, by name if the queue has names."""
+        """Return tensors of the values that take(*inputs) removes from the queue, in a dict if the queue has names."""
 
         def take_values(*arguments: Any) -> list[Any]:
             return list(take(*arguments))
@@ -198,7 +198,7 @@ class FIFOQueue(QueueBase):
 
 
 class PaddingFIFOQueue(QueueBase):
-    """A queue in the order of elements, whose batches are filled with zeros along axes of unknown size.
+    """A queue in the order of addition, whose batches are padded with zeros along axes of unknown size.
 
     >>> v1 = autoconv.compat.v1
     >>> with autoconv.Graph().as_default(), v1.Session() as session:
@@ -246,14 +246,14 @@ class RandomShuffleQueue(QueueBase):
         seed: int | None = None, shared_name: str | None = None, name: str = "random_shuffle_queue",
     ) -> None:  # fmt: skip
         super().__init__(capacity, dtypes, shapes, names, name)
-        self._kept_count, self._seed = min_after_dequeue, seed
+        self._min_after_dequeue, self._seed = min_after_dequeue, seed
 
     def _new_buffer(self) -> Buffer:
-        return _ShuffledBuffer(self.name, self._capacity, self._kept_count, np.random.default_rng(self._seed))
+        return _ShuffledBuffer(self.name, self._capacity, self._min_after_dequeue, np.random.default_rng(self._seed))
 
 
 class PriorityQueue(QueueBase):
-    """A queue that returns the element of the lowest priority first; the priority is an int64 before the values.
+    """A queue that returns the element of the lowest priority first; the priority is an element's first value, int64.
 
     >>> v1 = autoconv.compat.v1
     >>> with autoconv.Graph().as_default(), v1.Session() as session:
@@ -276,7 +276,9 @@ class PriorityQueue(QueueBase):
 
 
 class Buffer:
-    """The elements of a queue in a session: threads wait for elements, and for space.
+    """The elements of a queue in a session. Threads wait for elements and for space.
+
+    `kept_count` elements remain in the buffer until it is closed.
 
     >>> buffer = autoconv.compat.v1.queue.queues.Buffer("queue", capacity=2)
     >>> buffer.put([1, 2])
@@ -292,7 +294,7 @@ class Buffer:
         self._change = threading.Condition(new_lock())
 
     def put(self, elements: list[Any]) -> None:
-        """Add elements, and wait for space; raise CancelledError if the queue is closed."""
+        """Add elements, waiting for space; raise CancelledError if the queue is closed."""
         with self._change:
             if self.is_closed:
                 raise CancelledError(f"{self._name} is closed.")
@@ -329,7 +331,7 @@ class Buffer:
         self.close(cancel_pending=True)
 
     def _add(self, element: Any) -> None:
-        """Add an element, for which there is space."""
+        """Add an element; the caller has checked that there is space."""
         self.elements.append(element)
 
     def _remove(self) -> Any:
@@ -349,8 +351,9 @@ class _ShuffledBuffer(Buffer):
 
 
 class _PriorityBuffer(Buffer):
-    """A buffer that removes the lowest priority first, and elements of one priority in their order."""
-    _count = 0
+    """A buffer that removes the lowest priority first, and elements of one priority in the order of addition."""
+
+    _count = 0  # of all elements so far
 
     def _add(self, element: Any) -> None:
         self._count += 1
@@ -372,7 +375,7 @@ def _shape_list(shapes: Any, count: int) -> list[TensorShape]:
 
 
 def copy_if_array(value: Any) -> Any:
-    """Return an array that no later run writes to."""
+    """Return a copy of an array, to which later runs do not write; other values unchanged."""
     return value.copy() if isinstance(value, np.ndarray) else value
 
 

@@ -1,4 +1,4 @@
-"""Readers of files whose names are in a queue: lines, records, whole files."""
+"""Readers of files whose names are in a queue, which return lines, records or whole files."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class ReaderBase:
 
     def __init__(self, name: str | None = None) -> None:
         self._name = name or type(self).__name__
-        self._states: WeakKeyDictionary[Any, _State] = WeakKeyDictionary()
+        self._states: WeakKeyDictionary[Any, _ReaderState] = WeakKeyDictionary()
 
     def read(self, queue: Any, name: str | None = None) -> Any:
-        """Return the key and the value of the next record, as scalar strings; the key has the file and the position.
+        """Return the key and the value of the next record, scalar strings; the key is the file and the position in it.
 
         A run takes the next file from the queue when one has ended, and waits while the queue is empty. It raises
         OutOfRangeError if the queue is closed and empty, and NotFoundError for a file that does not exist.
@@ -70,16 +70,16 @@ class ReaderBase:
         return self._count("file_count", name)
 
     def _count(self, attribute: str, name: str | None) -> Any:
-        """Return a count of the session's state as a tensor."""
+        """Return `attribute`, a count in the state of the running session, as an int64 tensor."""
         count = lambda: np.int64(getattr(self._state(), attribute))
         return numpy_function(count, [], [TensorSpec((), int64)], name=name or attribute)[0]
 
-    def _state(self) -> _State:
+    def _state(self) -> _ReaderState:
         """Return the reader's state in the running session."""
-        return self._states.setdefault(running_session(), _State())
+        return self._states.setdefault(running_session(), _ReaderState())
 
     def _next(self, queue: Any) -> list[bytes]:
-        """Return the next record, of the open file only if there is no queue."""
+        """Return the next [key, value]; without a queue, raise OutOfRangeError at the end of the open file."""
         state = self._state()
         with state.lock:
             while True:
@@ -103,7 +103,7 @@ class ReaderBase:
         raise NotImplementedError
 
 
-class _State:
+class _ReaderState:
     """A reader's state in one session: the records of its open file, and its counts."""
 
     def __init__(self) -> None:
@@ -182,9 +182,9 @@ class IdentityReader(ReaderBase):
 
 
 class FixedLengthRecordReader(ReaderBase):
-    """A reader of records of a fixed number of bytes, between a header and a footer of the file.
+    """A reader of records of `record_bytes` bytes, which lie between a header and a footer of the file.
 
-    With `hop_bytes` records begin that many bytes apart.
+    Records begin `hop_bytes` bytes apart, by default `record_bytes`.
 
     >>> with autoconv.Graph().as_default():
     ...     queue = autoconv.compat.v1.train.string_input_producer(["data_batch_1.bin"])

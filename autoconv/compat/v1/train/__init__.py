@@ -1,4 +1,4 @@
-"""Training in version 1: optimizers, learning rates, savers, the global step."""
+"""Training in version 1: optimizers, learning rates, savers, input queues, monitored sessions, the global step."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Return the names that have the same meaning in version 2."""
     if not hasattr(train, name):
-        advice = REMEDIES.get(f"train.{name}")
+        remedy = REMEDIES.get(f"train.{name}")
         message = f"module 'autoconv.compat.v1.train' has no attribute {name!r}"
-        raise AttributeError(f"{message}: {advice}" if advice else message)
+        raise AttributeError(f"{message}: {remedy}" if remedy else message)
     return getattr(train, name)

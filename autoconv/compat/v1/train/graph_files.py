@@ -1,4 +1,4 @@
-"""Files of graphs."""
+"""`write_graph`: files of GraphDefs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autoconv.storage.files import replacing
 
 
 def write_graph(graph_or_graph_def: Any, logdir: str, name: str, as_text: bool = True) -> str:
-    """Write a graph as a GraphDef to a file of a folder, as text or bytes; return its path.
+    """Write a graph as a GraphDef to the file `name` in the folder `logdir`, as text or bytes; return its path.
 
     >>> import tempfile
     >>> with autoconv.Graph().as_default() as graph:

@@ -16,10 +16,11 @@ from autoconv.train.reader import CheckpointReader, open_checkpoint
 
 
 def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: Mapping[str, Any]) -> None:
-    """Let variables of the default graph have their values of a checkpoint as initial values.
+    """Make the values in a checkpoint the initial values of variables of the default graph.
 
-    `assignment_map` has, by the name or scope ("scope/", or "/" for all) in the checkpoint, a variable, its name, or a
-    scope of the graph. Raises ValueError for a name that the checkpoint or the graph lacks, and for another shape.
+    A key of `assignment_map` is a name in the checkpoint, with a variable or its name as the value; or a scope in the
+    checkpoint ("scope/", or "/" for all names), with a scope of the graph as the value. Raises ValueError for a name
+    that the checkpoint or the graph lacks, and for another shape.
 
     >>> import tempfile
     >>> path = autoconv.train.Checkpoint(v=autoconv.Variable(5.0)).save(tempfile.mkdtemp() + "/c")
@@ -38,19 +39,19 @@ def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: Mapping[str, Any
 
 
 def _pairs(reader: CheckpointReader, source: str, target: Any) -> Iterator[tuple[str, GraphVariable]]:
-    """Yield the names in the checkpoint with the variables of one entry of the map."""
+    """Yield pairs (name in the checkpoint, variable) for an entry (source, target) of the map."""
     if not isinstance(target, str):
         yield source, target[0] if isinstance(target, (list, tuple)) else target
         return
     variables = get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES)
-    by_name = {variable.name.removesuffix(":0"): variable for variable in variables}
+    variable_by_name = {variable.name.removesuffix(":0"): variable for variable in variables}
     if not source.endswith("/"):
-        if target not in by_name:
+        if target not in variable_by_name:
             raise ValueError(f"the graph has no variable {target!r} for {source!r} of the checkpoint")
-        yield source, by_name[target]
+        yield source, variable_by_name[target]
         return
     scope = "" if target == "/" else target
-    for name, variable in by_name.items():
+    for name, variable in variable_by_name.items():
         if name.startswith(scope):
             yield source.removeprefix("/") + name.removeprefix(scope), variable
 

@@ -1,4 +1,4 @@
-"""Input pipelines of queues: producers of names and slices, batches in order and shuffled."""
+"""Input pipelines of queues: producers of file names and rows, and batches in order or shuffled."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def input_producer(
     seed: int | None = None, capacity: int = 32, shared_name: str | None = None, summary_name: str | None = None,
     name: str | None = None, cancel_op: Any = None,
 ) -> FIFOQueue:  # fmt: skip
-    """Return a queue that a queue runner fills with the rows of a tensor, `num_epochs` times or without end.
+    """Return a queue that a queue runner fills with the rows of a tensor, `num_epochs` times or for ever.
 
     The queue is closed after the last epoch. With `shuffle` the rows of each epoch have a random order.
 
@@ -93,7 +93,7 @@ def slice_input_producer(
     tensor_list: Sequence[Any], num_epochs: int | None = None, shuffle: bool = True, seed: int | None = None,
     capacity: int = 32, shared_name: str | None = None, name: str | None = None,
 ) -> list[Any]:  # fmt: skip
-    """Return one row of each tensor, the same one of all; see `input_producer`. Raises ValueError for no tensors.
+    """Return one row of each tensor, at a common index from `range_input_producer`. Raises ValueError for no tensors.
 
     >>> with autoconv.Graph().as_default():
     ...     images, labels = autoconv.compat.v1.train.slice_input_producer([np.ones([5, 2], "f"), [1, 2, 3, 4, 5]])
@@ -114,9 +114,9 @@ def batch(
 ) -> Any:  # fmt: skip
     """Return batches of tensors, in their structure: `num_threads` threads run the tensors and fill a queue.
 
-    With `enqueue_many` each run gives several elements, along the first axis. With `dynamic_pad` axes of unknown size
-    are filled with zeros. A run raises OutOfRangeError when fewer elements than a batch are left, or none with
-    `allow_smaller_final_batch`.
+    With `enqueue_many` the tensors have several elements, along the first axis. With `dynamic_pad` axes of unknown size
+    are padded with zeros. A run raises OutOfRangeError if the queue is closed and has fewer elements than a batch, or
+    none with `allow_smaller_final_batch`.
 
     >>> v1 = autoconv.compat.v1
     >>> with autoconv.Graph().as_default(), v1.Session() as session:
@@ -152,7 +152,7 @@ def shuffle_batch(
     seed: int | None = None, enqueue_many: bool = False, shapes: Any = None,
     allow_smaller_final_batch: bool = False, shared_name: str | None = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return batches as `batch`, of elements in random order out of at least `min_after_dequeue`.
+    """Return batches as `batch`, of elements drawn at random from a queue that keeps `min_after_dequeue` elements.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.train.shuffle_batch([autoconv.constant([1, 2])], 4, 100, 10)[0].shape
@@ -183,9 +183,9 @@ def shuffle_batch_join(
 
 def _batches(
     structures: Sequence[Any], batch_size: Any, make_queue: Callable[[Any, Any], Any], enqueue_many: bool,
-    shapes: Any, allows_smaller: bool,
+    shapes: Any, allows_smaller_batch: bool,
 ) -> Any:  # fmt: skip
-    """Return batches of a queue that one thread for each structure of tensors fills."""
+    """Return batches from the queue `make_queue(dtypes, shapes)`, which one thread for each of the structures fills."""
     if not structures or not nest.flatten(structures[0]):
         raise ValueError("Expected at least one tensor to batch.")
     tensors = [[convert_to_tensor(tensor) for tensor in nest.flatten(structure)] for structure in structures]
@@ -195,7 +195,7 @@ def _batches(
     queue = make_queue([tensor.dtype for tensor in tensors[0]], element_shapes)
     enqueue = queue.enqueue_many if enqueue_many else queue.enqueue
     add_queue_runner(QueueRunner(queue, [enqueue(values) for values in tensors]))
-    result = queue.dequeue_up_to(batch_size) if allows_smaller else queue.dequeue_many(batch_size)
+    result = queue.dequeue_up_to(batch_size) if allows_smaller_batch else queue.dequeue_many(batch_size)
     return nest.pack_sequence_as(structures[0], result if isinstance(result, list) else [result])
 
 

@@ -1,4 +1,4 @@
-"""Monitored sessions: sessions that initialise or restore their variables and call hooks around each run."""
+"""Monitored sessions, which initialise or restore their variables, and call hooks before and after each run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NOT_GIVEN: Any = object()  # default of an argument for which None has a meanin
 class Scaffold:
     """Operations of a graph that a session needs: initialisation, summaries, and the saver.
 
-    `finalize` makes what is not given. `init_fn(scaffold, session)` is called after `init_op`.
+    `finalize` creates the operations that are not given. `init_fn(scaffold, session)` is called after `init_op`.
 
     >>> with autoconv.Graph().as_default():
     ...     v = autoconv.Variable(1.0)
@@ -59,7 +59,7 @@ class Scaffold:
         self.summary_op, self.saver = summary_op, saver
 
     def finalize(self) -> Scaffold:
-        """Make the operations that were not given, in the default graph, and finalize that."""
+        """Create the operations that were not given in the default graph, finalize it, and return the scaffold."""
         if self.init_op is None:
             self.init_op = global_variables_initializer()
         if self.local_init_op is None:
@@ -78,7 +78,7 @@ class Scaffold:
 
 
 class SessionCreator:
-    """A maker of sessions, to be subclassed.
+    """Base of classes that create sessions.
 
     >>> issubclass(autoconv.compat.v1.train.ChiefSessionCreator, autoconv.compat.v1.train.SessionCreator)
     True
@@ -89,7 +89,7 @@ class SessionCreator:
 
 
 class ChiefSessionCreator(SessionCreator):
-    """A maker of sessions whose variables are restored from the latest checkpoint of a folder, or initialised.
+    """Create sessions whose variables are restored from the latest checkpoint of a folder, or initialised.
 
     >>> with autoconv.Graph().as_default():
     ...     v = autoconv.Variable(2.0)
@@ -122,10 +122,10 @@ class ChiefSessionCreator(SessionCreator):
 
 
 class MonitoredSession:
-    """A session that calls hooks around each run and ends its `with` block at the end of the input.
+    """A session that calls hooks before and after each run.
 
-    OutOfRangeError in the block ends it without an error. `should_stop()` tells whether a hook requested a stop, after
-    which `run` raises RuntimeError.
+    An OutOfRangeError in the block, the end of the input, is not propagated. `should_stop()` is true once a hook has
+    requested a stop; from then on `run` raises RuntimeError.
 
     >>> with autoconv.Graph().as_default():
     ...     step = autoconv.compat.v1.train.get_or_create_global_step()
@@ -188,11 +188,11 @@ class MonitoredSession:
         return self._session
 
     def close(self) -> None:
-        """Call the ends of the hooks, and close the session."""
+        """Call the method `end` of the hooks, and close the session."""
         self._close(has_failed=False)
 
     def _close(self, has_failed: bool) -> None:
-        """Close the session, once; the hooks' ends are called unless the block has failed."""
+        """Close the session if it is open; call the method `end` of the hooks unless the block has failed."""
         session, self._session = self._session, None
         if session is None:
             return
@@ -207,9 +207,9 @@ class MonitoredSession:
     def __enter__(self) -> MonitoredSession:
         return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
-        is_end = kind is not None and issubclass(kind, (OutOfRangeError, StopIteration))
-        self._close(has_failed=kind is not None and not is_end)
+    def __exit__(self, error_class: Any, error: Any, traceback: Any) -> bool:
+        is_end = error_class is not None and issubclass(error_class, (OutOfRangeError, StopIteration))
+        self._close(has_failed=error_class is not None and not is_end)
         return is_end
 
 
@@ -226,7 +226,7 @@ class _StepContext:
 
 
 class SingularMonitoredSession(MonitoredSession):
-    """A MonitoredSession with the arguments of its creator.
+    """A MonitoredSession of a ChiefSessionCreator, whose arguments it takes.
 
     >>> with autoconv.Graph().as_default():
     ...     v = autoconv.Variable(2.0)
@@ -267,28 +267,30 @@ def MonitoredTrainingSession(
     >>> autoconv.train.latest_checkpoint(folder)[-12:]
     'model.ckpt-1'
     """
-    save_intervals = _resolve_intervals((save_checkpoint_secs, save_checkpoint_steps), (600, None))
-    summary_seconds, summary_steps = _resolve_intervals((save_summaries_secs, save_summaries_steps), (None, 100))
-    used_scaffold = scaffold or Scaffold()
+    save_intervals = _resolve_intervals((save_checkpoint_secs, save_checkpoint_steps), defaults=(600, None))
+    summary_seconds, summary_steps = _resolve_intervals(
+        (save_summaries_secs, save_summaries_steps), defaults=(None, 100)
+    )
+    session_scaffold = scaffold or Scaffold()
     all_hooks = list(hooks or ())
     folder = summary_dir or checkpoint_dir
     if folder and log_step_count_steps:
         all_hooks.append(StepCounterHook(log_step_count_steps, output_dir=folder))
     if folder and (summary_steps or summary_seconds):
         all_hooks.append(
-            SummarySaverHook(summary_steps or None, summary_seconds or None, folder, scaffold=used_scaffold)
+            SummarySaverHook(summary_steps or None, summary_seconds or None, folder, scaffold=session_scaffold)
         )
     if checkpoint_dir and any(save_intervals):
         seconds, steps = (interval or None for interval in save_intervals)
-        all_hooks.append(CheckpointSaverHook(checkpoint_dir, seconds, steps, scaffold=used_scaffold))
+        all_hooks.append(CheckpointSaverHook(checkpoint_dir, seconds, steps, scaffold=session_scaffold))
     if is_chief:
         all_hooks += list(chief_only_hooks or ())
-    creator = ChiefSessionCreator(used_scaffold, master, config, checkpoint_dir and os.fspath(checkpoint_dir))
+    creator = ChiefSessionCreator(session_scaffold, master, config, checkpoint_dir and os.fspath(checkpoint_dir))
     return MonitoredSession(creator, all_hooks, stop_grace_period_secs)
 
 
 def _resolve_intervals(arguments: tuple[Any, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return seconds and steps: the defaults if neither is given, else None for the one that is not."""
+    """Return (seconds, steps): the defaults if neither argument is given, else None for the one that is not."""
     if all(value is _NOT_GIVEN for value in arguments):
         return defaults
     seconds, steps = (None if value is _NOT_GIVEN else value for value in arguments)

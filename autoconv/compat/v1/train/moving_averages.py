@@ -1,4 +1,4 @@
-"""Exponential moving averages in version 1: their updates are operations of the graph."""
+"""Exponential moving averages in version 1, which are updated by an operation of the graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autoconv.compat.v1.operations import group
 
 
 class ExponentialMovingAverage(train.ExponentialMovingAverage):
-    """Exponential averages of variables; `apply` returns the operation that moves them.
+    """Exponential moving averages of variables; `apply` returns the operation that updates them.
 
     >>> v1 = autoconv.compat.v1
     >>> with autoconv.Graph().as_default(), v1.Session() as session:
@@ -33,7 +33,7 @@ class ExponentialMovingAverage(train.ExponentialMovingAverage):
     """
 
     def apply(self, var_list: Iterable[Any] | None = None) -> Any:
-        """Make averages for variables that have none; return the operation that moves all of them.
+        """Create averages for variables that have none; return the operation that updates the averages of all.
 
         The variables are the trainable ones by default, and become members of the collection MOVING_AVERAGE_VARIABLES.
         """
@@ -46,14 +46,14 @@ class ExponentialMovingAverage(train.ExponentialMovingAverage):
     def variables_to_restore(self, moving_avg_variables: Iterable[Any] | None = None) -> dict[str, Any]:
         """Return variables by the names under which a Saver restores them.
 
-        An averaged variable is listed under the name of its average.
+        An averaged_variables variable is listed under the name of its average.
         """
-        averaged = [*trainable_variables(), *moving_average_variables()]
-        averaged = averaged if moving_avg_variables is None else list(moving_avg_variables)
-        own_names = {variable.op.name for variable in averaged}
-        result = {self.average_name(variable): variable for variable in averaged}
+        averaged_variables = [*trainable_variables(), *moving_average_variables()]
+        averaged_variables = averaged_variables if moving_avg_variables is None else list(moving_avg_variables)
+        averaged_names = {variable.op.name for variable in averaged_variables}
+        result = {self.average_name(variable): variable for variable in averaged_variables}
         for variable in global_variables():
-            if variable.op.name not in own_names:
+            if variable.op.name not in averaged_names:
                 result.setdefault(variable.op.name, variable)
         return result
 

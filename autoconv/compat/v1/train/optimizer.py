@@ -1,4 +1,4 @@
-"""Optimizers: operations that change variables along the gradients of a loss."""
+"""Optimizers of version 1: steps that change variables by the gradients of a loss."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 class Optimizer:
     """Base of the optimizers of version 1. A subclass defines `_update(gradient, variable)`, the assignments of a step.
 
-    In a graph's block the loss is a tensor, and a step an operation to run in a session. Where ops run at once, the
-    loss is a function of no arguments.
+    While a graph is built, the loss is a tensor, and a step is an operation to run in a session. With eager execution,
+    the loss is a function of no arguments, and a step is taken at once.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     v = autoconv.Variable(1.0)
@@ -51,7 +51,7 @@ class Optimizer:
         aggregation_method: object = None, colocate_gradients_with_ops: bool = False, name: str | None = None,
         grad_loss: Any = None,
     ) -> Any:  # fmt: skip
-        """Return the operation of one step: gradients of the loss, applied. `global_step` is incremented after it.
+        """Return the operation of one step, which applies the gradients of the loss and then increments `global_step`.
 
         Raises ValueError if no variable has a gradient.
         """
@@ -65,7 +65,7 @@ class Optimizer:
         self, loss: Any, var_list: Sequence[Any] | None = None, gate_gradients: int = GATE_OP,
         aggregation_method: object = None, colocate_gradients_with_ops: bool = False, grad_loss: Any = None,
     ) -> list[tuple[Any, Any]]:  # fmt: skip
-        """Return pairs of the gradient of the loss, None where it does not depend on it, and a variable.
+        """Return pairs (gradient, variable); the gradient is None if the loss does not depend on the variable.
 
         The variables are by default the trainable ones of the graph, or those that the traced function has used.
         Raises ValueError without variables.
@@ -122,14 +122,14 @@ class Optimizer:
         return [*self._shared_variables.values(), *(slot for slots in self._slots.values() for slot in slots.values())]
 
     def _prepare(self, variables: Sequence[Any]) -> None:
-        """Compute values that all updates of a step share."""
+        """Compute values that all updates of a step share; called once in each step, before `_update`."""
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
         """Return the assignments of a step that change one variable."""
         raise NotImplementedError("an optimizer has a method _update(gradient, variable)")
 
     def _finish(self) -> list[Any]:
-        """Return the assignments after all updates."""
+        """Return the assignments that follow all updates of a step."""
         return []
 
     def _slot(self, variable: Any, name: str, initial: float = 0.0, label: str | None = None) -> Any:
@@ -152,7 +152,7 @@ class Optimizer:
         return slots[variable.ref()]
 
     def _shared_variable(self, name: str, initial: float, variable: Any) -> Any:
-        """Return the optimizer's variable that all variables share, created at the first request."""
+        """Return the optimizer's variable `name`, common to all variables, created at the first request."""
         if name not in self._shared_variables:
             with name_scope(""):
                 self._shared_variables[name] = Variable(initial, trainable=False, name=name, dtype=variable.dtype)
@@ -160,11 +160,11 @@ class Optimizer:
 
     @staticmethod
     def _hyperparameter(value: Any, variable: Any) -> Any:
-        """Return a hyperparameter, a number, tensor or function of no arguments, in the dtype of a variable."""
+        """Return a hyperparameter (a number, a tensor, or a function that returns one) in the dtype of a variable."""
         return cast(convert_to_tensor(value() if callable(value) else value), variable.dtype)
 
     def _eager_gradients(self, loss: Any, var_list: Any, grad_loss: Any) -> list[tuple[Any, Any]]:
-        """Return the pairs of `compute_gradients` where ops run at once."""
+        """Return the pairs of `compute_gradients` with eager execution."""
         if not callable(loss):
             raise RuntimeError(
                 "`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled."
@@ -247,7 +247,7 @@ class AdagradOptimizer(Optimizer):
 
 
 class AdadeltaOptimizer(Optimizer):
-    """Adadelta (Zeiler, 2012): steps in the ratio of decaying means of squared updates and gradients.
+    """Adadelta (Zeiler, 2012): gradients times the root of mean squared updates over that of mean squared gradients.
 
     >>> v = autoconv.Variable(1.0)
     >>> autoconv.compat.v1.train.AdadeltaOptimizer(1.0).minimize(lambda: v * v)
@@ -273,9 +273,9 @@ class AdadeltaOptimizer(Optimizer):
 
 
 class RMSPropOptimizer(Optimizer):
-    """RMSProp (Tieleman and Hinton, 2012): steps by the gradient over the root of a decaying mean of its square.
+    """RMSProp (Tieleman and Hinton, 2012): the gradient over the root of a moving average of its square.
 
-    The mean starts at 1. With `centered`, the square of the mean gradient is subtracted under the root.
+    The average starts at 1. With `centered`, the square of the gradient's moving average is subtracted under the root.
 
     >>> v = autoconv.Variable(1.0)
     >>> autoconv.compat.v1.train.RMSPropOptimizer(0.5).minimize(lambda: v * v)

@@ -1,4 +1,4 @@
-"""Threads that fill queues."""
+"""Queue runners: threads that fill queues."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.runtime.recording.regions import recording
 
 
 class QueueRunner:
-    """Operations that threads run until a queue is closed, one thread for each operation.
+    """Operations that fill a queue; each is run by a thread of its own until the queue is closed.
 
     >>> v1 = autoconv.compat.v1
     >>> with autoconv.Graph().as_default(), v1.Session() as session:
@@ -56,7 +56,7 @@ class QueueRunner:
     def create_threads(
         self, sess: Any, coord: Any = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
-        """Return the threads, which stop when the coordinator requests it; none if they run in this session already."""
+        """Return new threads, which stop when `coord` requests it; none if the runner's threads run already."""
         with self._lock:
             if self._running_counts[sess]:
                 return []
@@ -74,15 +74,15 @@ class QueueRunner:
         return threads
 
     def _run(self, session: Any, operation: Any, coordinator: Any) -> None:
-        """Body of a thread: run the operation until a stop or the end of its input."""
+        """Run the operation, in a thread, until a stop is requested or its input has ended."""
         try:
             while coordinator is None or not coordinator.should_stop():
                 with recording(None):
                     session.run(operation)
         except self.queue_closed_exception_types:
             with self._lock:
-                is_last = self._running_counts[session] == 1
-            if is_last:
+                is_last_thread = self._running_counts[session] == 1
+            if is_last_thread:
                 _run_quietly(session, self.close_op)
         except Exception as error:
             if coordinator is not None:
@@ -94,13 +94,13 @@ class QueueRunner:
                 self._running_counts[session] -= 1
 
     def _cancel_on_stop(self, session: Any, coordinator: Any) -> None:
-        """Body of a thread: wait for the coordinator's stop, then cancel the queue."""
+        """Wait, in a thread, until a stop is requested, then cancel the queue."""
         coordinator.wait_for_stop()
         _run_quietly(session, self.cancel_op)
 
 
 def _run_quietly(session: Any, operation: Any) -> None:
-    """Run an operation that closes a queue. Nothing is raised if the session has ended, which closes its queues."""
+    """Run an operation that closes a queue; ignore errors of a closed session, whose queues are closed already."""
     try:
         with recording(None):
             session.run(operation)

@@ -1,4 +1,4 @@
-"""Savers: the values of a session's variables in files, by the names of the variables."""
+"""Savers, which write the values of a session's variables to checkpoints and restore them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from autoconv.train.state import update_checkpoint_state
 class Saver:
     """A saver writes the variables of a session to files and restores them, also from files of TensorFlow's savers.
 
-    `var_list` is a list of variables, or a dict of them by the names in the file; by default all that the graph has
-    when the saver is made. The last `max_to_keep` checkpoints are kept, and one in each period of
+    `var_list` is a list of variables, or a dict of them by their names in the file; by default all that the graph has
+    when the saver is created. The last `max_to_keep` checkpoints are kept, and one in each period of
     `keep_checkpoint_every_n_hours`.
 
     >>> import tempfile
@@ -72,7 +72,7 @@ class Saver:
 
     @property
     def last_checkpoints(self) -> list[str]:
-        """The prefixes of the checkpoints that are kept, oldest first."""
+        """The path prefixes of the checkpoints that are kept, oldest first."""
         return [path for path, _ in self._checkpoints]
 
     def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
@@ -85,11 +85,10 @@ class Saver:
         meta_graph_suffix: str = "meta", write_meta_graph: bool = True, write_state: bool = True,
         strip_default_attrs: bool = False, save_debug_info: bool = False,
     ) -> str:  # fmt: skip
-        """Write a checkpoint; return its prefix, which ends with `global_step` if it is given.
+        """Write a checkpoint; return its path prefix, which ends with `global_step` if that is given.
 
-        Where ops run at once, the session is None.
-
-        Raises FailedPreconditionError for a variable that is not initialised. The graph itself is not written.
+        With eager execution, the session is None. Raises FailedPreconditionError for a variable that is not
+        initialised. The graph itself is not written.
         """
         path = os.fspath(save_path)
         if global_step is not None:
@@ -107,7 +106,7 @@ class Saver:
     def restore(self, sess: Session | None, save_path: str) -> None:
         """Set the variables of the session to the values of a checkpoint.
 
-        Raises ValueError where there is no checkpoint, NotFoundError for a variable that it lacks, and
+        Raises ValueError if there is no checkpoint, NotFoundError for a variable that it lacks, and
         InvalidArgumentError for a value of another shape.
         """
         path = os.fspath(save_path) if save_path is not None else None
@@ -139,8 +138,8 @@ class Saver:
         return self._variables or {}
 
     def _record_checkpoint(self, path: str, latest_filename: str | None) -> None:
-        """Add a checkpoint to the kept ones, and delete those beyond their number."""
-        others = [checkpoint for checkpoint in self._checkpoints if checkpoint[0] != path]
+        """Add a checkpoint to the kept ones, and delete the oldest ones beyond `max_to_keep`."""
+        others = [(other, save_time) for other, save_time in self._checkpoints if other != path]
         self._checkpoints = [*others, (path, time.time())]
         while self._max_to_keep and len(self._checkpoints) > self._max_to_keep:
             oldest, save_time = self._checkpoints.pop(0)

@@ -29,7 +29,7 @@ class CheckpointSaverListener:
     """
 
     def begin(self) -> None:
-        """Add to the graph."""
+        """Add nodes to the graph; called while it is built."""
 
     def before_save(self, session: Any, global_step_value: int) -> None:
         """Called before a checkpoint is written."""
@@ -43,7 +43,7 @@ class CheckpointSaverListener:
 
 
 class CheckpointSaverHook(SessionRunHook):
-    """Save the variables every so many steps or seconds, when the session begins and when it ends.
+    """Save the variables every `save_steps` steps or `save_secs` seconds, when the session begins and when it ends.
 
     Raises ValueError unless one of `save_secs` and `save_steps` is given, RuntimeError in a graph without global step.
 
@@ -107,7 +107,7 @@ class CheckpointSaverHook(SessionRunHook):
 
 
 class SummarySaverHook(SessionRunHook):
-    """Write summaries every so many steps or seconds: `summary_op`, or that of the scaffold.
+    """Write `summary_op`, or that of the scaffold, every `save_steps` steps or `save_secs` seconds.
 
     Raises ValueError unless one of `save_steps` and `save_secs` is given.
 

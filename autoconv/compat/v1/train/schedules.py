@@ -1,4 +1,4 @@
-"""Learning rates that depend on the step: tensors, or functions of no arguments where ops run at once."""
+"""Learning rates that depend on the step: tensors in graphs, functions of no arguments with eager execution."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def polynomial_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, end_learning_rate: Any = 0.0001, power: Any = 1.0,
     cycle: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Decay from `learning_rate` to `end_learning_rate` over `decay_steps`: by a power of the fraction that remains.
+    """Decay from `learning_rate` to `end_learning_rate` over `decay_steps`, by a power of the fraction of steps left.
 
-    With `cycle`, `decay_steps` becomes its first multiple beyond the step.
+    With `cycle`, `decay_steps` is replaced by its smallest multiple that is not below the step.
 
     >>> autoconv.compat.v1.train.polynomial_decay(1.0, 5, 10, 0.0)().numpy()
     np.float32(0.5)
@@ -112,7 +112,7 @@ def cosine_decay_restarts(
     learning_rate: Any, global_step: Any, first_decay_steps: Any, t_mul: float = 2.0, m_mul: float = 1.0,
     alpha: float = 0.0, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`cosine_decay` that begins anew each time, `t_mul` times as long and from `m_mul` times the rate.
+    """`cosine_decay` with restarts: each cycle is `t_mul` times as long as the last, with `m_mul` times its rate.
 
     >>> autoconv.compat.v1.train.cosine_decay_restarts(1.0, 10, 10)().numpy().round(4)
     np.float32(1.0)
@@ -137,7 +137,7 @@ def linear_cosine_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, num_periods: float = 0.5, alpha: float = 0.0,
     beta: float = 0.001, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """learning_rate * ((alpha + linear) * cosine + beta), with a line to 0 and `num_periods` cosines.
+    """learning_rate * ((alpha + linear) * cosine + beta), where linear falls to 0 and cosine has `num_periods` periods.
 
     >>> autoconv.compat.v1.train.linear_cosine_decay(1.0, 5, 10)().numpy().round(4)
     np.float32(0.251)
@@ -178,7 +178,10 @@ piecewise_constant_decay = piecewise_constant
 def _schedule(
     rate_at_step: Callable[[Any, Any], Any], learning_rate: Any, step: Any, name: str, keeps_step_dtype: bool = False
 ) -> Any:
-    """Return the rate at the current step: a tensor of the graph, or in eager execution a function."""
+    """Return `rate_at_step(learning_rate, step)`, both tensors: a tensor of the graph, or a function if eager.
+
+    The step is cast to the dtype of the rate unless `keeps_step_dtype`.
+    """
     if step is None:
         raise ValueError("global_step is required for a learning rate that depends on it.")
 

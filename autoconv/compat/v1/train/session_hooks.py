@@ -1,4 +1,4 @@
-"""Hooks of monitored sessions, which are called before and after each call of `run`."""
+"""Hooks of monitored sessions, whose methods are called before and after each call of `run`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOGGER = logging.getLogger("autoconv.program")
 
 
 class SessionRunArgs(NamedTuple):
-    """Additions of a hook to a call of `run`: fetches, and values that are fed.
+    """The fetches and fed values that a hook adds to a call of `run`.
 
     >>> autoconv.compat.v1.train.SessionRunArgs("loss:0").feed_dict is None
     True
@@ -29,7 +29,7 @@ class SessionRunArgs(NamedTuple):
 
 
 class SessionRunValues(NamedTuple):
-    """Results of `run` for the fetches of a hook.
+    """The results of `run` for the fetches of a hook.
 
     >>> autoconv.compat.v1.train.SessionRunValues(1.5).results
     1.5
@@ -41,7 +41,7 @@ class SessionRunValues(NamedTuple):
 
 
 class SessionRunContext:
-    """A call of `run` for hooks: its arguments, its session, and a request that the loop stops.
+    """Description of a call of `run` for hooks: its arguments and session; hooks may request that the loop stops.
 
     >>> context = autoconv.compat.v1.train.SessionRunContext(autoconv.compat.v1.train.SessionRunArgs(None), None)
     >>> context.request_stop()
@@ -73,20 +73,20 @@ class SessionRunHook:
     """
 
     def begin(self) -> None:
-        """Add to the graph, which is complete when this returns."""
+        """Add nodes to the graph, which is complete when the method returns."""
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Use the session, whose variables have their values."""
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
-        """Return what the call of `run` computes besides, None for nothing."""
+        """Return further fetches and fed values of this call of `run`, None for nothing."""
         return None
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """Use what was computed; may request a stop."""
+        """Use the results of the hook's fetches; may request a stop."""
 
     def end(self, session: Any) -> None:
-        """Use the session once more; not called where the loop ended by an error."""
+        """Use the session at the end; not called if an error has ended the loop."""
 
 
 class NanLossDuringTrainingError(RuntimeError):
@@ -97,7 +97,9 @@ class NanLossDuringTrainingError(RuntimeError):
 
 
 class SecondOrStepTimer:
-    """A timer that triggers every so many seconds or steps, and at the first step; raises ValueError if both are given.
+    """A timer that triggers at the first step and then every `every_secs` seconds or `every_steps` steps.
+
+    Raises ValueError if both are given.
 
     >>> timer = autoconv.compat.v1.train.SecondOrStepTimer(every_steps=2)
     >>> due = []
@@ -184,7 +186,7 @@ class StopAtStepHook(_StepHook):
 
 
 class LoggingTensorHook(SessionRunHook):
-    """Log tensors, a dict by tags or a list, every so many calls of `run` or seconds, or at the end.
+    """Log tensors, a dict by tags or a list, every n calls of `run` or seconds, or at the end.
 
     Raises ValueError unless one of `every_n_iter` and `every_n_secs` is given, or `at_end`.
 
@@ -227,8 +229,10 @@ class LoggingTensorHook(SessionRunHook):
             self._log(session.run(self._graph_tensors))
 
     def _log(self, values: dict[str, Any]) -> None:
-        """Log the values by tag, with the seconds since the last time."""
-        seconds = None if self._timer is None else self._timer.update_last_triggered_step(self._call_count)[0]
+        """Log the values by tag, with the seconds since the last time they were logged."""
+        seconds = None
+        if self._timer is not None:
+            seconds, _ = self._timer.update_last_triggered_step(self._call_count)
         if self._formatter is not None:
             _LOGGER.info(self._formatter(values))
             return
@@ -262,7 +266,7 @@ class NanTensorHook(SessionRunHook):
 
 
 class FeedFnHook(SessionRunHook):
-    """Feed what `feed_fn()` returns, a dict, in each call of `run`.
+    """Feed the dict that `feed_fn()` returns in each call of `run`.
 
     >>> with autoconv.Graph().as_default():
     ...     x = autoconv.compat.v1.placeholder(autoconv.float32, ())
@@ -300,7 +304,7 @@ class FinalOpsHook(SessionRunHook):
 
 
 class StepCounterHook(_StepHook):
-    """Write the steps a second as a summary, and log them, every so many steps or seconds.
+    """Log the number of steps per second and write it as a summary, every `every_n_steps` steps or `every_n_secs` s.
 
     >>> hook = autoconv.compat.v1.train.StepCounterHook(every_n_steps=10)
     """
@@ -325,7 +329,7 @@ class StepCounterHook(_StepHook):
                 self._report(steps / seconds, step)
 
     def _report(self, rate: float, step: int) -> None:
-        """Log the number of steps a second, and write it as a summary."""
+        """Log `rate`, the number of steps per second, and write it as a summary."""
         _LOGGER.info("global_step/sec: %g", rate)
         if self._writer is not None:
             from autoconv.summary.protos import messages
@@ -344,7 +348,7 @@ def open_writer(folder: str) -> Any:
 
 
 def _name_of(tensor: Any) -> str:
-    """Return the name of a tensor, given as one or as its name."""
+    """Return the name of a tensor; a name is returned unchanged."""
     return tensor if isinstance(tensor, str) else tensor.name
 
 

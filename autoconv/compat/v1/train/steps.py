@@ -23,7 +23,7 @@ def get_global_step(graph: Any = None) -> Any:
 
 
 def create_global_step(graph: Any = None) -> Any:
-    """Make the variable that counts the steps of a graph, an int64; raises ValueError if it has one.
+    """Create the variable that counts the steps of a graph, an int64; raises ValueError if the graph has one already.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.train.create_global_step().name
@@ -33,8 +33,8 @@ def create_global_step(graph: Any = None) -> Any:
     if get_global_step(owner_graph) is not None:
         raise ValueError('"global_step" already exists.')
     with owner_graph.as_default(), name_scope(""):
-        keys = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
-        return Variable(0, False, keys, name="global_step", dtype=int64)
+        collections = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
+        return Variable(0, trainable=False, collections=collections, name="global_step", dtype=int64)
 
 
 def get_or_create_global_step(graph: Any = None) -> Any:
@@ -50,7 +50,7 @@ def get_or_create_global_step(graph: Any = None) -> Any:
 
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:
-    """Return the number of steps in a session, as an int.
+    """Return the value of the global step in a session, as an int.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     step = autoconv.compat.v1.train.create_global_step()
