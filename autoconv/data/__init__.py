@@ -1,4 +1,4 @@
-"""Datasets: elements from tensors, generators and files, and transformations of them."""
+"""Datasets: sequences of elements from tensors, generators and files, and their transformations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Combining elements, and splitting them again: batch, padded_batch, unbatch."""
+"""Batches of elements and their rows: batch, padded_batch, ragged_batch, sparse_batch, unbatch."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class Batch(Node):
         return map_specs(lambda leaf: _add_batch_dimension(leaf, self.static_size), self.stacked_spec)
 
     def _stacked_spec(self, spec: Any) -> Any:
-        """Return the spec of the form in which elements of this spec are stacked: as they are, or as ragged rows."""
+        """Return the spec as which elements of this spec are stacked; subclasses may replace dense by ragged specs."""
         return spec
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
-        """Return the leaves of the batch of these elements."""
+        """Return the leaves of the batch of these elements, which are lists of leaves."""
         leaf_columns, result, start = list(zip(*elements, strict=True)), [], 0
         components, stacked_specs = component_leaf_counts(self.inputs[0].spec), flatten(self.stacked_spec)[0]
         for component_index, ((spec, count), stacked_spec) in enumerate(zip(components, stacked_specs, strict=True)):
@@ -81,7 +81,7 @@ class Batch(Node):
 
 
 class RaggedBatch(Batch):
-    """A Batch of elements that may differ in the unknown sizes of their specs: they become ragged tensors."""
+    """A Batch whose components become ragged tensors if their specs have unknown sizes, which may then differ."""
 
     name = "ragged_batch"
 
@@ -96,7 +96,7 @@ class RaggedBatch(Batch):
 
 
 def _as_ragged_spec(leaf: TypeSpec, splits_dtype: DTypeLike) -> Any:
-    """Return the spec of a component as a ragged row, if it has sizes that are not known."""
+    """Return the spec of a component as a ragged one if it has unknown sizes, else unchanged."""
     if not isinstance(leaf, TensorSpec) or not leaf.shape.rank or leaf.shape.is_fully_defined():
         return leaf
     last_unknown_axis = max(axis for axis, size in enumerate(leaf.shape) if size is None)
@@ -104,7 +104,7 @@ def _as_ragged_spec(leaf: TypeSpec, splits_dtype: DTypeLike) -> Any:
 
 
 class SparseBatch(Batch):
-    """A Batch of elements of any sizes up to those of `row_shape`, as sparse tensors."""
+    """A Batch as a sparse tensor, of elements that are single tensors of any sizes up to those of `row_shape`."""
 
     name = "dense_to_sparse_batch"
 
@@ -131,7 +131,10 @@ class SparseBatch(Batch):
 
 
 class PaddedBatch(Batch):
-    """A Batch of elements that are first padded to a common shape."""
+    """A Batch of elements that are first padded to a common shape.
+
+    `shapes` and `values` are the arguments `padded_shapes` and `padding_values`, one for each component, or None.
+    """
 
     name = "padded_batch"
 
@@ -157,7 +160,7 @@ class PaddedBatch(Batch):
         return pack(template, [_add_batch_dimension(leaf, self.static_size) for leaf in specs])
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
-        """Return the leaves of the batch, each padded."""
+        """Return the leaves of the batch of the padded elements."""
         components = zip(*elements, self.padded_shapes, self.padding_values, strict=True)
         return [_pad(column, shape, value, self.place) for *column, shape, value in components]
 
@@ -177,8 +180,8 @@ class Unbatch(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         for element in self.inputs[0].iterate(bindings):
             if self.has_composites:
-                for parts in zip(*row_columns(self.inputs[0].spec, element), strict=True):
-                    yield [leaf for part in parts for leaf in part]
+                for component_rows in zip(*row_columns(self.inputs[0].spec, element), strict=True):
+                    yield [leaf for leaves in component_rows for leaf in leaves]
                 continue
             lengths = {len(leaf) for leaf in element}
             if len(lengths) > 1:
@@ -201,7 +204,7 @@ def _specs_of_tensors(spec: object) -> list[Any]:
 
 
 def _stack(column: Sequence[Any], component_index: int, place: Place | None) -> np.ndarray:
-    """Stack one component of several elements; raise InvalidArgumentError for different shapes."""
+    """Return one component of several elements stacked; raise InvalidArgumentError for different shapes."""
     first_shape = np.shape(column[0])
     for position, array in enumerate(column):
         if np.shape(array) != first_shape:
@@ -215,7 +218,7 @@ def _stack(column: Sequence[Any], component_index: int, place: Place | None) -> 
 
 
 def _pad(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | None) -> np.ndarray:
-    """Pad one component of several elements by `value` to `shape` and stack them; an open size is the largest found."""
+    """Pad one component of several elements by `value` to `shape` and stack them; None is the largest size of them."""
     ranks = {np.ndim(array) for array in column}
     if len(ranks) > 1 or (shape.rank is not None and ranks != {shape.rank}):
         raise InvalidArgumentError(
@@ -241,7 +244,10 @@ def _pad(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | N
 
 
 def _entries_by_component(values: Any, template: Template | None, parameter_name: str) -> list[Any]:
-    """Return one entry for each component; a single padding value applies to all."""
+    """Return the entry of `values`, a structure as that of the elements, for each component, in order.
+
+    A single padding value applies to all. `parameter_name` is "padded_shapes" or "padding_values".
+    """
     if template is None:
         return [values]
     if parameter_name == "padded_shapes" and isinstance(values, (list, TensorShape)):
@@ -262,7 +268,7 @@ def _entries_by_component(values: Any, template: Template | None, parameter_name
 
 
 def _padded_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
-    """Return the requested shape, in which None and -1 are open sizes; raise ValueError for another rank."""
+    """Return the requested shape, with None for None and -1; raise ValueError for another rank than the component's."""
     sizes = np.asarray(shape).tolist() if hasattr(shape, "numpy") else shape
     if isinstance(sizes, (list, tuple)):
         sizes = [None if size == -1 else size for size in sizes]
@@ -285,7 +291,7 @@ def _padding_value(value: Any, leaf: TensorSpec) -> Any:
 
 
 def _add_batch_dimension(leaf: Any, size: int | None) -> Any:
-    """Return the spec of `size` stacked components; None is an open size."""
+    """Return the spec of `size` stacked components, None for an unknown number."""
     if is_composite_spec(leaf):
         return leaf._batch(size)
     shape = leaf.type.shape

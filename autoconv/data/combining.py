@@ -1,4 +1,4 @@
-"""Combinations of datasets: zip, concatenate, flat_map, interleave, sampling."""
+"""Nodes that combine datasets: zip, concatenate, flat_map, interleave, sample_from_datasets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autoconv.runtime.support.structure import Template, pack
 
 
 class Zip(Node):
-    """Tuples of elements of several datasets, up to the end of the shortest.
+    """The elements of several datasets in a structure, up to the end of the shortest dataset.
 
     `strict` raises ValueError if they do not end together, as Python's zip does.
     """
@@ -111,15 +111,16 @@ class Interleave(Node):
             position, taken_count = (position + 1) % cycle_length, 0
 
     def _start_iteration(self, dataset: Any) -> Iterator[Element]:
-        """Return the elements of a dataset; with threads, one thread per dataset computes them ahead."""
+        """Return the elements of a dataset; with workers, a thread of its own computes two of them ahead."""
         elements: Iterator[Element] = dataset.iterate()
         return prefetch(elements, 2) if self.workers else elements
 
 
 class Sample(Node):
-    """Elements of several datasets: each is the next of a dataset drawn by weights, or named by a choice dataset.
+    """Elements of several datasets: each is the next element of a dataset that is drawn at random.
 
-    The end of a dataset ends the sample if it `stops_at_end`; otherwise the others continue.
+    `weights` are the probabilities up to a factor. The integers of `choice_dataset` replace the draws. The end of
+    a dataset ends the sample if it `stops_at_end`; otherwise the others continue.
     """
 
     name = "sample_from_datasets"
@@ -157,7 +158,7 @@ class Sample(Node):
                     return
 
     def _choices(self, open_iterators: dict[int, Any], bindings: Bindings) -> Iterator[int]:
-        """Yield the position of the dataset from which each element is taken."""
+        """Yield for each element the index of the dataset from which it is taken."""
         if self.choice_dataset is not None:
             for element in self.choice_dataset.iterate(bindings):
                 yield int(element[0])

@@ -1,4 +1,4 @@
-"""Datasets of CSV files."""
+"""Datasets of CSV files, and the parsing of their fields."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _CANDIDATE_DTYPES = (int32, int64, float32, float64, string)  # from the narrowe
 
 
 class Csv(FileNode):
-    """Read each record as a tuple of scalars, or as a dict of them if `names` are given.
+    """The records of CSV files as tuples of scalars, or as dicts of them if `names` are given.
 
-    For each column `defaults` has a dtype if the value is required, or the value of an empty field.
+    `defaults` has for each column its dtype if a value is required, or else the value of an empty field.
     """
 
     name = "csv"
@@ -80,7 +80,7 @@ class Csv(FileNode):
             yield [values[i] for i in self.leaf_order]
 
     def _parse_field(self, position: int, field: str, location: str) -> Any:
-        """Return the value of a field in the given column, or the column's default if the field is empty."""
+        """Return the value of the field at a position of the record, or the default of its column if it is empty."""
         dtype, default = self.dtypes[position], self.defaults[position]
         if field in ("", self.missing_value):
             if default is None:
@@ -125,10 +125,11 @@ def read_column_names(path: str, delimiter: str) -> list[str]:
 
 
 def guess_dtypes(path: str, delimiter: str, columns: Sequence[int], header: bool, row_limit: int = 100) -> list[DType]:
-    """Return the narrowest dtype of each column that fits its first `row_limit` values."""
+    """Return for each column the first of `_CANDIDATE_DTYPES` that fits the values of the first `row_limit` rows."""
     candidate_indices = [0] * len(columns)
     with open(path, encoding="latin-1", newline="") as file:
-        for row_number, (_, record) in enumerate(read_records(file, delimiter, True, path, header)):
+        records = read_records(file, delimiter, has_quotes=True, path=path, skips_header=header)
+        for row_number, (_, record) in enumerate(records):
             if row_number == row_limit:
                 break
             for i, column in enumerate(columns):
@@ -151,7 +152,7 @@ def _is_valid_as(field: str, dtype: DType) -> bool:
 def parse_number(field: str, dtype: DType) -> Any:
     """Return the number or bool of a field; raises ValueError or OverflowError for any other text."""
     if "_" in field:
-        raise ValueError("an underscore in a number is Python's syntax only")
+        raise ValueError("an underscore in a number is only valid in Python")
     if dtype.is_bool:
         if field.strip().lower() not in ("true", "false"):
             raise ValueError(f"{field!r} is neither true nor false")

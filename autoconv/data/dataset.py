@@ -1,4 +1,4 @@
-"""Dataset: an immutable description of elements, which can be iterated over any number of times."""
+"""Dataset: an immutable description of a sequence of elements, which can be iterated over several times."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from autoconv.runtime.support.type_spec import is_composite
 
 
 class DatasetSpec(IteratorSpec):
-    """The spec of a dataset: part of the cache key of functions that take one, and its entry in an element_spec.
+    """The spec of a dataset, in cache keys of functions and in the element_spec of a dataset of datasets.
 
     >>> autoconv.data.DatasetSpec(autoconv.TensorSpec([], autoconv.int32)).element_spec
     TensorSpec(shape=(), dtype=autoconv.int32, name=None)
@@ -48,7 +48,7 @@ class DatasetSpec(IteratorSpec):
         return Dataset(Nested(self.element_spec, value))
 
 
-GRAPH_ITERATOR_HOOK = Hook("autoconv.compat.v1.data")  # makes an iterator of a graph's block
+GRAPH_ITERATOR_HOOK = Hook("autoconv.compat.v1.data")  # (dataset, initializable=) -> an iterator in a graph
 
 
 @wrap_public_methods
@@ -78,7 +78,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
-        """One element: the structure itself."""
+        """A dataset with the structure `tensors` as its only element."""
         return Dataset(sources.Tensors(tensors))
 
     @staticmethod
@@ -145,7 +145,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
-        """Combined elements of several datasets, in the structure of the datasets."""
+        """The elements of several datasets, combined in the structure in which the datasets are given."""
         arguments = datasets if datasets is not None else args[0] if len(args) == 1 else args
         leaves, template = flatten(arguments)
         if template is None:
@@ -221,7 +221,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Consecutive elements stacked. Raises InvalidArgumentError for elements of different shapes."""
+        """Stacks of `batch_size` consecutive elements. Raises InvalidArgumentError for elements of different shapes."""
         return Dataset(batching.Batch(self.node, batch_size, drop_remainder))
 
     def padded_batch(
@@ -250,7 +250,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
         return Dataset(batching.SparseBatch(self.node, batch_size, row_shape))
 
     def unbatch(self, name: str | None = None) -> Dataset:
-        """The rows of every element."""
+        """The rows of every element, as elements."""
         return Dataset(batching.Unbatch(self.node))
 
     def shuffle(
@@ -260,7 +260,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
         reshuffle_each_iteration: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """The elements in random order, each drawn from a buffer of `buffer_size`.
+        """The elements in random order, each drawn from a buffer of `buffer_size` elements.
 
         With a seed (this one, or the global one) the order is the same in every run of the program. Each pass has a
         different order unless `reshuffle_each_iteration` is False.
@@ -290,9 +290,10 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     def window(
         self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False, name: str | None = None
     ) -> Dataset:
-        """Datasets of `size` elements each, `stride` apart; each starts `shift` (by default `size`) after the last.
+        """Datasets of `size` elements each, `stride` apart.
 
-        Elements that are structures give structures of datasets.
+        Each begins `shift` elements (by default `size`) after the one before. Elements that are structures give
+        structures of datasets.
         """
         return Dataset(transforms.Window(self.node, size, shift, stride, drop_remainder, DatasetSpec))
 
@@ -314,9 +315,9 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
         pad_to_bucket_boundary: bool = False, no_padding: bool = False, drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:  # fmt: skip
-        """Batches of elements of similar lengths, those between two boundaries, padded as by `padded_batch`.
+        """Batches of elements whose lengths lie between the same two boundaries, padded as by `padded_batch`.
 
-        `bucket_batch_sizes` has a size for each bucket, one more than boundaries, or else raises ValueError.
+        `bucket_batch_sizes` has a size for each bucket. Raises ValueError unless it is one longer than the boundaries.
         """
         padding = None if no_padding else grouping.Padding(padded_shapes, padding_values, pad_to_bucket_boundary)
         boundaries, sizes = bucket_boundaries, bucket_batch_sizes

@@ -84,7 +84,7 @@ class ResamplingMethods(Iterable):
         return cls(Counter(start, step, dtype))
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Self:
-        """The rows of batches in batches of another size, or of the sizes of a list in turns."""
+        """The rows of the batches, in batches of another size. The sizes of a list are taken in turns."""
         return type(self)(Rebatch(self.node, batch_size, drop_remainder))
 
     def rejection_resample(

@@ -53,15 +53,15 @@ class ElementFunction:
     def __init__(self, function: Callable[..., Any], spec: Any, name: str) -> None:
         if not callable(function):
             raise TypeError(f"`{name}` takes a function of an element, found {function!r}")
-        enclosing = current_region()
-        if enclosing is not None and enclosing.contract.runs_plain:
+        enclosing_region = current_region()
+        if enclosing_region is not None and enclosing_region.contract.runs_plain:
             raise StagingError("a dataset is made, which `compile` leaves to Python", current_place())
         self.name = name
-        if enclosing is None:
+        if enclosing_region is None:
             region = self._trace(function, spec)
             self.values = [obj for obj, _ in region.trace.captures.values()]
         else:
-            region = subregion(enclosing, name)
+            region = subregion(enclosing_region, name)
             self.spec = trace_function(function, spec, region, name)
             self.values = list(unify_captures([region], len(spec_leaves(spec))))
         self._graph = optimise(region.graph)
@@ -103,8 +103,8 @@ class ElementFunction:
             with GLOBAL.use_streams(bindings.draw_streams):
                 return run(leaves)
 
-        draws = any(type(node.attributes.get("seed")) is tuple for node in self._graph.walk())
-        return run_with_draws if draws else run
+        draws_numbers = any(type(node.attributes.get("seed")) is tuple for node in self._graph.walk())
+        return run_with_draws if draws_numbers else run
 
 
 def trace_function(function: Callable[..., Any], spec: Any, region: Region, name: str) -> Any:
@@ -115,8 +115,8 @@ def trace_function(function: Callable[..., Any], spec: Any, region: Region, name
         # A tuple is passed as several arguments, as in TensorFlow, a named tuple as one.
         arguments = element if type(element) is tuple else (element,)
         _check_arity(function, arguments, spec, name)
-        target = call(function) if region.trace.converts else function
-        result = target(*arguments)
+        traced_function = call(function) if region.trace.converts else function
+        result = traced_function(*arguments)
         leaves, template = _result_leaves(result, function, name)
         region.graph.outputs = [region.lift(graph_value(region, leaf)) for leaf in leaves]
         return spec_of_leaves(template, leaves)

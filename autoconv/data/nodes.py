@@ -271,7 +271,7 @@ class RunningIterator:
 
 
 def _unwrap(error: RuntimeError) -> Exception:
-    """Convert Python's RuntimeError for a generator inside which a user's iterator was exhausted."""
+    """Return the error, or an OutOfRangeError if a user's iterator was exhausted inside of a generator."""
     cause = error.__cause__
     if not isinstance(cause, EndOfSequenceError):
         return error

@@ -88,17 +88,17 @@ def _as_pairs(iterable: Any) -> Pairs:
     return iterable if isinstance(iterable, Pairs) else Pairs(iterable.node, lambda element: element)
 
 
-def _is_dataset(part: Any) -> bool:
+def _is_dataset(iterable: Any) -> bool:
     """Return whether the object is a dataset, or the enumerate or zip of one."""
-    return isinstance(part, Pairs) or isinstance(getattr(part, "node", None), Node)
+    return isinstance(iterable, Pairs) or isinstance(getattr(iterable, "node", None), Node)
 
 
-def _staged_operand(part: Any) -> Any:
+def _staged_operand(iterable: Any) -> Any:
     """Return another operand of zip as an iterable of the graph; raise StagingError if it has no positions."""
-    staged_part = as_staged(part)
+    staged_part = as_staged(iterable)
     if staged_part is None:
         raise StagingError(
-            f"{with_article(plain_class(part))} cannot be zipped with a dataset", current_place(),
+            f"{with_article(plain_class(iterable))} cannot be zipped with a dataset", current_place(),
             "a tensor, a list of numbers, or a dataset in its place",
         )  # fmt: skip
     return staged_part

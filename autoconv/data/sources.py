@@ -303,19 +303,19 @@ def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
     """Return the shapes of a structure: the entries at the positions of the dtypes."""
     result: list[Any] = []
 
-    def walk(shape: Any, node: Template | None) -> None:
+    def add_shapes(shape: Any, node: Template | None) -> None:
         if node is None:
             result.append(shape)
         elif node.keys is not None:
             for key, child in zip(node.keys, node.children, strict=True):
-                walk(shape[key] if isinstance(shape, dict) else getattr(shape, key), child)
+                add_shapes(shape[key] if isinstance(shape, dict) else getattr(shape, key), child)
         else:
             if len(shape) != len(node.children):
                 raise ValueError(f"output_shapes has another structure than output_types: {shapes}")
             for part, child in zip(shape, node.children, strict=True):
-                walk(part, child)
+                add_shapes(part, child)
 
-    walk(shapes, template)
+    add_shapes(shapes, template)
     return result
 
 

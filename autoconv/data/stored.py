@@ -43,8 +43,8 @@ class FileCache(CountPreservingNode):
         if os.path.exists(self.path):
             yield from read_elements(self.path, self.spec)
             return
-        with replacing(self.path) as temporary:
-            yield from write_while_iterating(self.inputs[0].iterate(bindings), self.spec, temporary)
+        with replacing(self.path) as temporary_path:
+            yield from write_while_iterating(self.inputs[0].iterate(bindings), self.spec, temporary_path)
 
 
 class SavedElements(Node):
@@ -93,8 +93,8 @@ def save_while_iterating(node: Node, bindings: Bindings, path: Any) -> Iterator[
     os.makedirs(folder, exist_ok=True)
     count, file_name, old_file = 0, f"{_ELEMENTS}.{secrets.token_hex(4)}", _file_in_index(folder)
     try:
-        with replacing(os.path.join(folder, file_name)) as temporary:
-            for element in write_while_iterating(node.iterate(bindings), node.spec, temporary):
+        with replacing(os.path.join(folder, file_name)) as temporary_path:
+            for element in write_while_iterating(node.iterate(bindings), node.spec, temporary_path):
                 count += 1
                 yield element
         write_json(os.path.join(folder, _INDEX), {"spec": spec_content, "count": count, "file": file_name})
@@ -113,9 +113,9 @@ def _file_in_index(folder: str) -> str | None:
     return os.path.basename(name) if isinstance(name, str) else None
 
 
-def _is_compatible(spec: Any, requested: Any) -> bool:
+def _is_compatible(spec: Any, requested_spec: Any) -> bool:
     """Return whether elements of `spec` fit the requested spec."""
-    (leaves, template), (requested_leaves, requested_template) = flatten(spec), flatten(requested)
+    (leaves, template), (requested_leaves, requested_template) = flatten(spec), flatten(requested_spec)
     return template == requested_template and all(
         requested_leaf.is_compatible_with(leaf) for leaf, requested_leaf in zip(leaves, requested_leaves, strict=True)
     )

@@ -134,7 +134,7 @@ class _Buffer:
         self._source, self._size = source, size
         self._items: deque[tuple[Any, BaseException | None]] = deque()
         self._compute_lock = new_lock(order=DATASET)
-        # Computed, and not or only just appended: a fork may come between the append and the reset to None.
+        # Computed, and not yet or only just appended: a fork may come between the append and the reset to None.
         self._current_item: tuple[Any, BaseException | None] | None = None
         self._is_computing = self._has_ended = self._is_stopped = False
         self._start_threads()

@@ -234,7 +234,7 @@ class Cache(CountPreservingNode):
 
 
 class Window(Node):
-    """Datasets of `size` consecutive elements each, `stride` apart; each starts `shift` elements after the last.
+    """Datasets of `size` consecutive elements each, `stride` apart; each begins `shift` after the one before.
 
     `dataset_spec` makes the spec of a dataset from the spec of its elements.
     """
@@ -295,7 +295,7 @@ class ComponentOfElements(Node):
 
 
 class Scan(CountPreservingNode):
-    """The outputs of function(state, element), which also returns the next state; starts from `initial`."""
+    """The outputs of function(state, element), which also returns the next state, beginning with `initial_state`."""
 
     name = "scan"
 

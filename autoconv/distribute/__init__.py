@@ -65,8 +65,8 @@ def has_strategy() -> bool:
 def _scope() -> tuple[Any, int | None]:
     """Return the strategy of the enclosing scope, and the number of the replica that runs."""
     replica = get_replica_context()
-    number = None if replica is None else replica.replica_id_in_sync_group
-    return (get_strategy(), number) if has_strategy() else (None, None)
+    replica_number = None if replica is None else replica.replica_id_in_sync_group
+    return (get_strategy(), replica_number) if has_strategy() else (None, None)
 
 
 SCOPE.set(_scope)  # so that random generators find it without an import of this package

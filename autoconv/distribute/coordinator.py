@@ -124,11 +124,11 @@ class _Queue:
         self._error: BaseException | None = None
         self._is_ended = False
 
-    def put(self, work: _ScheduledFunction) -> None:
+    def put(self, scheduled_function: _ScheduledFunction) -> None:
         """Add a function; raise the error of an earlier one instead."""
         with self._changed:
             self._raise_error()
-            self._functions.append(work)
+            self._functions.append(scheduled_function)
             self._changed.notify_all()
 
     def take(self) -> _ScheduledFunction | None:
@@ -222,9 +222,9 @@ class ClusterCoordinator:
         """
         if not isinstance(fn, (Function, ConcreteFunction)):
             raise TypeError("`ClusterCoordinator.schedule` only accepts an `autoconv.function` or a concrete function.")
-        work = _ScheduledFunction(fn, tuple(args or ()), dict(kwargs or {}))
-        self._queue.put(work)
-        return work.result
+        scheduled_function = _ScheduledFunction(fn, tuple(args or ()), dict(kwargs or {}))
+        self._queue.put(scheduled_function)
+        return scheduled_function.result
 
     def join(self) -> None:
         """Wait until all functions have run; raises the first error of one, after which the others are cancelled."""
@@ -250,22 +250,22 @@ def _run_scheduled_functions(
 ) -> None:
     """Run functions in a worker until the end."""
     task: Any = TASKS["worker", task_index]
-    while (work := queue.take()) is not None:
+    while (scheduled_function := queue.take()) is not None:
         try:
             with strategy.scope():
-                result = work.run(task_index, worker_position)
+                result = scheduled_function.run(task_index, worker_position)
         except UnavailableError as error:
-            work.lost_worker_count += 1
-            if task.name in str(error) and work.lost_worker_count < _MAX_LOST_WORKERS:
-                queue.finish(function_to_repeat=work)
+            scheduled_function.lost_worker_count += 1
+            if task.name in str(error) and scheduled_function.lost_worker_count < _MAX_LOST_WORKERS:
+                queue.finish(function_to_repeat=scheduled_function)
             else:
-                work.result._set(None, error)
+                scheduled_function.result._set(None, error)
                 queue.finish(error)
         except BaseException as error:
-            work.result._set(None, error)
+            scheduled_function.result._set(None, error)
             queue.finish(error)
         else:
-            work.result._set(result)
+            scheduled_function.result._set(result)
             queue.finish()
 
 

@@ -16,12 +16,12 @@ from autoconv.graph.dtypes import as_dtype
 _HEADER = struct.Struct("<4sIQII")  # mark, bytes of the description and of the array, CRC-32 of each
 _CHECKSUM = struct.Struct("<I")  # CRC-32 of the header: no size is trusted without it
 _MAGIC = b"ACW2"
-_MAX_DESCRIPTION_BYTES = 4096  # bytes of a description
+_MAX_DESCRIPTION_BYTES = 4096  # a header with a larger size is damaged
 Description = dict[str, Any]
 
 
 class DamagedMessage(Exception):
-    """Raised for a message that arrived otherwise than a worker sent it; its text says in what it is damaged."""
+    """Raised for a message that differs from what a worker sent; the text of the exception tells the damage."""
 
 
 def send(connection: socket.socket, description: Description, array: np.ndarray) -> None:

@@ -66,7 +66,7 @@ class Replica:
         self.region = current_region()
         self._outer_creators = creators_in_scope()
         name = f"autoconv-replica-{number}"
-        self.thread = threading.Thread(target=copy_context().run, args=(self._run_and_report,), name=name, daemon=True)
+        self.thread = threading.Thread(traced_function=copy_context().run, args=(self._run_and_report,), name=name, daemon=True)
 
     def _run_and_report(self) -> None:
         """Body of the thread: run the function and send its result or its exception."""
@@ -149,10 +149,10 @@ def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs:
     Raises the error of the first replica that fails.
     """
     region = current_region()
-    target = convert_callee(function, region) if region is not None and region.trace.converts else function
+    traced_function = convert_callee(function, region) if region is not None and region.trace.converts else function
 
     def make_call(number: int) -> Callable[[], Any]:
-        return lambda: target(*of_replica(list(args), number), **of_replica(kwargs, number))
+        return lambda: traced_function(*of_replica(list(args), number), **of_replica(kwargs, number))
 
     replicas = [Replica(strategy, number, make_call(number)) for number in range(strategy.local_replicas)]
     resumptions: list[Callable[[], None]] = [replica.thread.start for replica in replicas]

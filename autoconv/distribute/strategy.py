@@ -117,7 +117,7 @@ class Strategy:
         return value
 
     def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
-        """Return values reduced over the replicas."""
+        """Return the values of pairs (value, destination), reduced over the replicas."""
         pairs = value_destination_pairs
         return [self.reduce_to(reduce_op, value, destination, options) for value, destination in pairs]
 

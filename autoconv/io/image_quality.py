@@ -51,7 +51,7 @@ def random_jpeg_quality(
 def stateless_random_jpeg_quality(
     image: TensorLike, min_jpeg_quality: int, max_jpeg_quality: int, seed: TensorLike
 ) -> Tensor:
-    """`random_jpeg_quality`, determined by `seed`, two integers.
+    """`random_jpeg_quality` with a quality that `seed`, two integers, determines.
 
     >>> autoconv.image.stateless_random_jpeg_quality(autoconv.zeros([8, 8, 3]), 50, 90, seed=[1, 2]).shape
     TensorShape([8, 8, 3])

@@ -42,8 +42,8 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
     For several positions the gradients are a tuple. Arguments are tensors, arrays and floats, or structures of them,
     and each gradient is a tensor, array or float as its argument is. `f` may be under `function`; if it is under
     `compile`, so is the returned function. The gradient by an argument that `f` does not depend on is zero. Raises
-    TypeError for an argument that is not floating and for a value that is not a scalar; also if `f` converts its argument
-    to a Python number or an array.
+    TypeError for an argument that is not floating and for a value that is not a scalar; also if `f` converts its
+    argument to a Python number or an array.
 
     >>> autoconv.value_and_grad(lambda x: x**3)(2.0)
     (8.0, 12.0)

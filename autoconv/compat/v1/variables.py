@@ -1,4 +1,4 @@
-"""Variables of version 1, and the scopes that name and share them."""
+"""Variables of version 1, and the variable scopes by which they get names and are shared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autoconv.runtime.tensors.conversion import as_tensor
 
 
 class _VariableType(type):
-    """The class of `Variable`: instances of Variable are all variables, made here or in version 2."""
+    """The metaclass of `Variable`, by which variables of version 2 are instances of it as well."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, EagerVariable)
@@ -34,7 +34,7 @@ class _VariableType(type):
 class Variable(metaclass=_VariableType):
     """A variable of the enclosing block's graph; outside of blocks, a variable that is initialised immediately.
 
-    The arguments are in the order of version 1: `collections` are names of collections to which it is added. Raises
+    The parameters are those of version 1: `collections` are names of collections to which it is added. Raises
     ValueError without an initial value.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
@@ -65,9 +65,9 @@ class Variable(metaclass=_VariableType):
 
 
 class VariableStore:
-    """Variables by name that calls share: `get_variable` and layers create each of them once.
+    """Variables by name, which `get_variable` and layers create at the first call and share with later calls.
 
-    It takes the place of a graph's variables for code of version 1 in a `function`, or where ops run at once.
+    A store replaces a graph's collections for code of version 1 in a `function`, or with eager execution.
 
     >>> variables = autoconv.compat.v1.VariableStore()
     >>> @autoconv.function
@@ -92,7 +92,7 @@ class VariableStore:
 
     @contextmanager
     def as_default(self) -> Iterator[VariableStore]:
-        """Use the variables of the store in the block; default names of layers restart."""
+        """Use the variables of the store in the block, in which the default names of layers are counted from 0."""
         previous_store = _CURRENT_STORE.attachments
         _CURRENT_STORE.attachments = {"by_name": self._by_name, "store": self}
         try:
@@ -136,7 +136,7 @@ AUTO_REUSE = _AutoReuse()
 
 
 class VariableScope:
-    """The defaults of `get_variable` in a block: a prefix of names, an initializer, and whether to share variables.
+    """The options of `get_variable` in a block: a prefix of names, an initializer, and whether variables are shared.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.variable_scope("layer") as scope:
     ...     scope.name, scope.reuse
@@ -155,7 +155,7 @@ class VariableScope:
         self.use_resource: bool | None = None
 
     def reuse_variables(self) -> None:
-        """Share variables from here on, in this scope."""
+        """Share existing variables in this scope from now on."""
         self.reuse = True
 
     def set_initializer(self, initializer: Any) -> None:
@@ -181,7 +181,7 @@ def get_variable_scope() -> VariableScope:
     ...     autoconv.compat.v1.get_variable_scope().name
     ''
     """
-    result: VariableScope = _current_attachments().setdefault("scope", VariableScope(False))
+    result: VariableScope = _current_attachments().setdefault("scope", VariableScope(reuse=False))
     return result
 
 
@@ -192,11 +192,11 @@ def variable_scope(
     reuse: object = None, dtype: DTypeLike | None = None, use_resource: bool | None = None, constraint: Any = None,
     auxiliary_name_scope: bool = True,
 ) -> Iterator[VariableScope]:  # fmt: skip
-    """Prefix the names of variables that `get_variable` makes in the block, and give them defaults.
+    """Prefix the names of variables that `get_variable` returns in the block, and set its options.
 
     `name_or_scope` is a name below the enclosing scope, or a scope to enter again. With `reuse` True, existing
-    variables are shared; with `AUTO_REUSE`, missing ones are made. `default_name` is made unique, and replaces a name
-    that is None. Raises ValueError without a name.
+    variables are shared; with `AUTO_REUSE`, missing ones are created. `default_name` is made unique, and replaces
+    a name that is None. Raises ValueError without a name.
 
     >>> with autoconv.Graph().as_default():
     ...     for _ in range(2):
@@ -242,11 +242,11 @@ def get_variable(
     validate_shape: bool = True, use_resource: bool | None = None, custom_getter: Any = None, constraint: Any = None,
     synchronization: object = None, aggregation: object = None,
 ) -> Any:  # fmt: skip
-    """Return the variable of this name in the enclosing variable scope: where the scope shares, the existing one.
+    """Return a new variable of this name in the enclosing variable scope, or the existing one if the scope shares.
 
-    `initializer` is a tensor or array with the first value, or a function of a shape and dtype; by default that of
-    the scope, or else glorot_uniform for floats and zeros for others. Raises ValueError for an existing variable if the
-    scope does not share, for a missing one if the scope only shares, and for another shape or dtype.
+    `initializer` is a tensor or array with the initial value, or a function of a shape and dtype; by default that of
+    the scope, or else glorot_uniform for floats and zeros for others. Raises ValueError for an existing variable if
+    the scope does not share, for a missing one if its `reuse` is True, and for another shape or dtype.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.get_variable("w", [2, 3])
@@ -298,8 +298,8 @@ def _get_or_create_variable(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
             "reuse=tf.AUTO_REUSE in VarScope?"
         )
-    used_initializer = scope.initializer if initializer is None else initializer
-    initial_value = _initial_value(name, shape, variable_dtype, used_initializer)
+    scope_or_own_initializer = scope.initializer if initializer is None else initializer
+    initial_value = _initial_value(name, shape, variable_dtype, scope_or_own_initializer)
     with name_scope(""), _outside_of_store():
         variable = Variable(
             initial_value, trainable, collections, validate_shape, name=name, constraint=constraint or scope.constraint,
@@ -316,7 +316,7 @@ def _get_or_create_variable(
 
 
 def _initial_value(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
-    """Return the first value of a variable, or a function that returns it."""
+    """Return the initial value of a variable, or a function of no arguments that returns it."""
     if isinstance(initializer, type):
         initializer = initializer()
     if initializer is None:
@@ -349,7 +349,7 @@ def _initial_value_function(initializer: Callable[..., Any], shape: list[int], d
 
 @contextmanager
 def _outside_of_store() -> Iterator[None]:
-    """Make variables in the block without a store, which would number them."""
+    """Create variables in the block without a store, which would number them."""
     previous_store, _CURRENT_STORE.attachments = _CURRENT_STORE.attachments, None
     try:
         yield
@@ -358,7 +358,7 @@ def _outside_of_store() -> Iterator[None]:
 
 
 def _numbered_variable(attachments: dict[Any, Any], make_variable: Callable[[], Any], name: str | None) -> Any:
-    """Return the variable of a name, or make it: the n-th request of a name in the block gets its n-th variable."""
+    """Return the n-th variable of a name for its n-th request in the block; create it if it does not exist."""
     counts: dict[str, int] = attachments.setdefault("counts", {})
     full_name = current_scope() + (name or "Variable")
     number = counts[full_name] = counts.get(full_name, -1) + 1
@@ -369,7 +369,7 @@ def _numbered_variable(attachments: dict[Any, Any], make_variable: Callable[[], 
 
 
 def _unique_name(counts: dict[str, int], prefix: str, name: str) -> str:
-    """Return the name with a number, if it is in use below the prefix."""
+    """Return the name, with the lowest free number if it is in use below the prefix."""
     if prefix + name not in counts:
         return name
     number = 1
