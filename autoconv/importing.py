@@ -2,7 +2,7 @@
 
     import autoconv.importing
     autoconv.importing.install("solver", compile=["newton"])
-    import solver                      # solver and everything below it comes in converted
+    import solver                      # solver and its submodules are converted
 
 The module keeps the user's file name and line numbers, so tracebacks, `inspect` and debuggers show the user's
 source.

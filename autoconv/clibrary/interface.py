@@ -44,9 +44,9 @@ class Interface:
 
 def interface_of(trace: Trace, name: str) -> Interface:
     """Return the C function of a trace. Raises UnsupportedError for arguments or results that C has no form of."""
-    concrete = trace.concrete
+    concrete_function = trace.concrete
     graph = trace.graph
-    argument_count = len(graph.parameters) - len(concrete.captures)
+    argument_count = len(graph.parameters) - len(concrete_function.captures)
     declared_shapes = trace.declared_shapes
     names: set[str] = set()
     parameters: list[Argument | FixedParameter] = []
@@ -56,7 +56,7 @@ def interface_of(trace: Trace, name: str) -> Interface:
         parameters.append(argument)
         if i in trace.generator_states:
             initial_values.append((argument, trace.generator_states[i]))
-    for value, capture in zip(graph.parameters[argument_count:], concrete.captures, strict=True):
+    for value, capture in zip(graph.parameters[argument_count:], concrete_function.captures, strict=True):
         if isinstance(capture, Storage) and isinstance(value.type, ArrayType):
             argument = _argument(value.type, _unique_c_name(value.name, names), None, name)
             initial_values.append((argument, np.asarray(capture.value)))

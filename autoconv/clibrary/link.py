@@ -17,10 +17,10 @@ def find_compiler() -> str | None:
     return compiler if compiler and shutil.which(compiler.split()[0]) else None
 
 
-def missing_compiler_error(object_: Path, path: Path) -> TargetError:
+def missing_compiler_error(object_path: Path, path: Path) -> TargetError:
     """Return the error for a library that is not linked."""
     return TargetError(
-        f"{object_} is written, but there is no C compiler to link {path.name} with; install one (cc, gcc or "
+        f"{object_path} is written, but there is no C compiler to link {path.name} with; install one (cc, gcc or "
         "clang), or name one in the environment variable CC"
     )
 
@@ -30,10 +30,10 @@ def shared_path(path: Path) -> Path:
     return path.with_name(f"lib{path.name}{'.dylib' if sys.platform == 'darwin' else '.so'}")
 
 
-def link(compiler: str, object_: str, shared: str) -> None:
+def link(compiler: str, object_path: str, shared: str) -> None:
     """Link an object file to a shared library; raises TargetError where the compiler fails."""
     options = ["-nostartfiles", "-Wl,-z,noexecstack", "-Wl,-z,defs"] if sys.platform == "linux" else []
-    command = [*compiler.split(), "-shared", *options, "-o", shared, object_, "-lm"]
+    command = [*compiler.split(), "-shared", *options, "-o", shared, object_path, "-lm"]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     if process.returncode:
         raise TargetError(f"{compiler} failed to link the shared library:\n{process.stderr.strip()}")

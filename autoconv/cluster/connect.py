@@ -23,11 +23,11 @@ def connect(cluster: Any) -> None:
     if not task_addresses:
         return
     _check_addresses(task_addresses)
-    hosts = {address: address.rpartition(":")[0] or address for _, _, address in task_addresses}
+    host_by_address = {address: address.rpartition(":")[0] or address for _, _, address in task_addresses}
     ray = _import_ray()
-    _start_ray(ray, len(task_addresses), {host for host in hosts.values() if not _is_this_host(host)})
-    host_resources = {host: _node_resources(ray, host) for host in set(hosts.values())}
-    tasks = [RayTask(ray, job, task, address, host_resources[hosts[address]]) for job, task, address in task_addresses]
+    _start_ray(ray, len(task_addresses), {host for host in host_by_address.values() if not _is_this_host(host)})
+    resources_by_host = {host: _node_resources(ray, host) for host in set(host_by_address.values())}
+    tasks = [RayTask(ray, job, task, address, resources_by_host[host_by_address[address]]) for job, task, address in task_addresses]
     try:
         for ray_task in tasks:
             ray_task.wait_until_ready()

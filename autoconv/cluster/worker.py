@@ -29,7 +29,7 @@ class Worker:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._compiled: dict[str, CompiledGraph] = {}
+        self._compiled_by_text: dict[str, CompiledGraph] = {}
         self._cells: dict[int, VariableCell] = {}
 
     def ready(self) -> int:
@@ -42,9 +42,9 @@ class Worker:
         With `acknowledges` a None follows the outputs. Raises the graph's errors, and UnavailableError for a lost
         variable.
         """
-        if text not in self._compiled:
-            self._compiled[text] = compile_graph(from_text(text, OPS))
-        results = self._compiled[text](list(map(self._local_argument, arguments)))
+        if text not in self._compiled_by_text:
+            self._compiled_by_text[text] = compile_graph(from_text(text, OPS))
+        results = self._compiled_by_text[text](list(map(self._local_argument, arguments)))
         outputs = (*results, None) if acknowledges else tuple(results)
         return outputs[0] if len(outputs) == 1 else outputs
 

@@ -66,7 +66,7 @@ class Replica:
         self.region = current_region()
         self._outer_creators = creators_in_scope()
         name = f"autoconv-replica-{number}"
-        self.thread = threading.Thread(traced_function=copy_context().run, args=(self._run_and_report,), name=name, daemon=True)
+        self.thread = threading.Thread(target=copy_context().run, args=(self._run_and_report,), name=name, daemon=True)
 
     def _run_and_report(self) -> None:
         """Body of the thread: run the function and send its result or its exception."""

@@ -66,7 +66,7 @@ def _write_files(
     names = {"graphs": f"graphs.{token}.txt", "arrays": f"arrays.{token}.safetensors"}
     records = write_arrays(os.path.join(folder, names["arrays"]), arrays)
     graph_bytes = _GRAPH_SEPARATOR.join(graphs).encode()
-    with replacing(os.path.join(folder, names["graphs"])) as temporary, open(temporary, "wb") as file:
+    with replacing(os.path.join(folder, names["graphs"])) as temporary_path, open(temporary_path, "wb") as file:
         file.write(graph_bytes)
     stored_assets = _copy_assets(folder, assets, token)
     index = {
@@ -124,8 +124,8 @@ def _copy_assets(folder: str, assets: Sequence[str], token: str) -> list[tuple[s
         name = os.path.basename(path)
         asset_folder = os.path.join(ASSETS, f"{token}.{len(stored_assets)}")
         os.makedirs(os.path.join(folder, asset_folder), exist_ok=True)
-        with replacing(os.path.join(folder, asset_folder, name)) as temporary:
-            shutil.copyfile(path, temporary)
+        with replacing(os.path.join(folder, asset_folder, name)) as temporary_path:
+            shutil.copyfile(path, temporary_path)
         stored_assets.append((f"{asset_folder}/{name}", _file_digest(path)))
     return stored_assets
 

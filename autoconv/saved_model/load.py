@@ -147,7 +147,7 @@ class Loading:
         return Asset(self._assets[node["asset"]])
 
     def _set_parts(self, value: Any, node: Mapping[str, Any]) -> None:
-        """Set the parts of an object, except of tuples, which are created with them."""
+        """Set the parts of an object; a tuple was created with its parts."""
         if isinstance(value, tuple):
             return
         parts = {str(name): self._object_at(number) for name, number in node["parts"].items()}

@@ -112,7 +112,7 @@ def _object_record(value: object, number: int, writer: TraceWriter, assets: list
         assets.append(os.fsdecode(value.asset_path.numpy()))
         return {"kind": "asset", "asset": len(assets) - 1}
     if isinstance(value, LoadedFunction):
-        traces = [writer.write(concrete) for concrete in value.concrete_functions]
+        traces = [writer.write(trace) for trace in value.concrete_functions]
         has_declared_types = value.has_declared_types
         return {
             "kind": "function", "name": value.__name__, "parameters": value.parameters, "traces": traces,
@@ -140,7 +140,7 @@ def _function_record(value: Function[..., Any], writer: TraceWriter) -> dict[str
             except NotStorable:
                 record["default"] = None  # a loaded function has no value for it
         parameters.append(record)
-    traces = [writer.write(concrete) for concrete in value._list_all_concrete_functions_for_serialization()]
+    traces = [writer.write(trace) for trace in value._list_all_concrete_functions_for_serialization()]
     has_signature = value.input_signature is not None
     return {"name": value.name, "parameters": parameters, "traces": traces, "declared": has_signature}
 
@@ -195,13 +195,13 @@ def _signature_record(name: str, value: Any, writer: TraceWriter) -> dict[str, A
     """Return a signature as JSON values: a trace that takes tensors by keyword and returns a dict."""
     if not isinstance(value, FUNCTIONS):
         raise ValueError(f"Expected a function or a dict of functions as signatures; {name!r} is {value!r}.")
-    concrete = _only_trace(value)
-    if concrete is None:
+    concrete_function = _only_trace(value)
+    if concrete_function is None:
         raise ValueError(
             f"The signature {name!r} needs a function of one trace: give the function an input_signature, or pass "
             f"its get_concrete_function(…)."
         )
-    leaves, template = expand_specs(*flatten(concrete.structured_input_signature))
+    leaves, template = expand_specs(*flatten(concrete_function.structured_input_signature))
     specs: dict[str, TensorSpec] = {}
     for spec in leaves:
         if isinstance(spec, TensorSpec):
@@ -211,7 +211,7 @@ def _signature_record(name: str, value: Any, writer: TraceWriter) -> dict[str, A
         values = (tensors[name] for name in specs)
         argument_leaves = [next(values) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
         args, kwargs = pack(template, argument_leaves)
-        return concrete(*args, **kwargs)
+        return concrete_function(*args, **kwargs)
 
     signature = function(_keyword_function(call, name), autograph=False)
     return writer.write(signature.get_concrete_function(**specs))

@@ -43,30 +43,30 @@ class TraceWriter:
         self._records: dict[int, dict[str, Any]] = {}
         self._kept_alive: list[ConcreteFunction] = []  # so that the ids in `_records` stay valid
 
-    def write(self, concrete: ConcreteFunction) -> dict[str, Any]:
+    def write(self, concrete_function: ConcreteFunction) -> dict[str, Any]:
         """Return a trace as JSON values.
 
         Raises AutoconvError for a trace that cannot be stored: a Python function in the graph, or other objects among
         the arguments and results; and AssertionError for a variable that no saved object owns.
         """
-        result = self._records.get(id(concrete))
+        result = self._records.get(id(concrete_function))
         if result is None:
-            result = self._records[id(concrete)] = self._make_record(concrete)
-            self._kept_alive.append(concrete)
+            result = self._records[id(concrete_function)] = self._make_record(concrete_function)
+            self._kept_alive.append(concrete_function)
         return result
 
-    def _make_record(self, concrete: ConcreteFunction) -> dict[str, Any]:
+    def _make_record(self, concrete_function: ConcreteFunction) -> dict[str, Any]:
         """Return a trace as JSON values: its graph's number, its captures, and its arguments and result."""
-        name = concrete.recorded.name
-        if concrete.contract.python_exceptions:
+        name = concrete_function.recorded.name
+        if concrete_function.contract.python_exceptions:
             raise AutoconvError(
                 f"{name} is compiled for Python's own values and cannot be saved",
                 remedy="@autoconv.function, whose arguments and results are tensors",
             )
-        _check_storable(concrete.recorded)
-        captures = [self._capture_record(capture, name) for capture in concrete.captures]
-        args, kwargs = concrete.structured_input_signature
-        outputs = {id(value): i for i, value in reversed(list(enumerate(concrete.recorded.outputs)))}
+        _check_storable(concrete_function.recorded)
+        captures = [self._capture_record(capture, name) for capture in concrete_function.captures]
+        args, kwargs = concrete_function.structured_input_signature
+        outputs = {id(value): i for i, value in reversed(list(enumerate(concrete_function.recorded.outputs)))}
 
         def encode_output(value: Any) -> Any:
             position = outputs.get(id(value.value_in_graph)) if isinstance(value, SymbolicTensor) else None
@@ -76,14 +76,14 @@ class TraceWriter:
             structures = {
                 "args": encode(tuple(args)),
                 "kwargs": encode(dict(kwargs)),
-                "result": encode(concrete.symbolic_outputs, encode_output),
+                "result": encode(concrete_function.symbolic_outputs, encode_output),
             }
         except NotStorable as error:
             raise AutoconvError(
                 f"a trace of {name} cannot be saved: it takes or returns {error}",
                 remedy="arguments and results of tensors, Python's numbers, texts, lists, tuples and dicts",
             ) from None
-        self.graphs.append(to_text(concrete.recorded, spans=True, attributes=array_extractor(self.arrays)))
+        self.graphs.append(to_text(concrete_function.recorded, spans=True, attributes=array_extractor(self.arrays)))
         return {"name": name, "graph": len(self.graphs) - 1, "captures": captures, **structures}
 
     def _capture_record(self, capture: Any, name: str) -> dict[str, Any]:
@@ -144,15 +144,15 @@ class LoadedTrace:
         is_consistent = all(isinstance(type_, TensorType) and type_.dtype is spec.dtype for type_, spec in pairs)
         if not is_consistent or len(types) != len(expected_types) + len(captures):
             raise DataLossError(f"the graph of {self.name} does not fit its saved signature")
-        self._concrete: ConcreteFunction | None = None
+        self._concrete_function: ConcreteFunction | None = None
 
     def run(self, tensors: Sequence[Any]) -> Any:
         """Return the structured result for the tensors, in the order of the specs."""
-        if self._concrete is None:
+        if self._concrete_function is None:
             named_function = function(_with_name(self._record_call, self.name), autograph=False)
             specs = [TensorSpec(spec.shape, spec.dtype, f"arg_{i}") for i, spec in enumerate(self.specs)]
-            self._concrete = named_function.get_concrete_function(*specs)
-        return self._concrete(*tensors)
+            self._concrete_function = named_function.get_concrete_function(*specs)
+        return self._concrete_function(*tensors)
 
     def _record_call(self, *tensors: Any) -> Any:
         """Record the graph as a call; the arguments are those of a function being traced."""

@@ -39,8 +39,9 @@ def defer(owner: Any, name: str, restoration: ObjectMatcher, number: int) -> Non
         if not callable(getattr(type(owner), "_handle_deferred_dependencies", None)) and not _is_waiting(type(owner)):
             owner.__class__ = _waiting_class(type(owner))  # type: ignore[arg-type]
     _, restorations_by_name = entry
-    # An object whose place in a list has changed is another object of the same checkpoint.
-    others = [pair for pair in restorations_by_name.get(name, ()) if pair[0] is not restoration]
+    # After a change of its place in a list, an object matches another object of the same checkpoint.
+    numbered_restorations = restorations_by_name.get(name, ())
+    others = [(other, other_number) for other, other_number in numbered_restorations if other is not restoration]
     restorations_by_name[name] = [*others, (restoration, number)]
 
 

@@ -140,8 +140,8 @@ def restore_values(value: Any, read: Callable[[str], np.ndarray], key_by_name: M
             _assign(value, read(key_by_name[VALUE]))
         elif _waits_for_value(value):
             _check_shape(value, tuple(value.shape), read(key_by_name[VALUE]))
-            restored = constant(read(key_by_name[VALUE]))
-            value._initializer = lambda shape, dtype=None: restored
+            restored_value = constant(read(key_by_name[VALUE]))
+            value._initializer = lambda shape, dtype=None: restored_value
         else:
             value._restore_from_tensors({name: constant(read(key)) for name, key in key_by_name.items()})
 

@@ -22,9 +22,8 @@ from autoconv.train.reader import CheckpointReader
 class Restoration:
     """One restoration of a checkpoint into the objects below a root.
 
-    Objects are matched by their paths from the root, whatever the names of variables; variables of version 1's
-    checkpoints, which have no paths, by their names. An object that is created later
-    is matched when it becomes an attribute.
+    Objects are matched by their paths from the root, whatever the names of variables. Checkpoints of version 1 have no
+    paths: their variables are matched by name. An object that is created later is matched when it becomes an attribute.
     """
 
     def __init__(self, reader: CheckpointReader, root: Any, attached_parts: Mapping[str, Any]) -> None:

@@ -67,7 +67,7 @@ def update_checkpoint_state(
     if last_preserved_timestamp is not None:
         lines.append(f"last_preserved_timestamp: {last_preserved_timestamp!r}")
     path = os.path.join(folder, latest_filename or "checkpoint")
-    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+    with replacing(path) as temporary_path, open(temporary_path, "w", encoding="utf-8") as file:
         file.write("".join(f"{line}\n" for line in [*lines, _checksum_line(lines)]))
 
 

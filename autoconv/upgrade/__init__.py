@@ -67,7 +67,7 @@ def _keep_sessions(text: str, filename: str, error: CannotUpgrade) -> UpgradedFi
 
 
 def _replace_imports(source: Source, aliases: Aliases, module: str) -> list[Note]:
-    """Replace imports of TensorFlow by those of `module`; return notes. After `compat.v1`, version 2 is disabled."""
+    """Replace imports of TensorFlow by those of `module`; return notes. With `compat.v1`, version 2 is disabled."""
     notes = []
     for name, node in aliases.items():
         if isinstance(node, ast.Import) and len(node.names) > 1:

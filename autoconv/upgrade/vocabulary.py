@@ -41,7 +41,7 @@ DROPPED_KEYWORDS = {
 # Functions that become calls of `cast`, with the dtype.
 CAST_DTYPES = {"to_float": "float32", "to_double": "float64", "to_int32": "int32", "to_int64": "int64"}
 ASSIGNMENTS = ("assign", "assign_add", "assign_sub")  # functions that become methods of the variable
-# Modules, and names in `train` and `nn`: which are under `compat.v1`, and which stay.
+# Modules that are under `compat.v1`, names in `train` that are not, and names in `nn` that are.
 VERSION1_NAMESPACES = ("layers", "losses", "metrics", "app", "flags", "logging", "gfile", "initializers", "graph_util")
 KEPT_TRAIN_NAMES = (
     "Checkpoint", "CheckpointManager", "Example", "Feature", "Features", "Int64List", "FloatList", "BytesList",
