@@ -27,7 +27,10 @@ def connect(cluster: Any) -> None:
     ray = _import_ray()
     _start_ray(ray, len(task_addresses), {host for host in host_by_address.values() if not _is_this_host(host)})
     resources_by_host = {host: _node_resources(ray, host) for host in set(host_by_address.values())}
-    tasks = [RayTask(ray, job, task, address, resources_by_host[host_by_address[address]]) for job, task, address in task_addresses]
+    tasks = [
+        RayTask(ray, job, task, address, resources_by_host[host_by_address[address]])
+        for job, task, address in task_addresses
+    ]
     try:
         for ray_task in tasks:
             ray_task.wait_until_ready()

@@ -311,7 +311,7 @@ def _linspace_of_open_count(start: TensorLike, stop: TensorLike, num: IntLike, e
 def count_up(count: IntLike) -> Tensor:
     """Return the int64 numbers from 0 to a count, exclusive; a negative count raises ValueError."""
     zeros = fill_array(count, 0, np.dtype(np.int64))
-    return apply("add", zeros, apply("range", *(tensor(v, np.int64) for v in (0, count, 1))))
+    return apply("add", zeros, apply("range", *(tensor(bound, np.int64) for bound in (0, count, 1))))
 
 
 def _kernel_function(name: str) -> Callable[..., Any]:

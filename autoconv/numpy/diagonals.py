@@ -102,7 +102,7 @@ def _triangle(m: TensorLike, k: IntLike, lower: bool) -> Tensor:
         mask = np.tri(rows, columns, offset if lower else offset - 1, bool)
         return apply("select", tensor(mask if lower else ~mask), x, zero)
     row_numbers, column_numbers = (
-        apply("range", *(tensor(v, np.int64) for v in (0, size, 1))) for size in (sizes_of(x) * 2)[-2:]
+        apply("range", *(tensor(bound, np.int64) for bound in (0, size, 1))) for size in (sizes_of(x) * 2)[-2:]
     )
     # The number of columns by which an element lies to the right of the diagonal.
     distances = apply("subtract", column_numbers, apply("expand_dims", row_numbers, axis=1))

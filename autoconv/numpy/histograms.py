@@ -125,20 +125,20 @@ def histogram2d(
     flat_weights = None if weights is None else _flat_weights(weights, samples[0])
     is_supported = choices is not None and (weights is None or flat_weights is not None) and range is None
     is_supported = is_supported and all(map(_is_sample, samples)) and have_equal_shapes(*samples)
-    edges = [_edges_of_axis(z, choice) for z, choice in zip(samples, choices or (), strict=False)]
+    edges = [_edges_of_axis(sample, choice) for sample, choice in zip(samples, choices or (), strict=False)]
     if not is_supported or any(axis_edges is None for axis_edges in edges):
         options = {key: value for key, value in (("density", density), ("weights", weights)) if value is not None}
         return call_numpy("histogram2d", *samples, bins, range, **options)
-    cell: Any = None
+    cell_positions: Any = None
     sizes = [require_known_shape(axis_edges)[0] + 1 for axis_edges in edges]
-    for z, axis_edges, size in zip(samples, edges, sizes, strict=True):
-        positions = _positions_between(axis_edges, cast(z, np.float64))
-        row_start = None if cell is None else apply("multiply", cell, tensor(size, np.int64))
-        cell = positions if row_start is None else apply("add", row_start, positions)
+    for sample, axis_edges, size in zip(samples, edges, sizes, strict=True):
+        positions = _positions_between(axis_edges, cast(sample, np.float64))
+        row_start = None if cell_positions is None else apply("multiply", cell_positions, tensor(size, np.int64))
+        cell_positions = positions if row_start is None else apply("add", row_start, positions)
     amounts = apply("ones_like", samples[0], dtype=float64) if flat_weights is None else flat_weights
-    totals = apply("segment_sum", amounts, cell, num_segments=sizes[0] * sizes[1])
-    inner = Slice(1, -1, None)
-    counts = apply("get_item", apply("reshape", totals, shape=tuple(sizes)), spec=(inner, inner))
+    totals = apply("segment_sum", amounts, cell_positions, num_segments=sizes[0] * sizes[1])
+    inner_bins = Slice(1, -1, None)
+    counts = apply("get_item", apply("reshape", totals, shape=tuple(sizes)), spec=(inner_bins, inner_bins))
     if density:
         total = apply("reduce_sum", counts, axis=None)
         for axis, axis_edges in enumerate(edges):
@@ -204,7 +204,7 @@ def _count_in_equal_bins(
     if bounds is None:
         assume(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
     values = cast(x, np.float64)
-    first, last = _outer_edges(x, values) if bounds is None else (tensor(float(b), np.float64) for b in bounds)
+    first, last = _outer_edges(x, values) if bounds is None else (tensor(float(bound), np.float64) for bound in bounds)
     first, last = _with_margin(first, last)
     step = apply("divide", apply("subtract", last, first), tensor(float(bin_count), np.float64))
     assume(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins that have a width")

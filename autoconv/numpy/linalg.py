@@ -137,7 +137,7 @@ def svd(a: TensorLike, full_matrices: bool = True, compute_uv: bool = True, herm
 def _has_elements(x: Tensor) -> bool:
     """Return whether the sizes of the matrices are known and none is 0."""
     shape = x.type.shape
-    return shape is not None and len(shape) >= 2 and all(isinstance(d, int) and d for d in shape)
+    return shape is not None and len(shape) >= 2 and all(isinstance(size, int) and size for size in shape)
 
 
 def _rounding_error(x: Tensor) -> float:
@@ -305,9 +305,11 @@ def lstsq(a: TensorLike, b: TensorLike, rcond: Any = None) -> Any:
     """
     x, rhs = tensors(_inexact_tensor(a), _inexact_tensor(b))
     has_bound = rcond is None or type(rcond) in (int, float)
-    fits = rank_of(x) == 2 and rank_of(rhs) in (1, 2) and _has_elements(x) and 0 not in (rhs.type.shape or (0,))
-    fits = fits and has_bound and require_known_shape(x)[0] == rhs.type.shape[0]  # type: ignore[index]
-    if not fits or min(require_known_shape(x)) > MAX_SHORT_SIDE:
+    are_matrices = rank_of(x) == 2 and rank_of(rhs) in (1, 2)
+    has_elements = _has_elements(x) and 0 not in (rhs.type.shape or (0,))
+    is_supported = are_matrices and has_elements and has_bound
+    is_supported = is_supported and require_known_shape(x)[0] == rhs.type.shape[0]  # type: ignore[index]
+    if not is_supported or min(require_known_shape(x)) > MAX_SHORT_SIDE:
         return call_numpy("linalg.lstsq", tensor(a), tensor(b), rcond, by_values=True)
     rows, columns = require_known_shape(x)
     right_sides = apply("expand_dims", rhs, axis=1) if rank_of(rhs) == 1 else rhs

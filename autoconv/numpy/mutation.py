@@ -122,7 +122,7 @@ def _has_no_repeated_position(indices: TensorLike) -> bool:
     return array.dtype == bool or (bool(np.all(array >= 0)) and len(np.unique(array)) == array.size)
 
 
-for _ufunc in {id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.values():
+for _ufunc in {id(ufunc): ufunc for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}.values():
     computes(_ufunc.at)(lambda *args, _ufunc=_ufunc: at(_ufunc, *args))
 
 

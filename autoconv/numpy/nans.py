@@ -132,8 +132,8 @@ def _nan_variance(name: str, takes_root: bool) -> Callable[..., Any]:
         if x.dtype.is_integer and dtype is None and out is None and not options:
             function = np.std if takes_root else np.var
             return FUNCTIONS[function](x, axis, ddof=ddof, keepdims=keepdims)
-        fits = x.dtype.is_floating and x.dtype.size >= 4 and dtype is None and out is None and not options
-        if not fits or type(ddof) not in (int, float) or type(keepdims) is not bool:
+        is_supported = x.dtype.is_floating and x.dtype.size >= 4 and dtype is None and out is None and not options
+        if not is_supported or type(ddof) not in (int, float) or type(keepdims) is not bool:
             options |= {"keepdims": keepdims} if keepdims not in (False, MISSING) else {}
             return call_numpy(name, x, axis, dtype=dtype, out=out, ddof=ddof, **options)
         present_x, is_present = _mask_nans(x, 0)

@@ -246,14 +246,14 @@ def refuse_column_major(order: str, rank: int | None) -> None:
 def require_known_shape(x: Tensor) -> tuple[int, ...]:
     """Return the shape; refuse one known only at run time."""
     shape = x.type.shape
-    if shape is None or not all(isinstance(d, int) for d in shape):
+    if shape is None or not all(isinstance(size, int) for size in shape):
         current_contract().specialise(x)
         refuse("depends on a shape known only at run time")
     return shape  # type: ignore[return-value]
 
 
 def has_known_shape(x: Tensor) -> bool:
-    return x.type.shape is not None and all(isinstance(d, int) for d in x.type.shape)
+    return x.type.shape is not None and all(isinstance(size, int) for size in x.type.shape)
 
 
 def check(condition: TensorLike, message: str, error: type[Exception] = ValueError) -> None:
@@ -284,7 +284,7 @@ def sizes_of(x: Tensor) -> tuple[Any, ...]:
     """Return the shape: ints, and weak scalars for sizes known only at run time."""
     if x.type.shape is None:
         refuse("depends on a number of dimensions known only at run time")
-    return tuple(d if isinstance(d, int) else dimension_of(x, axis) for axis, d in enumerate(x.type.shape))
+    return tuple(size if isinstance(size, int) else dimension_of(x, axis) for axis, size in enumerate(x.type.shape))
 
 
 def positions_along(x: Tensor, axis: int) -> Any:

@@ -52,7 +52,7 @@ def _median(
     if x.dtype.is_floating or x.dtype.is_complex:  # nans are sorted to the end
         median = apply("select", apply("is_nan", last_element), last_element, median)
     if bool(keepdims):
-        kept_shape = tuple(1 if i in axes else d for i, d in enumerate(require_known_shape(x)))
+        kept_shape = tuple(1 if i in axes else size for i, size in enumerate(require_known_shape(x)))
         median = apply("reshape", median, shape=kept_shape)
     return median if out is None else write_into(out, median)
 

@@ -64,7 +64,7 @@ def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
 
 @computes("vdot")
 def vdot(a: TensorLike, b: TensorLike, /) -> Any:
-    x, y = (apply("reshape", tensor(v), shape=(-1,)) for v in (a, b))
+    x, y = (apply("reshape", tensor(operand), shape=(-1,)) for operand in (a, b))
     counts = sizes_of(x)[0], sizes_of(y)[0]
     if not all(isinstance(count, int) for count in counts):
         assume(apply("equal", *map(tensor, counts)), "NumPy raises the error of a reshape")
@@ -92,7 +92,7 @@ def outer_of_vectors(x1: TensorLike, x2: TensorLike, /) -> Any:
 
 @computes("outer")
 def outer(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
-    x, y = (apply("reshape", tensor(v), shape=(-1,)) for v in (a, b))
+    x, y = (apply("reshape", tensor(operand), shape=(-1,)) for operand in (a, b))
     result = call_ufunc(np.multiply, apply("expand_dims", x, axis=1), apply("expand_dims", y, axis=0))
     return result if out is None else write_into(out, result)
 
@@ -102,7 +102,7 @@ def tensordot(a: TensorLike, b: TensorLike, /, axes: AxisLike = 2, **kwargs: Any
     x, y = tensors(tensor(a), tensor(b))
     ranks = rank_of(x), rank_of(y)
     if isinstance(axes, (list, tuple)):
-        x_axes, y_axes = ((v,) if not isinstance(v, (list, tuple)) else tuple(v) for v in axes)
+        x_axes, y_axes = (tuple(part) if isinstance(part, (list, tuple)) else (part,) for part in axes)
     else:
         count = integer(axes)
         x_axes, y_axes = tuple(range(ranks[0] - count, ranks[0])), tuple(range(count))
@@ -164,7 +164,7 @@ def cross(a: object, b: object, axisa: object = -1, axisb: object = -1, axisc: o
         if is_compiled():
             refuse("warns that vectors of two dimensions are deprecated")
         return call_numpy("cross", tensor(a), tensor(b), axisa, axisb, axisc)
-    components_of_operands = [[apply("get_item", v, spec=(Rest(), At(i))) for i in range(3)] for v in (x, y)]
+    components_of_operands = [[apply("get_item", vector, spec=(Rest(), At(i))) for i in range(3)] for vector in (x, y)]
     (a0, a1, a2), (b0, b1, b2) = components_of_operands
     multiply, subtract = np.multiply, np.subtract
     components = [
@@ -193,7 +193,7 @@ def einsum(
         refuse("is given bools")
     if "->" not in equation:
         letters = equation.replace(",", "").replace(".", "")
-        single_letters = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+        single_letters = "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
         equation += "->" + ("..." if "." in equation else "") + single_letters
     if len(factors) == 2 and "." not in equation and all(None not in (x.type.shape or (None,)) for x in factors):
         result = _as_matrix_product(equation, *factors)
@@ -223,20 +223,20 @@ def _as_matrix_product(equation: str, x: Tensor, y: Tensor) -> Any:
         return None
     x_letters, y_letters = terms
     sizes = {**dict(zip(x_letters, shapes[0], strict=True)), **dict(zip(y_letters, shapes[1], strict=True))}
-    if any(sizes[letter] != d for letter, d in zip(x_letters, shapes[0], strict=True)):
+    if any(sizes[letter] != size for letter, size in zip(x_letters, shapes[0], strict=True)):
         return None
     batch, left, summed, right = _group(x_letters, y_letters, result_letters)
     if not summed or not set(left + right) <= set(result_letters):
         return None
     rows, columns = _transpose(x, x_letters, batch + left + summed), _transpose(y, y_letters, batch + summed + right)
-    batch_shape = tuple(sizes[c] for c in batch)
-    row_count, column_count, inner_size = (math.prod(sizes[c] for c in letters) for letters in (left, right, summed))
+    batch_shape = tuple(sizes[letter] for letter in batch)
+    row_count, column_count, inner_size = (math.prod(map(sizes.__getitem__, group)) for group in (left, right, summed))
     rows, columns = (
         apply("reshape", rows, shape=(*batch_shape, row_count, inner_size)),
         apply("reshape", columns, shape=(*batch_shape, inner_size, column_count)),
     )
     product_letters = batch + left + right
-    result = apply("reshape", apply("matmul", rows, columns), shape=tuple(sizes[c] for c in product_letters))
+    result = apply("reshape", apply("matmul", rows, columns), shape=tuple(sizes[letter] for letter in product_letters))
     return _transpose(result, product_letters, result_letters)
 
 
@@ -261,8 +261,8 @@ def _einsum_of_open_sizes(equation: str, factors: Sequence[Tensor]) -> Any:
         operands = [remaining_terms.pop(i) for i in sorted(step, reverse=True)]
         while len(operands) > 1:
             (x_letters, x), (y_letters, y) = operands.pop(), operands.pop()
-            needed_letters = {*result_letters, *(c for letters, _ in remaining_terms + operands for c in letters)}
-            letters = "".join(c for c in dict.fromkeys(x_letters + y_letters) if c in needed_letters)
+            needed_letters = set(result_letters).union(*(letters for letters, _ in remaining_terms + operands))
+            letters = "".join(letter for letter in dict.fromkeys(x_letters + y_letters) if letter in needed_letters)
             if not remaining_terms and not operands:
                 letters = result_letters
             pair_equation = f"{x_letters},{y_letters}->{letters}"
@@ -278,7 +278,7 @@ def _check_einsum(equation: str, terms: Sequence[str], x: Tensor, y: Tensor) -> 
         other_size = y_sizes.get(letter)
         if other_size is not None and not (isinstance(size, int) and isinstance(other_size, int)):
             first, second = tensor(size, np.int64), tensor(other_size, np.int64)
-            no_ones = apply("logical_and", *(apply("not_equal", v, tensor(1, np.int64)) for v in (first, second)))
+            no_ones = apply("logical_and", *(apply("not_equal", side, tensor(1, np.int64)) for side in (first, second)))
             _assume_no_broadcast(apply("logical_or", apply("equal", first, second), no_ones))
     apply("numpy_shapes", x, y, rule=equation)
 
@@ -308,8 +308,8 @@ def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: Condition
             confirm(apply("equal", tensor(other_size, np.int64), tensor(size, np.int64)))
         if other_size is None or isinstance(size, int):
             sizes[letter] = size
-    needed_x_letters = "".join(c for c in x_letters if c in y_letters + result_letters)
-    needed_y_letters = "".join(c for c in y_letters if c in x_letters + result_letters)
+    needed_x_letters = "".join(letter for letter in x_letters if letter in y_letters + result_letters)
+    needed_y_letters = "".join(letter for letter in y_letters if letter in x_letters + result_letters)
     x, y = _sum_to(x, x_letters, needed_x_letters), _sum_to(y, y_letters, needed_y_letters)
     x_letters, y_letters = needed_x_letters, needed_y_letters
     batch, left, summed, right = _group(x_letters, y_letters, result_letters)
@@ -324,7 +324,7 @@ def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: Condition
     result = apply("matmul", rows, columns) if batch else matrix_product(rows, columns)
     product_letters = batch + left + right
     if len(left) != has_rows or len(right) != has_columns:
-        result = _reshape(result, [sizes[c] for c in product_letters])
+        result = _reshape(result, [sizes[letter] for letter in product_letters])
     return _transpose(result, product_letters, result_letters)
 
 
@@ -346,12 +346,12 @@ def _letters_fit(terms: Sequence[str], result_letters: str, factors: Sequence[Te
 
 def _group(x_letters: str, y_letters: str, result_letters: str) -> tuple[str, str, str, str]:
     """Return the letters of the batch, of x alone, those that are summed, and those of y alone."""
-    shared_letters = [c for c in x_letters if c in y_letters]
+    shared_letters = [letter for letter in x_letters if letter in y_letters]
     groups = (
-        [c for c in shared_letters if c in result_letters],
-        [c for c in x_letters if c not in y_letters],
-        [c for c in shared_letters if c not in result_letters],
-        [c for c in y_letters if c not in x_letters],
+        [letter for letter in shared_letters if letter in result_letters],
+        [letter for letter in x_letters if letter not in y_letters],
+        [letter for letter in shared_letters if letter not in result_letters],
+        [letter for letter in y_letters if letter not in x_letters],
     )
     batch, left, summed, right = map("".join, groups)
     return batch, left, summed, right
@@ -369,18 +369,18 @@ def _known_sizes(terms: Sequence[str], factors: Sequence[Tensor]) -> dict[str, i
 
 def _sum_to(x: Any, letters: str, result_letters: str) -> Any:
     """Sum over the letters that the result lacks, and transpose to its order."""
-    axes = tuple(i for i, c in enumerate(letters) if c not in result_letters)
+    axes = tuple(i for i, letter in enumerate(letters) if letter not in result_letters)
     total = apply("numpy_sum", x, axis=axes, dtype=x.type.dtype) if axes else x
-    return _transpose(total, "".join(c for c in letters if c in result_letters), result_letters)
+    return _transpose(total, "".join(letter for letter in letters if letter in result_letters), result_letters)
 
 
 def _transpose(x: Any, letters: str, order: str) -> Any:
-    return x if letters == order else apply("transpose", x, perm=tuple(letters.index(c) for c in order))
+    return x if letters == order else apply("transpose", x, perm=tuple(letters.index(letter) for letter in order))
 
 
 def _expand(x: Any, x_letters: str, letters: str) -> Any:
     """Return x with a dimension for each letter: of size 1 for those that it lacks."""
-    x = _transpose(x, x_letters, "".join(c for c in letters if c in x_letters))
+    x = _transpose(x, x_letters, "".join(letter for letter in letters if letter in x_letters))
     for axis, letter in enumerate(letters):
         if letter not in x_letters:
             x = apply("expand_dims", x, axis=axis)
@@ -391,7 +391,7 @@ def _merge(x: Any, groups: Sequence[str], sizes: dict[str, Any]) -> Any:
     """Make each group of letters one dimension."""
     if all(len(group) == 1 for group in groups):
         return x
-    return _reshape(x, [functools.reduce(operator.mul, [sizes[c] for c in group] or [1]) for group in groups])
+    return _reshape(x, [functools.reduce(operator.mul, [sizes[letter] for letter in group] or [1]) for group in groups])
 
 
 def _reshape(x: Any, sizes: Sequence[Any]) -> Any:

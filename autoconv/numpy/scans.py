@@ -74,7 +74,7 @@ def _cumulative_function(name: str) -> Callable[..., Any]:
         result = _scan_function(name)(x, axis, dtype)
         if include_initial:
             axis_index = axis_of(axis, rank_of(result))
-            shape = tuple(1 if i == axis_index else d for i, d in enumerate(require_known_shape(result)))
+            shape = tuple(1 if i == axis_index else size for i, size in enumerate(require_known_shape(result)))
             initial = apply("fill", tensor(0 if name == "cumsum" else 1, result.dtype), shape=shape)
             result = apply("concat", initial, result, axis=axis_index)
         return result if out is None else write_into(out, result)
@@ -104,7 +104,8 @@ def _diff(
             continue
         addition = tensor(value)
         if rank_of(addition) == 0:
-            size_operands, shape = shape_argument(tuple(1 if i == axis_index else d for i, d in enumerate(sizes_of(x))))
+            addition_sizes = tuple(1 if i == axis_index else size for i, size in enumerate(sizes_of(x)))
+            size_operands, shape = shape_argument(addition_sizes)
             addition = apply("broadcast_to", addition, *size_operands, shape=shape)
         dtype = common_dtype(x, addition)
         parts = [cast(addition, dtype), cast(x, dtype)]
@@ -154,14 +155,14 @@ def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: Any = 1) ->
     shape = x.type.shape
     sizes = () if shape is None else tuple(shape[index] for index in axes)
     are_steps = len(steps) == len(axes) and all(map(_is_distance, steps, sizes, [edge_order] * len(sizes)))
-    has_enough_elements = len(sizes) == len(axes) and all(isinstance(d, int) and d > edge_order for d in sizes)
+    has_enough_elements = len(sizes) == len(axes) and all(isinstance(size, int) and size > edge_order for size in sizes)
     if not are_steps or not has_enough_elements or edge_order not in (1, 2) or x.dtype.is_bool:
         return call_numpy("gradient", x, *varargs, axis=axis, edge_order=edge_order)
     if x.dtype.is_integer:
         x = cast(x, np.float64)
     gradients = tuple(
-        (_gradient_along if _is_number(step) else _gradient_at)(x, a, step, edge_order)
-        for a, step in zip(axes, steps, strict=True)
+        (_gradient_along if _is_number(step) else _gradient_at)(x, axis_index, step, edge_order)
+        for axis_index, step in zip(axes, steps, strict=True)
     )
     return gradients[0] if len(gradients) == 1 else gradients
 
@@ -189,18 +190,18 @@ def _gradient_at(x: Tensor, axis: int, coordinates: TensorLike, edge_order: int)
     is_even = apply("reduce_all", apply("equal", distances, first_distance), axis=None)
     shape = tuple(-1 if i == axis else 1 for i in range(rank_of(x)))
     before, after = (
-        apply("reshape", apply("get_item", distances, spec=(Slice(part[0], part[1], None),)), shape=shape)
-        for part in ((None, -1), (1, None))
+        apply("reshape", apply("get_item", distances, spec=(Slice(start, stop, None),)), shape=shape)
+        for start, stop in ((None, -1), (1, None))
     )
 
     def part_of_axis(start: int | None, stop: int | None) -> Tensor:
         return apply("get_item", x, spec=(*[Slice()] * axis, Slice(start, stop, None)))
 
-    both = apply("add", before, after)
+    sum_of_distances = apply("add", before, after)
     weights = (
-        apply("divide", apply("negative", after), apply("multiply", before, both)),
+        apply("divide", apply("negative", after), apply("multiply", before, sum_of_distances)),
         apply("divide", apply("subtract", after, before), apply("multiply", before, after)),
-        apply("divide", before, apply("multiply", after, both)),
+        apply("divide", before, apply("multiply", after, sum_of_distances)),
     )
     parts = part_of_axis(None, -2), part_of_axis(1, -1), part_of_axis(2, None)
     first, second, third = (call_ufunc(np.multiply, *pair) for pair in zip(weights, parts, strict=True))
@@ -215,7 +216,7 @@ def _gradient_at(x: Tensor, axis: int, coordinates: TensorLike, edge_order: int)
             ((-1, None), (-2, -1), apply("get_item", after, spec=(*[Slice()] * axis, Slice(-1, None, None)))),
         )
     ]
-    return apply("concat", *(cast(y, x.dtype.numpy) for y in (ends[0], interior, ends[1])), axis=axis)
+    return apply("concat", *(cast(part, x.dtype.numpy) for part in (ends[0], interior, ends[1])), axis=axis)
 
 
 def _gradient_along(x: Tensor, axis: int, step: TensorLike, edge_order: int) -> Any:
@@ -236,4 +237,4 @@ def _gradient_along(x: Tensor, axis: int, step: TensorLike, edge_order: int) -> 
     else:
         first = weighted_sum((-1.5, part_of_axis(0, 1)), (2.0, part_of_axis(1, 2)), (-0.5, part_of_axis(2, 3)))
         last = weighted_sum((0.5, part_of_axis(-3, -2)), (-2.0, part_of_axis(-2, -1)), (1.5, part_of_axis(-1, None)))
-    return apply("concat", *(cast(y, x.dtype.numpy) for y in (first, interior, last)), axis=axis)
+    return apply("concat", *(cast(part, x.dtype.numpy) for part in (first, interior, last)), axis=axis)

@@ -91,7 +91,7 @@ def reshape(
     size_operands, known_sizes = shape_argument(shape if newshape is None else newshape)
     if is_compiled() and not size_operands and known_sizes is not None:
         known_sizes = new_shape(x, known_sizes)  # type: ignore[arg-type]
-    if order in ("A", "K") and is_compiled() and sum(d != 1 for d in x.type.shape or (0, 0)) > 1:
+    if order in ("A", "K") and is_compiled() and sum(size != 1 for size in x.type.shape or (0, 0)) > 1:
         refuse(f"is given order {order!r}, and how the elements lie is not part of a graph")
     if order not in ("C", "A", "K", None):
         if order != "F" or size_operands or known_sizes is None:
@@ -172,7 +172,7 @@ def squeeze(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
     shape = require_known_shape(x)
     if not shape and axis in (0, -1):
         return x
-    axes = tuple(i for i, d in enumerate(shape) if d == 1) if axis is None else axes_of(axis, len(shape))
+    axes = tuple(i for i, size in enumerate(shape) if size == 1) if axis is None else axes_of(axis, len(shape))
     if any(shape[i] != 1 for i in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     return apply("squeeze", x, axis=axes) if axes else x

@@ -245,7 +245,7 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
         return apply_by_parts(lambda part: interp(x, xp, part), values)
     if period is not None or values.dtype.is_complex:
         return call_numpy("interp", tensor(x), tensor(xp), values, left, right, period)
-    queries, points, values = (tensor(v, np.float64) for v in (x, xp, fp))
+    queries, points, values = (tensor(operand, np.float64) for operand in (x, xp, fp))
     count, value_count = sizes_of(points)[0], sizes_of(values)[0]
     if isinstance(count, int) and isinstance(value_count, int):
         if count != value_count:
@@ -260,8 +260,8 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
     last = tensor(count - 2, np.int64)
     upper = searchsorted(points, queries, "right")
     lower = apply("minimum", apply("maximum", apply("subtract", upper, tensor(1)), tensor(0)), last)
-    x0, y0 = (apply("gather", v, lower, axis=0) for v in (points, values))
-    x1, y1 = (apply("gather", v, apply("add", lower, tensor(1)), axis=0) for v in (points, values))
+    x0, y0 = (apply("gather", row, lower, axis=0) for row in (points, values))
+    x1, y1 = (apply("gather", row, apply("add", lower, tensor(1)), axis=0) for row in (points, values))
     slope = apply("divide", apply("subtract", y1, y0), apply("subtract", x1, x0))
     result = apply("add", apply("multiply", slope, apply("subtract", queries, x0)), y0)
     # NumPy's handling of a NaN result: interpolate from the other end; if that is NaN too, take the value that both
@@ -286,7 +286,7 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
 @computes("convolve")
 def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
     x, y = tensors(tensor(a), tensor(v))
-    x, y = (apply("reshape", z, shape=(1,)) if rank_of(z) == 0 else z for z in (x, y))
+    x, y = (operand if rank_of(operand) else apply("reshape", operand, shape=(1,)) for operand in (x, y))
     if rank_of(x) != 1 or rank_of(y) != 1:
         raise ValueError("object too deep for desired array")
     mode = {"f": "full", "s": "same", "v": "valid"}.get(str(mode)[:1], mode)
@@ -355,14 +355,14 @@ def polyfit(
     """Fit a polynomial by least squares; call NumPy for other results, and where the fit may be poorly conditioned."""
     points, values, term_count = tensor(x), tensor(y), integer(deg) + 1
     shapes = points.type.shape, (values.type.shape or ())[:1]
-    are_real = not any(z.dtype.is_complex or z.dtype.is_bool for z in (points, values))
-    fits = are_real and not full and not cov and w is None and rcond is None
-    if not fits or shapes[0] != shapes[1] or not has_known_shape(points) or rank_of(values) > 2:
+    are_real = not any(operand.dtype.is_complex or operand.dtype.is_bool for operand in (points, values))
+    is_supported = are_real and not full and not cov and w is None and rcond is None
+    if not is_supported or shapes[0] != shapes[1] or not has_known_shape(points) or rank_of(values) > 2:
         return call_numpy("polyfit", points, values, deg, rcond, full, w, cov)
     row_count = require_known_shape(points)[0]
     if not 1 <= term_count <= min(row_count, MAX_SHORT_SIDE):
         return call_numpy("polyfit", points, values, deg, rcond, full, w, cov)
-    points, values = (call_ufunc(np.add, z, 0.0) for z in (points, values))
+    points, values = (call_ufunc(np.add, operand, 0.0) for operand in (points, values))
     powers = vander(points, term_count)
     scale = apply("sqrt", apply("numpy_sum", apply("multiply", powers, powers), axis=0))
     epsilon = float(np.finfo(points.dtype.numpy).eps)  # type: ignore[arg-type]

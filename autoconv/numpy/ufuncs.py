@@ -199,7 +199,7 @@ def _comparison_loop(name: str) -> Loop:
 
     def loop(x: Tensor, y: Tensor) -> Any:
         if x.dtype.is_bool:
-            x, y = (cast(v, np.uint8) for v in (x, y))
+            x, y = (cast(operand, np.uint8) for operand in (x, y))
         return apply(name, x, y)
 
     return loop
@@ -244,7 +244,7 @@ def _scaling_loop(factor: float) -> Loop:
 
 
 def _heaviside(x: Tensor, at_zero: Tensor) -> Any:
-    zero, one = (tensor(v, x.dtype) for v in (0, 1))
+    zero, one = (tensor(number, x.dtype) for number in (0, 1))
     result = apply("select", apply("greater", x, zero), one, apply("select", apply("less", x, zero), zero, at_zero))
     return apply("select", apply("is_nan", x), x, result)
 
@@ -276,7 +276,7 @@ def _divmod(x: Tensor, y: Tensor) -> Any:
 
 def _core_shapes_match(x: Tensor, y: Tensor) -> bool:
     """Return whether the shapes of two matrices or vectors are known to match."""
-    x_shape, y_shape = (tuple(v.type.shape or ()) for v in (x, y))
+    x_shape, y_shape = (tuple(operand.type.shape or ()) for operand in (x, y))
     x_core, y_core = core_dimensions(x_shape, y_shape)
     return x_core is not None and x_core == y_core
 
@@ -288,7 +288,7 @@ def _multiply_matrices(x: Tensor, y: Tensor) -> Any:
         raise ValueError("matmul: Input operand does not have enough dimensions")
     dtype = x.dtype
     if dtype.is_bool:
-        x, y = (cast(v, np.float32) for v in (x, y))  # a sum of ones is positive, however it is rounded
+        x, y = (cast(operand, np.float32) for operand in (x, y))  # a sum of ones is positive, however it is rounded
     if not _core_shapes_match(x, y):
         apply("numpy_shapes", x, y, rule=MATMUL)
     rows = apply("expand_dims", x, axis=0) if ranks[0] == 1 else x
@@ -383,7 +383,7 @@ _REDUCTIONS = {
     "add": np.sum, "multiply": np.prod, "maximum": np.max, "minimum": np.min, "logical_and": np.all,
     "logical_or": np.any,
 }  # fmt: skip
-UFUNCS = list({id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.values())
+UFUNCS = list({id(ufunc): ufunc for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}.values())
 
 for _ufunc in UFUNCS:
     computes(_ufunc)(functools.partial(call_ufunc, _ufunc))
