@@ -214,11 +214,15 @@ class AssertionFailedError(InvalidArgumentError, AssertionError):
 
 
 class NotFoundError(OpError, KeyError):
-    """A file does not exist."""
+    """A file or a kernel does not exist."""
 
     error_code = 5
 
     __str__ = AutoconvError.__str__
+
+
+class MissingKernelError(NotFoundError, DtypeError):
+    """An op accepts a dtype that it has no kernel for: TensorFlow's NotFoundError, or an error of dtypes in a graph."""
 
 
 class FailedPreconditionError(OpError):
@@ -333,7 +337,7 @@ def _adopt_tensorflow_names() -> None:
     for base in (InvalidArgumentError, OutOfRangeError, UnimplementedError):
         for subclass in base.__subclasses__():
             subclass.__name__ = base.__name__
-    ListReadError.__name__ = OutOfRangeError.__name__
+    ListReadError.__name__, MissingKernelError.__name__ = OutOfRangeError.__name__, NotFoundError.__name__
     UnconvertibleError.__name__, TensorConversionError.__name__ = "TypeError", "ValueError"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autoconv.api.tensors.accepted_dtypes import INTEGERS, check_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype
+from autoconv.graph.dtype_sets import INTEGERS
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor

@@ -10,11 +10,12 @@ import numpy as np
 from autoconv.api import image as images
 from autoconv.api.nn.convolution import depthwise_conv2d
 from autoconv.api.nn.pooling import avg_pool
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, check_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.dimensions import sizes_of
 from autoconv.api.tensors.reductions import reduce_mean
 from autoconv.api.tensors.shaping import concat, pad, reshape, shape
+from autoconv.graph.dtype_sets import COMPLEX, FLOATING
 from autoconv.graph.dtypes import float32
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.matrices.linalg import einsum
-from autoconv.api.tensors.accepted_dtypes import REAL, check_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, where
 from autoconv.api.tensors.shaping import expand_dims, pad, shape, squeeze
+from autoconv.graph.dtype_sets import REAL
 from autoconv.graph.dtypes import float32, int32, uint32, uint64
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.api.control.output import nested_piece
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, SINGLE_OR_DOUBLE, check_result_dtype
+from autoconv.api.tensors.accepted_dtypes import check_result_dtype
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtype_sets import LARGE_INTEGERS, SINGLE_OR_DOUBLE
 from autoconv.graph.dtypes import as_dtype, float32, uint32, uint64
 from autoconv.ops.text.unicode import ENCODINGS
 from autoconv.runtime.annotations import DTypeLike, TensorLike

@@ -9,8 +9,8 @@ CALLS = {
     "Invalid pattern: \\[": lambda: ac.strings.regex_full_match("a", "["),
     "supports the encodings": lambda: ac.strings.unicode_decode("a", "XX"),
     "one shape": lambda: ac.add_n([[1], [1, 2]]),
-    "should be a matrix": lambda: ac.random.categorical([1.0], 2),
-    "should be a matrix, ": lambda: ac.random.stateless_categorical([[[1.0]]], 2, [1, 2]),
+    "'logits' of categorical must have 2 dimensions": lambda: ac.random.categorical([1.0], 2),
+    "'logits' of stateless_categorical must have 2": lambda: ac.random.stateless_categorical([[[1.0]]], 2, [1, 2]),
 }
 
 

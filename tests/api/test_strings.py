@@ -102,7 +102,7 @@ def test_code_points(run_and_trace: Callable[..., Any]) -> None:
         [0, 0],
     ]
     assert decode("ab").numpy().tolist() == [97, 98] and decode("ab").dtype is int32
-    assert run_and_trace(strings.unicode_encode, np.array([[68, 233]])).numpy().tolist() == ["Dé".encode()]
+    assert run_and_trace(strings.unicode_encode, np.array([[68, 233]], np.int32)).numpy().tolist() == ["Dé".encode()]
     wide = run_and_trace(lambda s: strings.unicode_transcode(s, "UTF-8", "UTF-16-BE"), texts[:1])
     assert wide.numpy().tolist() == ["Dé".encode("utf-16-be")]
     assert strings.unicode_split(wide, "UTF-16-BE").to_list() == [[b"D", "é".encode()]]

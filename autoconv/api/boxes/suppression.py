@@ -64,8 +64,6 @@ def _suppress(boxes: TensorLike, scores: TensorLike, *limits: Any) -> list[Tenso
     """Return the indices and scores of the chosen boxes; `limits` are the further inputs of `Suppression`."""
     check_dtype("non_max_suppression", frozenset({float16, float32}), boxes, scores)
     corners, score_tensor = convert_to_tensor(boxes), convert_to_tensor(scores)
-    if corners.shape.rank not in (None, 2) or score_tensor.shape.rank not in (None, 1):
-        raise ValueError(f"boxes are [n, 4] and scores [n], found {corners.shape} and {score_tensor.shape}")
     specs = [TensorSpec((None,), int32), TensorSpec((None,), score_tensor.dtype)]
     return _call_on_host(Suppression(score_tensor.dtype), [corners, score_tensor, *limits], specs)
 

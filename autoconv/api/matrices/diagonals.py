@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, check_dtype
 from autoconv.api.tensors.reductions import reduce_prod
 from autoconv.api.tensors.shaping import concat, reshape, shape
 from autoconv.errors import InvalidArgumentError
@@ -19,7 +18,6 @@ def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     array([[1, 0],
            [0, 2]], dtype=int32)
     """
-    check_dtype("tensor_diag", FLOATING | COMPLEX | LARGE_INTEGERS, diagonal)
     tensor = convert_to_tensor(diagonal)
     sizes = shape(tensor)
     return reshape(apply("diag", reshape(tensor, [-1]), offset=0, name=name), concat([sizes, sizes], 0))
@@ -31,7 +29,6 @@ def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy()
     array([1, 4], dtype=int32)
     """
-    check_dtype("tensor_diag_part", FLOATING | COMPLEX | LARGE_INTEGERS, input)
     tensor = convert_to_tensor(input)
     rank = tensor.shape.rank
     if rank == 0:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autoconv.api.matrices.linalg import svd
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, check_dtype, with_default_dtype
+from autoconv.api.tensors.accepted_dtypes import with_default_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.norms import norm
 from autoconv.api.tensors.reductions import reduce_max, reduce_sum
 from autoconv.api.tensors.shaping import expand_dims, shape
+from autoconv.graph.dtype_sets import COMPLEX, FLOATING
 from autoconv.graph.dtypes import as_dtype, float32, int32
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -70,7 +71,6 @@ def matrix_rank(
     np.int32(1)
     """
     a = with_default_dtype(a, float32, FLOATING | COMPLEX)
-    check_dtype("matrix_rank", FLOATING | COMPLEX, a)
     tensor = convert_to_tensor(a)
     singular_values: Any = svd(tensor, compute_uv=False)
     if tol is None:

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autoconv.api.matrices.bands import select_band
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, REAL, check_dtype, check_flags
+from autoconv.api.tensors.accepted_dtypes import check_dtype, check_flags
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.casts import cast
+from autoconv.graph.dtype_sets import COMPLEX, FLOATING, INDICES, LARGE_INTEGERS, NUMERIC
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -37,7 +38,7 @@ def matmul(
     """
     check_flags("matmul", transpose_a=transpose_a, transpose_b=transpose_b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
     if output_type is None:
-        check_dtype("matmul", FLOATING | LARGE_INTEGERS | COMPLEX, a, b)
+        check_dtype("matmul", NUMERIC, a, b, kernels=FLOATING | INDICES | COMPLEX)
     if isinstance(a, (list, tuple)) and isinstance(b, np.ndarray):
         a = convert_to_tensor(a)  # the first operand decides the dtype
         b = convert_to_tensor(b, dtype_hint=a.dtype)
@@ -70,7 +71,6 @@ def matvec(
     >>> autoconv.linalg.matvec([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]).numpy()
     array([3., 7.], dtype=float32)
     """
-    check_dtype("matvec", FLOATING | LARGE_INTEGERS | COMPLEX, a, b)
     column = apply("expand_dims", b, axis=-1)
     return apply(
         "squeeze", matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a), axis=(-1,), name=name
@@ -128,7 +128,6 @@ def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).numpy()
     array([0., 0., 1.], dtype=float32)
     """
-    check_dtype("cross", REAL, a)
     x, y = convert_to_tensor(a), convert_to_tensor(b)
     for operand in (x, y):
         if operand.shape.rank is not None and (operand.shape.rank == 0 or operand.shape[-1] not in (3, None)):
@@ -213,7 +212,6 @@ def det(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.linalg.det([[2.0, 0.0], [0.0, 4.0]]).numpy()
     np.float32(8.0)
     """
-    check_dtype("det", FLOATING - {bfloat16} | COMPLEX, input)
     return apply("determinant", input, name=name)
 
 
@@ -231,7 +229,6 @@ def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     >>> sign.numpy(), logarithm.numpy().round(3)
     (np.float32(1.0), np.float32(0.693))
     """
-    check_dtype("slogdet", FLOATING - {bfloat16} | COMPLEX, input)
     sign, logarithm = apply("slogdet", input, name=name)
     return LogMatrixDeterminant(sign, cast(logarithm, sign.dtype))
 
@@ -242,7 +239,6 @@ def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.linalg.logdet([[4.0, 2.0], [2.0, 3.0]]).numpy().round(3)
     np.float32(2.079)
     """
-    check_dtype("logdet", FLOATING - {bfloat16} | COMPLEX, matrix)
     logs = apply("log", apply("real", apply("diag_part", apply("cholesky", matrix), offset=0)))
     return apply("multiply", apply("reduce_sum", logs, axis=(-1,), keepdims=False), 2.0, name=name)
 
@@ -285,7 +281,6 @@ def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str 
     array([[1. ],
            [0.5]], dtype=float32)
     """
-    check_dtype("solve", FLOATING - {bfloat16} | COMPLEX, matrix)
     check_flags("solve", adjoint=adjoint)
     return apply("solve", matrix, rhs, adjoint=adjoint, name=name)
 
@@ -342,7 +337,6 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     array([[2.   , 0.   ],
            [1.   , 1.414]], dtype=float32)
     """
-    check_dtype("cholesky", FLOATING - {bfloat16} | COMPLEX, input)
     return apply("cholesky", input, name=name)
 
 
@@ -353,7 +347,6 @@ def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
     >>> singular.numpy()
     array([3., 2.], dtype=float32)
     """
-    check_dtype("svd", FLOATING - {bfloat16} | COMPLEX, tensor)
     result = apply("svd", tensor, full_matrices=full_matrices, compute_uv=compute_uv, name=name)
     if compute_uv:
         return result
@@ -386,7 +379,6 @@ def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     >>> values.numpy()
     array([1., 2.], dtype=float32)
     """
-    check_dtype("eigh", FLOATING - {bfloat16} | COMPLEX, tensor)
     values, vectors = apply("eigh", tensor, name=name)
     return cast(values, vectors.dtype), vectors
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from autoconv.api.nn.computed_filters import convolve_computed_sides
 from autoconv.api.nn.windows import Padding, Part, Windows, check_format, has_channels_first, per_side
-from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.dimensions import sizes_of
 from autoconv.api.tensors.shaping import concat, reshape, transpose
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtype_sets import FLOATING
 from autoconv.graph.dtypes import int32
 from autoconv.graph.types import Dimension
 from autoconv.runtime.annotations import ShapeLike, TensorLike

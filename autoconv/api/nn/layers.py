@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autoconv.api.tensors.accepted_dtypes import FLOATING, INDICES, LARGE_INTEGERS, NUMERIC, check_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.arithmetic import squared_difference
 from autoconv.api.tensors.axis_choice import any_axis
@@ -14,6 +14,7 @@ from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
 from autoconv.api.tensors.norms import l2_normalize
 from autoconv.api.tensors.sorting import in_top_k, top_k
 from autoconv.api.tensors.trigonometry import tanh
+from autoconv.graph.dtype_sets import FLOATING, INDICES, LARGE_INTEGERS, NUMERIC
 from autoconv.graph.dtypes import float32
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor

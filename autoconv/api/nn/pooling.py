@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autoconv.api.nn.windows import FORMATS, Windows, lowest_number, per_side
-from autoconv.api.tensors.accepted_dtypes import FLOATING, REAL, check_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.dimensions import sizes_of
 from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.shaping import reshape, transpose
+from autoconv.graph.dtype_sets import FLOATING, REAL
 from autoconv.graph.dtypes import as_dtype, int64, uint32, uint64
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, SIGNED, check_dtype, with_default_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype, with_default_dtype
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.api.tensors.arithmetic import divide_no_nan, squared_difference
 from autoconv.api.tensors.casts import cast
@@ -13,6 +13,7 @@ from autoconv.api.tensors.constants import ones_like
 from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.shaping import concat, pad, shape
+from autoconv.graph.dtype_sets import COMPLEX, FLOATING, SIGNED
 from autoconv.graph.dtypes import float32, float64
 from autoconv.runtime.annotations import AxisLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -77,7 +78,6 @@ def local_response_normalization(
     array([0.4082, 0.8165], dtype=float32)
     """
     input = with_default_dtype(input, float32, FLOATING - {float64})
-    check_dtype("local_response_normalization", FLOATING - {float64}, input)
     x: Any = convert_to_tensor(input)
     rank = 4 if x.shape.rank is None else x.shape.rank
     squares = pad(x * x, [*([[0, 0]] * (rank - 1)), [depth_radius, depth_radius]])

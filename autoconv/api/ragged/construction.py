@@ -12,7 +12,7 @@ from autoconv.api.ragged.joining import ragged_stack
 from autoconv.api.ragged.rows import gather_rows, value_coordinates
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.sparse.coordinates import true_rows
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, as_indices, check_dtype, with_default_dtype
+from autoconv.api.tensors.accepted_dtypes import as_indices, check_dtype, with_default_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, unsorted_segment_sum
@@ -20,6 +20,7 @@ from autoconv.api.tensors.indexing import boolean_mask as dense_mask
 from autoconv.api.tensors.shaping import broadcast_to, reshape, shape
 from autoconv.api.tensors.shaping import stack as dense_stack
 from autoconv.api.tensors.sorting import argsort
+from autoconv.graph.dtype_sets import LARGE_INTEGERS
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.support.shape import as_shape

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype, check_result_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype, check_result_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.shaping import expand_dims
+from autoconv.graph.dtype_sets import FLOATING
 from autoconv.graph.dtypes import float32, float64, int32, int64
 from autoconv.runtime.annotations import DTypeLike, IntLike
 from autoconv.runtime.tensors.conversion import constant_table, convert_to_tensor

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import FLOATING, LARGE_INTEGERS, REAL, check_dtype, check_result_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype, check_result_dtype
 from autoconv.api.tensors.arguments import shape_argument, vector_argument
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtype_sets import FLOATING, LARGE_INTEGERS
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float32, float64, int32, int64
 from autoconv.graph.graph import Graph
 from autoconv.ops.random.global_generator import GLOBAL
@@ -134,7 +135,6 @@ def categorical(
     >>> autoconv.random.categorical([[0.0, 1.0]], 4).shape
     TensorShape([1, 4])
     """
-    check_dtype("categorical", REAL, logits)
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
     draws = uniform([rows, num_samples], dtype=float64, seed=seed)

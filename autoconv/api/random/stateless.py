@@ -14,9 +14,10 @@ from autoconv.api.random.stateful import (
     scale_normal,
     scale_to_bounds,
 )
-from autoconv.api.tensors.accepted_dtypes import FLOATING, LARGE_INTEGERS, check_result_dtype
+from autoconv.api.tensors.accepted_dtypes import check_result_dtype
 from autoconv.api.tensors.arguments import shape_argument, vector_argument
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtype_sets import FLOATING, LARGE_INTEGERS
 from autoconv.graph.dtypes import as_dtype, float32, float64, int32, int64, uint32, uint64
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, with_default_dtype
+from autoconv.api.tensors.accepted_dtypes import with_default_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.constants import zeros
+from autoconv.graph.dtype_sets import COMPLEX
 from autoconv.graph.dtypes import DType, complex64, float32
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item

@@ -14,7 +14,7 @@ from autoconv.api.sparse.coordinates import (
     true_rows,
 )
 from autoconv.api.sparse.tensor import SparseTensor
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, check_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones
 from autoconv.api.tensors.gather import (
@@ -24,6 +24,7 @@ from autoconv.api.tensors.gather import (
 )
 from autoconv.api.tensors.shaping import expand_dims, reshape, stack
 from autoconv.api.tensors.sorting import argsort, unique
+from autoconv.graph.dtype_sets import LARGE_INTEGERS
 from autoconv.graph.dtypes import as_dtype, int32, int64
 from autoconv.runtime.annotations import IntLike
 from autoconv.runtime.tensors.binary_dispatch import get_item

@@ -10,38 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import DtypeError
-from autoconv.graph.dtypes import (
-    DType,
-    as_dtype,
-    bfloat16,
-    complex64,
-    complex128,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-
-SINGLE_OR_DOUBLE = frozenset({float32, float64})
-FLOATING = SINGLE_OR_DOUBLE | {float16, bfloat16}
-COMPLEX = frozenset({complex64, complex128})
-LARGE_INTEGERS = frozenset({int32, int64})
-INDICES = LARGE_INTEGERS | {int16}
-SIGNED = LARGE_INTEGERS | {int8, int16}
-INTEGERS = SIGNED | {uint8, uint16, uint32, uint64}
-REAL = FLOATING | INTEGERS
-NUMERIC = REAL | COMPLEX
+from autoconv.graph.dtype_sets import LARGE_INTEGERS
+from autoconv.graph.dtypes import DType, as_dtype, int32
+from autoconv.runtime.recording import parameter_checks
 
 
-def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> None:
+def check_dtype(
+    function: str, accepted: frozenset[DType], *values: object, kernels: frozenset[DType] | None = None
+) -> None:
     """Raise DtypeError for a tensor or array of a dtype that is not accepted; `function` is its name in errors.
 
     Python's numbers are not checked, since they take a dtype that fits; nor are arrays beside a tensor, whose dtype
@@ -54,11 +30,8 @@ def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> N
             continue
         if isinstance(dtype, np.dtype):
             dtype = as_dtype(dtype)
-        if isinstance(dtype, DType) and dtype not in accepted and not getattr(value, "weak", False):
-            names = ", ".join(sorted(accepted_dtype.name for accepted_dtype in accepted))
-            raise DtypeError(
-                f"Value for attr 'T' of {dtype.name} is not in the list of allowed values: {names} [{function}]"
-            )
+        if isinstance(dtype, DType) and not getattr(value, "weak", False):
+            parameter_checks.check_dtype(function, dtype, accepted, kernels)
 
 
 def with_default_dtype(value: Any, default: DType, unchanged: frozenset[DType] = frozenset()) -> Any:
@@ -98,8 +71,4 @@ def check_result_dtype(dtype: object, accepted: frozenset[DType]) -> DType:
     return dtype_
 
 
-__all__ = [
-    "COMPLEX", "FLOATING", "INDICES", "INTEGERS", "LARGE_INTEGERS", "NUMERIC", "REAL", "SIGNED",
-    "SINGLE_OR_DOUBLE", "as_indices", "check_dtype", "check_flags", "check_result_dtype",
-    "with_default_dtype",
-]
+__all__ = ["as_indices", "check_dtype", "check_flags", "check_result_dtype", "with_default_dtype"]

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, NUMERIC, REAL, SIGNED, check_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.arguments import convert_pair
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtype_sets import COMPLEX, FLOATING, LARGE_INTEGERS, NUMERIC, REAL, SIGNED
 from autoconv.graph.dtypes import string
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import binary, check_divisor
@@ -65,7 +66,6 @@ def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.floordiv([7, -7], 2).numpy()
     array([ 3, -4], dtype=int32)
     """
-    check_dtype("floordiv", REAL, x, y)
     check_divisor(x, y)
     return apply("floor_divide", x, y, name=name)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype
+from autoconv.graph.dtype_sets import FLOATING
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, as_indices, with_default_dtype
+from autoconv.api.tensors.accepted_dtypes import as_indices, with_default_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.errors import DtypeError
+from autoconv.graph.dtype_sets import LARGE_INTEGERS
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float16, float32, float64, int32, int64
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor

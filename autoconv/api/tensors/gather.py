@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import INDICES, LARGE_INTEGERS, NUMERIC, as_indices, check_dtype
+from autoconv.api.tensors.accepted_dtypes import as_indices, check_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_int
 from autoconv.api.tensors.axis_choice import any_axis
-from autoconv.graph.dtypes import as_dtype, float32, int8, int32, int64, uint8
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtype_sets import INDICES, LARGE_INTEGERS, NUMERIC
+from autoconv.graph.dtypes import as_dtype, bool_, float32, int8, int32, int64, uint8
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor, has_symbolic_or_variable
@@ -151,6 +153,9 @@ def where(
     if x is not None:
         return apply("select", condition, x, y, name=name)
     mask = convert_to_tensor(condition)
+    check_dtype("where", NUMERIC | {bool_}, mask)
+    if mask.shape.rank == 0:
+        raise InvalidArgumentError("where() without x and y needs a condition of at least 1 dimension, found a scalar")
     if not mask.dtype.is_bool:
         mask = apply("not_equal", mask, apply("zeros_like", mask))
     return apply("where_indices", mask, name=name)

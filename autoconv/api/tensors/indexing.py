@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, check_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtype_sets import LARGE_INTEGERS
 from autoconv.graph.dtypes import bool_
 from autoconv.ops.index_spec import Mask, Slice
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
@@ -36,7 +37,7 @@ def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = No
     tensor = convert_to_tensor(input_)
     starts, sizes = _ints_or_scalars(begin, _static_length(size)), _ints_or_scalars(size, _static_length(begin))
     if len(starts) != len(sizes):
-        raise ValueError(f"slice: begin has {len(starts)} numbers, size {len(sizes)}")
+        raise InvalidArgumentError(f"slice: begin has {len(starts)} numbers, size {len(sizes)}")
     shape = tensor.shape
     slices = tuple(
         _axis_slice(i, start, count, shape[i] if shape.rank is not None and i < shape.rank else None)

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, SIGNED, SINGLE_OR_DOUBLE, check_dtype, check_flags
+from autoconv.api.tensors.accepted_dtypes import check_dtype, check_flags
 from autoconv.api.tensors.arguments import convert_pair, static_int
 from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.errors import DtypeError
+from autoconv.graph.dtype_sets import COMPLEX, FLOATING, SIGNED, SINGLE_OR_DOUBLE
 from autoconv.runtime.annotations import AxisLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -197,7 +199,6 @@ def rint(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.rint([0.5, 1.5, 2.4]).numpy()
     array([0., 2., 2.], dtype=float32)
     """
-    check_dtype("rint", SINGLE_OR_DOUBLE, x)
     return apply("rint", x, name=name)
 
 
@@ -312,7 +313,12 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     >>> autoconv.complex([1.0], [2.0]).numpy()
     array([1.+2.j], dtype=complex64)
     """
-    return apply("complex", real, imag, name=name)
+    parts = convert_to_tensor(real), convert_to_tensor(imag)
+    are_typed = not any(part.weak for part in parts)
+    if are_typed and (parts[0].dtype is not parts[1].dtype or parts[0].dtype not in SINGLE_OR_DOUBLE):
+        names = " ".join(part.dtype.name for part in parts)
+        raise DtypeError(f"The parts of complex() have the dtypes {names}: both have to be float32, or float64")
+    return apply("complex", *parts, name=name)
 
 
 def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, SINGLE_OR_DOUBLE, as_indices, check_dtype
+from autoconv.api.tensors.accepted_dtypes import as_indices, check_dtype
 from autoconv.api.tensors.arguments import convert_pair
 from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.comparison import clip_by_value
 from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.reductions import reduce_max
 from autoconv.api.tensors.shaping import concat, reshape, shape, stack
+from autoconv.graph.dtype_sets import LARGE_INTEGERS, SINGLE_OR_DOUBLE
 from autoconv.graph.dtypes import as_dtype, int32
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
@@ -137,7 +138,7 @@ def scalar_mul(scalar: TensorLike, x: Any, name: str | None = None) -> Any:
     if isinstance(x, IndexedSlices):
         return x.with_values(scalar_mul(scalar, x.values, name))
     tensor = convert_to_tensor(x)
-    factor = cast(scalar, tensor.dtype)
+    factor = convert_to_tensor(scalar, tensor.dtype)
     if factor.shape.rank not in (0, None):
         raise ValueError(f"The input scalar must be a 0-D value. Received shape {factor.shape}.")
     return apply("multiply", factor, tensor, name=name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, REAL, check_dtype
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill, ones_like, zeros
 from autoconv.api.tensors.constants import range as tensor_range
@@ -21,6 +21,7 @@ from autoconv.api.tensors.gather import (
 )
 from autoconv.api.tensors.reductions import reduce_max, reduce_prod
 from autoconv.api.tensors.shaping import concat, expand_dims, reshape, shape
+from autoconv.graph.dtype_sets import COMPLEX, FLOATING, LARGE_INTEGERS, REAL
 from autoconv.graph.dtypes import bool_, int32
 from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, as_indices, check_dtype
+from autoconv.api.tensors.accepted_dtypes import as_indices, check_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
-from autoconv.graph.dtypes import as_dtype, bool_, int32
+from autoconv.graph.dtype_sets import FLOATING, LARGE_INTEGERS, REAL
+from autoconv.graph.dtypes import as_dtype, bool_, int32, uint8
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.objects.containers import items_of
 from autoconv.runtime.support.shape import as_shape
@@ -154,7 +155,6 @@ def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None 
     >>> autoconv.roll([1, 2, 3], shift=1, axis=0).numpy()
     array([3, 1, 2], dtype=int32)
     """
-    check_dtype("roll", LARGE_INTEGERS, shift, axis)
     axes = static_axes(axis)
     known_shift = static_value(shift)
     if known_shift is None:
@@ -388,6 +388,7 @@ def sequence_mask(lengths: TensorLike, maxlen: Any = None, dtype: DTypeLike = bo
     """
     counts = convert_to_tensor(lengths)
     if maxlen is None:
+        check_dtype("sequence_mask", REAL - {uint8}, counts, kernels=FLOATING | LARGE_INTEGERS)
         maxlen = apply("maximum", apply("reduce_max", counts, axis=None, keepdims=False), 0)
     stop = convert_to_tensor(maxlen)
     if stop.dtype is not counts.dtype:
@@ -396,5 +397,4 @@ def sequence_mask(lengths: TensorLike, maxlen: Any = None, dtype: DTypeLike = bo
     known_stop = static_value(stop)
     row = apply("range", zero, stop, one, length=None if known_stop is None else int(known_stop))
     mask = apply("less", row, apply("expand_dims", counts, axis=-1), name=name)
-    out_dtype = as_dtype(dtype)
-    return mask if out_dtype.is_bool else apply("cast", mask, dtype=out_dtype)
+    return mask if as_dtype(dtype).is_bool else apply("cast", mask, dtype=as_dtype(dtype))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autoconv.api.tensors.accepted_dtypes import REAL, as_indices, check_dtype
+from autoconv.api.tensors.accepted_dtypes import as_indices, check_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.shaping import transpose
+from autoconv.graph.dtype_sets import REAL
 from autoconv.graph.dtypes import as_dtype, float32, int32
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor

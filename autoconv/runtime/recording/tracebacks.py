@@ -15,6 +15,7 @@ from autoconv.errors import AutoconvError, Place
 from autoconv.graph.graph import Span
 from autoconv.ops.python.exceptions import set_traceback_provider
 from autoconv.runtime.recording.api_dispatch import handler_of
+from autoconv.runtime.recording.parameter_conditions import checks_of
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import are_user_frames, is_own_file, is_region, place_of, span_of
 
@@ -41,10 +42,20 @@ def drop_package_frames(error: BaseException) -> None:
 
 
 def present_errors(function: Callable[..., Any]) -> Any:
-    """Wrap `function` so that its errors are presented, and composite tensors are left to the function's handlers."""
+    """Wrap `function` so that its errors are presented, and composite tensors are left to the function's handlers.
+
+    The conditions on its arguments are checked first.
+    """
+    check = checks_of(function)
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
+        if check is not None:
+            try:
+                check(args, kwargs)
+            except Exception as error:
+                present(error)
+                raise
         try:
             return function(*args, **kwargs)
         except BaseException as error:

@@ -42,7 +42,7 @@ def variations(operands: tuple[Operand, ...]) -> Iterator[tuple[Operand, ...]]:
     yield operands
     arrays = [position for position, operand in enumerate(operands) if operand.is_array]
     for dtype in DTYPES:
-        kinds = {operands[position].dtype for position in arrays}
+        kinds = dict.fromkeys(operands[position].dtype for position in arrays)  # in the same order in each run
         for kind in kinds:  # all operands of one dtype take another
             yield tuple(replace(o, dtype=dtype) if o.is_array and o.dtype == kind else o for o in operands)
         for position in arrays:
@@ -50,7 +50,7 @@ def variations(operands: tuple[Operand, ...]) -> Iterator[tuple[Operand, ...]]:
     for position in arrays:
         for operand in forms_and_shapes(operands[position]):
             yield with_operand(operands, position, operand)
-    for position in set(range(len(operands))) - set(arrays):
+    for position in sorted(set(range(len(operands))) - set(arrays)):
         for changed in LITERALS:
             yield with_operand(operands, position, literal(changed))
 
@@ -82,6 +82,6 @@ def pairs(left: Operand, right: Operand) -> Iterator[tuple[Operand, ...]]:
     common = ("float32", "float64", "int32", "uint8", "complex64", "bool")
     for dtype, array_dtype in itertools.product(common, ARRAY_DTYPES):
         array = replace(right, form="numpy", dtype=array_dtype)
-        for shape in {array.shape, ()}:
+        for shape in dict.fromkeys((array.shape, ())):
             yield replace(left, dtype=dtype), replace(array, shape=shape)
             yield replace(array, shape=shape), replace(right, dtype=dtype)

@@ -1,0 +1,298 @@
+"""Conditions on the arguments of public functions: dtypes with a kernel in TensorFlow, ranks, and kinds of values.
+
+The ops behind the functions accept more, which NumPy's functions and the functions of this package use. So conditions
+hold at the public names alone, whose wrapper checks them before the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import (
+    DtypeError,
+    InvalidArgumentError,
+    MissingKernelError,
+    TensorConversionError,
+    UnconvertibleError,
+)
+from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, int32, string
+
+Values = Mapping[str, Any]  # by parameter; those that a call leaves out are absent
+Check = Callable[[str, Values], None]  # it takes the name of the function and the values of the parameters
+Condition = tuple[tuple[str, ...], Check]
+
+_PYTHON_DTYPES = {bool: bool_, int: int32, float: float32, complex: complex128, str: string, bytes: string}
+
+
+def dtypes(
+    parameters: str, accepted: frozenset[DType], kernels: frozenset[DType] | None = None, tensors_only: bool = False,
+    error: type[Exception] = DtypeError,
+) -> Condition:  # fmt: skip
+    """Operands of one dtype, which is among `accepted`, and among `kernels` if an op accepts more than it computes.
+
+    The first tensor has the dtype, else the first array, else the first value of Python. NumPy's arrays are cast to
+    the dtype of a parameter that has a default one: then the condition is one on `tensors_only`.
+    """
+
+    def check(function: str, values: Values) -> None:
+        check_dtype(function, _operand_dtype(list(values.values()), tensors_only), accepted, kernels, error)
+
+    return tuple(parameters.split()), check
+
+
+def check_dtype(
+    function: str, dtype: DType | None, accepted: frozenset[DType], kernels: frozenset[DType] | None = None,
+    error: type[Exception] = DtypeError,
+) -> None:  # fmt: skip
+    """Raise `error` for a dtype that an op does not accept, MissingKernelError for one that it does not compute."""
+    if dtype is None or (dtype in accepted and (kernels is None or dtype in kernels)):
+        return
+    if dtype not in accepted:
+        raise error(
+            f"Value for attr 'T' of {dtype.name} is not in the list of allowed values: {_names(accepted)} [{function}]"
+        )
+    assert kernels is not None
+    raise MissingKernelError(f"{function} has no kernel for {dtype.name}: cast the tensor to {_names(kernels)}")
+
+
+def first_decides(first: str, second: str, error: type[Exception] = DtypeError) -> Condition:
+    """The first operand is converted by itself: a tensor beside it has the dtype of the array or of the number."""
+
+    def check(function: str, values: Values) -> None:
+        if len(values) < 2:
+            return
+        dtype, other = (_operand_dtype([values[name]], False) for name in (first, second))
+        if dtype is None or other is None or not isinstance(getattr(values[second], "dtype", None), DType):
+            return
+        if dtype is not other and not isinstance(getattr(values[first], "dtype", None), DType):
+            raise error(
+                f"cannot compute {function} as input #1(zero-based) was expected to be a {dtype.name} tensor but is a "
+                f"{other.name} tensor. Cast one of them: autoconv.cast(value, autoconv.{dtype.name})."
+            )
+
+    return (first, second), check
+
+
+def supported(parameters: str, accepted: frozenset[DType]) -> Condition:
+    """Operands whose dtypes Python code checks by a TypeError."""
+
+    def check(function: str, values: Values) -> None:
+        dtype = _operand_dtype(list(values.values()), False)
+        if dtype is not None and dtype not in accepted:
+            raise DtypeError(f"Invalid dtype {dtype.name} [{function}]; supported are {_names(accepted)}")
+
+    return tuple(parameters.split()), check
+
+
+def integers(parameters: str, accepted: frozenset[DType] = frozenset({int32})) -> Condition:
+    """Integers that an op takes as tensors: of the accepted dtypes, or Python's ints; arrays are cast."""
+
+    def check(function: str, values: Values) -> None:
+        for value in values.values():
+            dtype = _operand_dtype([value], True)
+            if dtype is not None and dtype not in accepted:
+                raise DtypeError(
+                    f"cannot compute {function} as an input was expected to be a {_names(accepted)} tensor but is a "
+                    f"{dtype.name} tensor. Cast it: autoconv.cast(value, autoconv.{min(map(_name, accepted))})."
+                )
+            if isinstance(value, (float, str)) and not isinstance(value, np.generic):
+                raise DtypeError(f"Cannot convert {value!r} to EagerTensor of dtype {min(map(_name, accepted))}")
+
+    return tuple(parameters.split()), check
+
+
+def flags(parameters: str) -> Condition:
+    """Bools of Python."""
+
+    def check(function: str, values: Values) -> None:
+        for name, flag in values.items():
+            if flag is not None and not isinstance(flag, (bool, np.bool_)):
+                raise TypeError(f"Expected bool for argument '{name}' not {flag!r} [{function}]")
+
+    return tuple(parameters.split()), check
+
+
+def numbers(parameters: str) -> Condition:
+    """Attributes of ops that are Python's numbers, not tensors or lists."""
+
+    def check(function: str, values: Values) -> None:
+        for name, number in values.items():
+            if isinstance(number, (list, tuple, str)) or isinstance(getattr(number, "dtype", None), DType):
+                raise TypeError(f"Expected float for argument '{name}' not {number!r} [{function}]")
+
+    return tuple(parameters.split()), check
+
+
+def texts(parameters: str) -> Condition:
+    """Attributes of ops that are strings."""
+
+    def check(function: str, values: Values) -> None:
+        for name, text in values.items():
+            if text is not None and not isinstance(text, (str, bytes)):
+                raise TypeError(f"Expected string for argument '{name}' not {text!r} [{function}]")
+
+    return tuple(parameters.split()), check
+
+
+def ranks(
+    parameters: str, least: int, most: int | None = None, error: type[Exception] = InvalidArgumentError
+) -> Condition:
+    """Operands of `least` to `most` dimensions; without `most`, of at least that many."""
+    wanted = f"at least {least}" if most is None else str(least) if most == least else f"{least} to {most}"
+
+    def check(function: str, values: Values) -> None:
+        for name, value in values.items():
+            rank = _rank(value)
+            if rank is not None and (rank < least or (most is not None and rank > most)):
+                raise error(f"'{name}' of {function} must have {wanted} dimensions, found {rank}")
+
+    return tuple(parameters.split()), check
+
+
+def results(parameter: str, accepted: frozenset[DType]) -> Condition:
+    """The dtype of a result, which is an attribute of an op."""
+
+    def check(function: str, values: Values) -> None:
+        dtype = values[parameter]
+        if dtype is not None and as_dtype(dtype) not in accepted:
+            raise DtypeError(
+                f"Value for attr '{parameter}' of {as_dtype(dtype).name} is not in the list of allowed values: "
+                f"{_names(accepted)} [{function}]"
+            )
+
+    return (parameter,), check
+
+
+def keeps_dtype(value: str, dtype: str) -> Condition:
+    """A tensor that is not cast: the dtype, if given, is its own."""
+
+    def check(function: str, values: Values) -> None:
+        own_dtype = _operand_dtype([values.get(value)], True)
+        if own_dtype is not None and values.get(dtype) is not None and as_dtype(values[dtype]) is not own_dtype:
+            wanted = as_dtype(values[dtype])
+            raise DtypeError(
+                f"{function} does not cast tensors: expected {wanted.name}, found a {own_dtype.name} tensor. Write "
+                f"autoconv.cast(value, autoconv.{wanted.name})."
+            )
+
+    return (value, dtype), check
+
+
+def lists(parameter: str) -> Condition:
+    """A list of tensors: an array of two or more dimensions is none."""
+
+    def check(function: str, values: Values) -> None:
+        if isinstance(values[parameter], np.ndarray) and values[parameter].ndim > 1:
+            raise ValueError(f"expected a list of tensors for '{parameter}' of {function}, got an array of NumPy")
+
+    return (parameter,), check
+
+
+def images(parameter: str, most: int | None = 4) -> Condition:
+    """Images or a batch of them, of 3 to `most` dimensions; the last three are not empty."""
+
+    def check(function: str, values: Values) -> None:
+        image = values[parameter]
+        rank = _rank(image)
+        if rank is None:
+            return
+        if rank < 3 or rank > (most or rank):
+            raise ValueError(f"'{parameter}' of {function} must have 3 or {most or 'more'} dimensions, found {rank}")
+        sizes = list(np.shape(image) if isinstance(image, (list, tuple)) else image.shape)
+        if 0 in sizes[-3:]:
+            raise ValueError(f"inner 3 dims of {parameter!r} must be > 0: {tuple(sizes)} [{function}]")
+
+    return (parameter,), check
+
+
+def scalars(parameters: str, error: type[Exception] = InvalidArgumentError) -> Condition:
+    """Operands without dimensions."""
+    return ranks(parameters, 0, 0, error)
+
+
+def at_least(parameter: str, least: int) -> Condition:
+    """A number that is not less than the least one that an op takes."""
+
+    def check(function: str, values: Values) -> None:
+        value = values[parameter]
+        number = value if isinstance(value, (int, np.integer)) else getattr(value, "_array", None)
+        if number is not None and np.ndim(number) == 0 and number < least:
+            raise InvalidArgumentError(f"'{parameter}' of {function} must be at least {least}, found {number}")
+
+    return (parameter,), check
+
+
+def strings(parameters: str) -> Condition:
+    """Tensors of strings, which numbers are not converted to."""
+
+    def check(function: str, values: Values) -> None:
+        for name, value in values.items():
+            dtype = _operand_dtype([value], False)
+            if dtype is None or dtype is string:
+                continue
+            message = f"'{name}' of {function} takes strings, found {dtype.name}: strings.as_string converts it"
+            raise TensorConversionError(message) if hasattr(value, "dtype") else UnconvertibleError(message)
+
+    return tuple(parameters.split()), check
+
+
+def bind(conditions: Sequence[Condition], function: str, parameters: Sequence[str]) -> Callable[..., None]:
+    """Return a function of the positional and the named arguments of a call that checks the conditions."""
+    placed = [([(parameters.index(name), name) for name in names], check) for names, check in conditions]
+
+    def check_call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        for places, check in placed:
+            values = {
+                name: args[i] if i < len(args) else kwargs[name]
+                for i, name in places
+                if i < len(args) or name in kwargs
+            }
+            if values:
+                check(function, values)
+
+    return check_call
+
+
+def _operand_dtype(values: Sequence[Any], tensors_only: bool) -> DType | None:
+    """Return the dtype of operands that have one in common; None if no condition applies to it."""
+    found = [(value, value.dtype) for value in values if hasattr(value, "dtype")]
+    for value, dtype in found:
+        if isinstance(dtype, DType):
+            return None if getattr(value, "weak", False) else dtype
+    if tensors_only:
+        return None
+    for _value, dtype in found:
+        if isinstance(dtype, np.dtype):
+            return as_dtype(dtype)
+    for value in values:
+        while isinstance(value, (list, tuple)) and value:
+            value = value[0]
+        if type(value) in _PYTHON_DTYPES:
+            return _PYTHON_DTYPES[type(value)]
+    return None
+
+
+def _rank(value: Any) -> int | None:
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return np.ndim(value) if isinstance(value, (bool, int, float, complex)) else _list_rank(value)
+    return shape.rank if hasattr(shape, "rank") else len(shape)
+
+
+def _list_rank(value: Any) -> int | None:
+    """Return the number of dimensions of nested lists of numbers; None for other values."""
+    rank = 0
+    while isinstance(value, (list, tuple)) and value:
+        value, rank = value[0], rank + 1
+    return rank if isinstance(value, (bool, int, float, complex)) else None
+
+
+def _names(accepted: frozenset[DType]) -> str:
+    return ", ".join(sorted(map(_name, accepted)))
+
+
+def _name(dtype: DType) -> str:
+    return dtype.name

@@ -1,0 +1,71 @@
+"""Conditions on arguments of public functions: what TensorFlow 2.21's ops take, and its classes of errors."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+
+import autoconv as tf
+from autoconv.runtime.recording.parameter_conditions import CONDITIONS, checks_of
+
+REFUSED = {
+    "lgamma has no kernel for bfloat16": (tf.errors.NotFoundError, lambda: tf.math.lgamma(tf.ones([1], tf.bfloat16))),
+    "matmul has no kernel for uint8": (
+        tf.errors.NotFoundError, lambda: tf.matmul(tf.ones([1, 1], tf.uint8), tf.ones([1, 1], tf.uint8))
+    ),
+    "of float64 is not in the list": (
+        tf.errors.InvalidArgumentError, lambda: tf.linalg.logm(tf.ones([2, 2], tf.float64))
+    ),
+    "Cannot convert 1.0 to EagerTensor of dtype int32": (TypeError, lambda: tf.one_hot([1], 1.0)),
+    "'on_value' of one_hot must have 0": (tf.errors.InvalidArgumentError, lambda: tf.one_hot([0], 2, on_value=[1])),
+    "Expected bool for argument 'keepdims'": (
+        TypeError, lambda: tf.sparse.reduce_sum(tf.sparse.from_dense([1.0]), keepdims=1)
+    ),
+    "must have 3 or 4 dimensions, found 2": (ValueError, lambda: tf.image.flip_up_down(tf.ones([2, 2]))),
+    "must be > 0": (ValueError, lambda: tf.image.flip_left_right(tf.ones([2, 2, 0]))),
+    "got an array of NumPy": (ValueError, lambda: tf.shape_n(np.ones([2, 2]))),
+    "expected to be a int32 tensor but is a float64": (
+        tf.errors.InvalidArgumentError, lambda: tf.add(1, tf.ones([1], tf.float64))
+    ),
+    "does not cast tensors": (TypeError, lambda: tf.constant(tf.constant([1]), tf.float32)),
+    "must be at least 2": (
+        tf.errors.InvalidArgumentError, lambda: tf.nn.space_to_depth(tf.ones([1, 2, 2, 1]), 1)
+    ),
+    "'pattern' of regex_full_match takes strings": (ValueError, lambda: tf.strings.regex_full_match("a", np.array(1))),
+    "'pattern' of regex_full_match takes strings, ": (TypeError, lambda: tf.strings.regex_full_match("a", 1)),
+    "Expected string for argument 'input_encoding'": (TypeError, lambda: tf.strings.unicode_decode("a", 1)),
+    "float32 float64": (TypeError, lambda: tf.complex(tf.ones([1]), tf.ones([1], tf.float64))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refused_as_by_tensorflow(text: str) -> None:
+    error, call = REFUSED[text]
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_a_missing_kernel_is_an_error_of_dtypes_in_graphs() -> None:
+    with pytest.raises(TypeError, match="no kernel"):
+        tf.function(tf.math.erfinv)(tf.ones([1], tf.float16))
+
+
+def test_tensors_of_composites_have_the_conditions() -> None:
+    with pytest.raises(tf.errors.NotFoundError, match="no kernel"):
+        tf.math.lgamma(tf.ragged.constant([[1.0]], tf.bfloat16))
+
+
+def test_functions_of_numpy_have_no_conditions() -> None:
+    half = np.array([1.5, 2.5], np.float16)
+    assert tf.compile(lambda x: np.rint(x))(half).tolist() == [2.0, 2.0]
+    assert tf.xp.round(tf.xp.asarray(half)).numpy().tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("key", CONDITIONS)
+def test_the_table_names_functions_and_parameters(key: str) -> None:
+    module, _, name = key.rpartition(".")
+    package = "runtime" if module == "tensors.conversion" else "api"
+    function = getattr(importlib.import_module(f"autoconv.{package}.{module}"), name)
+    assert checks_of(function) is not None
