@@ -19,7 +19,7 @@ from autoconv.graph.types import (
     is_static_shape,
     is_subtype,
 )
-from autoconv.ops.record import Builder
+from autoconv.ops.record import Builder, Op
 
 Cotangents = dict[Value, Value]
 
@@ -113,11 +113,11 @@ def conform(b: Builder, cotangent: Value, type_: Type) -> Value:
     return cotangent
 
 
-def missing_gradient_error(node: Node, reason: str) -> StagingError:
-    """Return the error for a node without a gradient."""
+def missing_gradient_error(op: Op, reason: str, span: Span | None = None) -> StagingError:
+    """Return the error for an op without a gradient; `span` is that of its node."""
     return StagingError(
-        f"the op {node.op.name!r} has no gradient: {reason}",
-        place_of(node.span),
+        f"the op {op.name!r} has no gradient: {reason}",
+        place_of(span),
         "autoconv.stop_gradient(…) around what is not to be differentiated",
     )
 

@@ -39,7 +39,7 @@ def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Ca
     graph = _without_variables(node.regions[0], level, node)
     if graph.effects & _UNREPEATABLE_EFFECTS:
         raise missing_gradient_error(
-            node, f"the backward pass runs a recursive function again, and it {_effect_text(graph)}"
+            node.op, f"the backward pass runs a recursive function again, and it {_effect_text(graph)}", node.span
         )
     results = differentiated_results(level, node, varied)
     positions = [j for j, value in enumerate(node.inputs) if value in varied]
@@ -127,9 +127,8 @@ def _copy_by_value(graph: Graph, copies: dict[Graph, Graph], call: Node) -> Grap
             values[node.results[0]] = inputs[0]
             continue
         if not node.regions and any(isinstance(value.type, ResourceType) for value in node.inputs):
-            raise missing_gradient_error(
-                call, f"the backward pass runs a recursive function again, and it contains {node.op.name!r}"
-            )
+            reason = f"the backward pass runs a recursive function again, and it contains {node.op.name!r}"
+            raise missing_gradient_error(call.op, reason, call.span)
         regions = [copies.get(region) or _copy_by_value(region, copies, call) for region in node.regions]
         values.update(zip(node.results, copy_node(copy, node, inputs, regions).results, strict=True))
     copy.outputs = [values[value] for value in graph.outputs]

@@ -39,7 +39,7 @@ def backprop(level: Level, varied: set[Value], nodes: Sequence[Node] | None = No
 def _reverse_op(level: Level, node: Node, varied: Iterable[Value]) -> None:
     gradient = node.op.gradient
     if isinstance(gradient, NoGradient):
-        raise missing_gradient_error(node, gradient.reason)
+        raise missing_gradient_error(node.op, gradient.reason, node.span)
     result_cotangents = tuple(level.cotangents.get(value) for value in node.results)
     cotangents = gradient(level.builder, node.inputs, node.results, result_cotangents, node.attributes)
     for value, cotangent in zip(node.inputs, cotangents, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from autoconv.numpy.operands import (
     cast,
     computes,
     integer,
+    is_compiled,
     rank_of,
     refuse,
     refuse_options,
@@ -187,9 +189,19 @@ def svdvals(x: TensorLike, /) -> Any:
     return svd(x, compute_uv=False)
 
 
-@computes("linalg.eig")
-def eig(a: TensorLike) -> Any:
-    refuse("returns real or complex numbers depending on the values")
+def _complex_results(op: str) -> Callable[[TensorLike], Any]:
+    """Return the function of eigenvalues whose results are complex; where they may be real is decided at its call."""
+
+    def run(a: TensorLike) -> Any:
+        if not is_compiled():
+            refuse("returns real or complex numbers depending on the values")
+        return apply(op, _square_matrices(a))
+
+    return run
+
+
+computes("linalg.eig")(_complex_results("eig"))
+computes("linalg.eigvals")(_complex_results("eigvals"))
 
 
 @computes("linalg.matrix_power")

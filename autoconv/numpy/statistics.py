@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype, uint64
-from autoconv.numpy.complex_loops import apply_by_parts
 from autoconv.numpy.diagonals import vander
+from autoconv.numpy.element_loops import apply_by_parts
 from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.linalg import MAX_SHORT_SIDE, lstsq
 from autoconv.numpy.operands import (

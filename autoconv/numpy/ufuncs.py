@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype, float32, float64
-from autoconv.numpy.complex_loops import COMPLEX_LOOPS
+from autoconv.numpy.element_loops import COMPLEX_LOOPS, frexp, ldexp, modf, with_sign_of
 from autoconv.numpy.integer_comparisons import compare_exactly
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
@@ -56,8 +56,6 @@ def call_ufunc(
         raise TypeError(f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments")
     if isinstance(out, tuple):
         out = None if all(x is None for x in out) else out[0] if len(out) == 1 else out
-    if isinstance(out, tuple):
-        refuse("is given several arrays to write to")
     dtypes = loop_of(ufunc, inputs, dtype if signature is None else signature, casting)
     is_exact = ufunc in _EXACT_COMPARISONS
     result: Any = compare_exactly(ufunc.__name__, inputs[0], inputs[1], dtypes[0]) if is_exact else None
@@ -67,7 +65,10 @@ def call_ufunc(
     if out is None and where is True:
         return result
     if isinstance(result, tuple):
-        refuse("is given out or where, and has several results")
+        if where is not True or not isinstance(out, tuple):
+            refuse("is given where or one array to write to, and has several results")
+        pairs = zip(result, out, strict=True)
+        return tuple(x if y is None else write_into(y, x, casting=casting, broadcasts=True) for x, y in pairs)
     if out is None:
         refuse("is given where without out")
     return write_into(out, result, where, casting, broadcasts=True)
@@ -92,8 +93,8 @@ def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[An
     """Apply the loop for `dtypes` to operands that have these dtypes."""
     is_complex = bool(operands) and operands[0].dtype.is_complex
     loop = (COMPLEX_LOOPS.get(ufunc.__name__) if is_complex else None) or LOOPS.get(ufunc.__name__)
-    has_one_dtype = len(set(dtypes[: ufunc.nin])) == 1
-    result = loop(*operands) if loop is not None and has_one_dtype else None
+    has_fitting_dtypes = len(set(dtypes[: ufunc.nin])) == 1 or ufunc is np.ldexp
+    result = loop(*operands) if loop is not None and has_fitting_dtypes else None
     if result is None:
         return call_numpy(ufunc.__name__, *operands)
     if isinstance(result, tuple):
@@ -136,8 +137,12 @@ def accumulate(
         raise TypeError("cannot accumulate on a scalar")
     if scan is not None:
         return FUNCTIONS[scan](x, axis=axis, dtype=dtype, out=out)
-    scan_op = {"maximum": "cummax", "minimum": "cummin"}.get(ufunc.__name__)
-    if scan_op is not None and dtype is None and (x.dtype.is_integer or x.dtype in (float32, float64)):
+    scan_op = {"maximum": "cummax", "minimum": "cummin", "logical_or": "cummax", "logical_and": "cummin"}.get(
+        ufunc.__name__
+    )
+    if dtype is None and ufunc in (np.logical_or, np.logical_and):
+        result = cast(apply(scan_op, cast(cast(x, bool), np.uint8), axis=integer(axis)), bool)  # type: ignore[arg-type]
+    elif scan_op is not None and dtype is None and (x.dtype.is_integer or x.dtype in (float32, float64)):
         result = apply(scan_op, x, axis=integer(axis))
     else:
         options: dict[str, Any] = {} if dtype is None else {"dtype": dtype}
@@ -256,8 +261,7 @@ def _signbit(x: Tensor) -> Any:
 def _copysign(x: Tensor, y: Tensor) -> Any:
     if not x.dtype.is_floating:
         return None
-    magnitude = apply("abs", x)
-    return apply("select", _signbit(y), apply("negative", magnitude), magnitude)
+    return with_sign_of(apply("abs", x), y)
 
 
 def _reciprocal(x: Tensor) -> Any:
@@ -370,6 +374,7 @@ LOOPS.update(
         "exp2": lambda x: apply("power", tensor(2, x.dtype), x) if x.dtype.is_floating else None,
         "heaviside": _heaviside,
         "copysign": _copysign,
+        "modf": modf, "frexp": frexp, "ldexp": ldexp,
         "signbit": _signbit,
         **{
             name: _comparison_loop(name)

@@ -86,3 +86,6 @@ def test_an_op_without_a_gradient_is_named() -> None:
         y = tf.math.nextafter(x, x)
     with pytest.raises(TypeError, match="the op 'nextafter' has no gradient"):
         tape.gradient(y, x)
+    smallest = tf.compile(lambda x: np.partition(x, 1)[0])
+    with pytest.raises(TypeError, match="the op 'numpy_call' has no gradient: NumPy computes it"):
+        tf.grad(smallest)(np.array([2.0, 1.0]))

@@ -137,7 +137,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "autoconv/operators/control/loop_recording.py",
         "the test of a loop changes an object, and which one depends ",
     ): ONLY_COMPILE,
-    ("autoconv/ops/python/undo_log.py", "a value that a graph cannot hold may come after a change tha"): ONLY_COMPILE,
     (
         "autoconv/tracing/guards/trace_restrictions.py",
         "… is returned that has another name too",

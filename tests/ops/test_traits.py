@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import autoconv  # noqa: F401
+import autoconv
 from autoconv.errors import IntegerLimitError, OtherKindError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
@@ -65,6 +65,7 @@ IN_MEMORY: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
     "array_diagonal": (SQUARE, {"offset": 0}),
     "array_windows": (X, {"axes": (1,), "lengths": (2,)}),
     "array_part": (X + 1j, {"which": "imag"}),
+    "array_bits": (X, {"dtype": autoconv.int64}),
 }
 # Stores at positions: array, value, positions.
 STORES = (Sample((np.zeros(4), np.array([1.0, 2.0]), np.array([1, 3])), {"spec": (Gather(),)}),)

@@ -17,11 +17,11 @@ def test_ops_without_native_form_are_counted_with_their_lines() -> None:
     def distinct(x: Any) -> Any:
         y = x + 1.0
         found = ac.math.nextafter(x, y)
-        return found, ac.bitcast(x, ac.int64), ac.bitcast(y, ac.int64)
+        return found, ac.bitcast(x, ac.int32), ac.bitcast(y, ac.int32)
 
     distinct(np.array([1.0, 1.0, 2.0]))
     first = inspect.getsourcelines(distinct.python_function)[1]
-    further_calls = f"bitcast (test_kernel_calls.py:{first + 4}) x2"
+    further_calls = f"bitcast_rows (test_kernel_calls.py:{first + 4}) x2"
     assert f"3 by kernels: nextafter (test_kernel_calls.py:{first + 3}), {further_calls}" in distinct.explain()
 
 
@@ -48,7 +48,7 @@ def test_the_first_of_many_are_named() -> None:
     def many(x: Any) -> Any:
         text = ac.strings.as_string(x)
         upper = ac.strings.upper(text)
-        return [ac.math.nextafter(x, x), ac.bitcast(x, ac.int64), upper, ac.strings.lower(upper),
+        return [ac.math.nextafter(x, x), ac.bitcast(x, ac.int32), upper, ac.strings.lower(upper),
                 ac.strings.length(text), ac.strings.to_number(text), ac.strings.strip(text),
                 ac.strings.join([text, upper]), ac.strings.regex_replace(text, "1", "2")]  # fmt: skip
 

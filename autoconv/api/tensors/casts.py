@@ -59,7 +59,8 @@ def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tens
     >>> autoconv.bitcast([1.0], autoconv.int32).numpy()
     array([1065353216], dtype=int32)
     """
-    return apply("bitcast", input, dtype=as_dtype(type), name=name)
+    x, dtype = convert_to_tensor(input), as_dtype(type)
+    return apply("bitcast" if x.dtype.size == dtype.size else "bitcast_rows", x, dtype=dtype, name=name)
 
 
 def identity(input: TensorLike, name: str | None = None) -> Tensor:

@@ -118,14 +118,14 @@ def has_user_equality(value: object) -> bool:
 def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
     """Return the graph equivalent of a function; None if there is none."""
     is_compiled = region is not None and region.contract.objects_in_graph
-    if region is not None and region.trace.memory and (array_form := array_function(function)) is not None:
+    callback_form = convert_callback_function(function, _convert_source) if is_compiled else None
+    if not callback_form and region is not None and region.trace.memory and (array_form := array_function(function)):
         return array_form
     override = override_for(function)
     if override is not None:
         graph_form = wrap_for_objects(function, override) if is_compiled else _distribute_over_arms(function, override)
         return require_fitting_arguments(function, graph_form)
     copy_form = find_copy_function(function, region.contract.before_call) if is_compiled else None
-    callback_form = convert_callback_function(function, _convert_source) if is_compiled else None
     library_form = convert_library_function(function, _convert_source, wrap_for_objects) if is_compiled else None
     return copy_form or callback_form or library_form or (warn if function is WARN else numpy_call(function, region))
 

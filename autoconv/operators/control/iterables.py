@@ -15,6 +15,7 @@ from autoconv.operators.control.variants import only_value, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.signature_check import mark_program_error, raise_from_python
 from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.arrays.flat_elements import FlatElements
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import items_of
 from autoconv.runtime.objects.number_methods import refuse_number
@@ -305,6 +306,8 @@ def as_staged(iterable: object) -> StagedIterable | None:
         return StagedList(iterable)
     if isinstance(iterable, Variant):
         return as_staged(only_value(iterable, "iteration"))
+    if type(iterable) is FlatElements:
+        iterable = iterable.row()
     if type(iterable) is SymbolicArray:
         return StagedArray(iterable)
     tensor = as_tensor(iterable)

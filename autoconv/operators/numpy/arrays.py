@@ -67,6 +67,8 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     is_program_array = bool(args) and isinstance(args[0], np.ndarray) and not holds_symbols((args, kwargs))
     if is_program_array and function in _MEMORY_SHARING_FUNCTIONS:
         return function(*args, **kwargs)  # an array of the program: the result is itself or a view
+    if isinstance(function, np.ufunc) and len(args) > function.nin:
+        args, kwargs = args[: function.nin], {**kwargs, "out": args[function.nin :]}
     if function in VIEWS_OF_ANY and any(type(x) is SymbolicArray for x in args):
         return VIEWS_OF_ANY[function](*args, **kwargs)
     if args and type(args[0]) is SymbolicArray and function in VIEWS:

@@ -1,4 +1,4 @@
-"""NumPy functions that call functions of the program for elements or rows, as Python code that is converted.
+"""NumPy functions as Python code that is converted: those that call back, for elements or rows, and eigenvalues.
 
 A call of one of `SOURCES`, or of an object of numpy.vectorize, runs the converted function in its place. What these
 functions do not cover raises StagingError, so that the call runs as plain Python.
@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from autoconv.operators.numpy.eigenvalues import eig, eigvals
 from autoconv.operators.values.library_functions import refuse
 from autoconv.operators.values.random_methods import random_source
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.recording.program_reads import mark_library_sources
 from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.tensors.conversion import as_tensor
 
@@ -134,7 +136,10 @@ def piecewise(
     return result
 
 
+mark_library_sources(__file__)
 # Python code that computes what each function of NumPy computes.
-SOURCES: dict[Any, Callable[..., Any]] = {np.apply_along_axis: apply_along_axis, np.piecewise: piecewise}
+SOURCES: dict[Any, Callable[..., Any]] = {
+    np.apply_along_axis: apply_along_axis, np.piecewise: piecewise, np.linalg.eig: eig, np.linalg.eigvals: eigvals,
+}  # fmt: skip
 
 __all__ = ["convert_callback_function"]

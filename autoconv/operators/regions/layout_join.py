@@ -62,9 +62,12 @@ def _join_objects(first: Layout, second: Layout, name: str, contract: Contract) 
 
 
 def _join_arrays(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
-    if is_array_layout(first) and is_array_layout(second) and _have_common_type(first, second):
-        return Leaf(join(_array_type(first), _array_type(second)), as_array)
-    return None
+    """Join arrays; those of several dtypes or ranks are arms of a variant."""
+    if not is_array_layout(first) or not is_array_layout(second):
+        return None
+    if not _have_common_type(first, second):
+        return _join_arms(first, second, name, contract)
+    return Leaf(join(_array_type(first), _array_type(second)), as_array)
 
 
 def _join_variants(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:

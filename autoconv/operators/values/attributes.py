@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import refuse_change
 from autoconv.operators.support.class_attributes import register_inherited_write
 from autoconv.operators.support.optional_attributes import check_presence_on_read
 from autoconv.operators.values.instances import has_user_descriptor, refuse_hook
-from autoconv.runtime.arrays.members import refuse_attribute_assignment
+from autoconv.runtime.arrays.members import set_array_attribute
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.symbolic_objects import (
     SymbolicObject,
@@ -21,6 +23,7 @@ from autoconv.runtime.objects.symbolic_objects import (
 from autoconv.runtime.recording.journal import attribute_location
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
 def set_attr(owner: object, attribute: str, value: object) -> None:
@@ -36,7 +39,10 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
         record_object("object_set_attribute", [owner, value], name=attribute)
         return
     if type(owner) is SymbolicArray:
-        refuse_attribute_assignment(attribute)
+        set_array_attribute(owner, attribute, value)
+        return
+    if isinstance(owner, SymbolicTensor) and region.trace.uses_arrays and hasattr(np.ndarray, attribute):
+        region.contract.before_write(owner, f"the attribute {attribute!r} of an array is assigned")
     refuse_hook(owner, "__setattr__")
     register_inherited_write(region.trace, owner, attribute)
     if has_user_descriptor(owner, attribute):

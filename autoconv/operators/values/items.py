@@ -30,6 +30,7 @@ from autoconv.operators.values.symbolic_subscript import (
     select_item,
     select_value,
 )
+from autoconv.runtime.arrays.flat_elements import FlatElements
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import (
     PLAIN_OF,
@@ -204,7 +205,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
             distribute(lambda arm: set_item(arm, path, value), x)
             return x
         x = only_value(x, "item assignment")
-    if type(x) is SymbolicArray:
+    if type(x) in (SymbolicArray, FlatElements):
         if type(value) is Variant:
             element = as_array_element(value, as_dtype(x.dtype))
             if element is None:

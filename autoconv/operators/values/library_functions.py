@@ -23,6 +23,7 @@ from autoconv.operators.support.signature_check import mark_program_error, raise
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.symbol_search import holds_symbols
+from autoconv.runtime.recording.program_reads import mark_library_sources
 from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -348,6 +349,7 @@ def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
     return generate()
 
 
+mark_library_sources(__file__)
 # Python code that computes what each function of the library computes.
 SOURCES: dict[Any, Callable[..., Any]] = {
     itertools.accumulate: accumulate, itertools.chain: chain, itertools.chain.from_iterable: chain_from_iterable,

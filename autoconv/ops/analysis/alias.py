@@ -57,10 +57,9 @@ class Overlaps:
         first_layout, second_layout = (_layout_in_base(value, first_base) for value in (first, second))
         if first_layout is None or second_layout is None:
             return UNKNOWN
-        first_element_size, second_element_size = (value.dtype.size for value in (first, second))
-        if first_layout == second_layout and first_element_size == second_element_size:
+        if first_layout == second_layout and first.dtype is second.dtype:
             return EQUAL
-        return _overlap_relation(first_layout, second_layout, max(first_element_size, second_element_size))
+        return _overlap_relation(first_layout, second_layout, max(first.dtype.size, second.dtype.size))
 
     def roots(self, value: Value) -> frozenset[Value]:
         """Return the base arrays of a value: arguments, and arrays allocated by nodes."""

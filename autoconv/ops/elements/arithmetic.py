@@ -236,6 +236,11 @@ def right_shift(b: Elements, x: Any, y: Any) -> Any:
     return b.bits(shift_op, shifted_x, b.select(is_in_range, y, bits - 1))
 
 
+@element("bitcast")
+def bitcast(b: Elements, x: Any, dtype: DType) -> Any:
+    return None if x.dtype.is_complex or dtype.is_complex else b.bitcast(x, dtype)
+
+
 @element("sign_bit")
 def sign_bit(b: Elements, x: Any) -> Any:
     """Return whether the sign is negative, also of zeros and nans."""

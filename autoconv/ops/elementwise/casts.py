@@ -87,7 +87,7 @@ def _saturate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     return (b.select(is_inside, cotangent, b.zeros_like(cotangent)),)
 
 
-def _bitcast_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
+def _bitcast_type(x: TensorType, *, dtype: DType) -> TensorType:
     """Drop the last dimension for wider elements, append one for narrower elements."""
     for each_dtype in (x.dtype, dtype):
         if each_dtype.is_string or each_dtype.is_bool:
@@ -154,12 +154,15 @@ saturate_cast = define(
     samples=(sample(_X * 100.0, dtype=uint8), sample(_X, dtype=float64), sample(_INTEGERS, dtype=uint8)),
 )  # fmt: skip
 bitcast = define(
-    name="bitcast", graphdef="Bitcast", result=_bitcast_type, kernel=_bitcast,
+    name="bitcast", graphdef="Bitcast", result=_bitcast_type, kernel=_bitcast, elementwise=True,
     gradient=no_gradient("reads a number's bits"),
-    samples=(
-        sample(_X, dtype=int64), sample(_X, dtype=int32),
-        sample(np.array([[1, 2]], np.int32), dtype=int64),
-    ),
+    samples=(sample(_X, dtype=int64), sample(_X.astype(np.float32), dtype=int32)),
+    may_alias=True,
+)  # fmt: skip
+bitcast_rows = define(  # to elements of another size, which makes or takes a dimension
+    name="bitcast_rows", graphdef="Bitcast", result=_bitcast_type, kernel=_bitcast,
+    gradient=no_gradient("reads a number's bits"),
+    samples=(sample(_X, dtype=int32), sample(np.array([[1, 2]], np.int32), dtype=int64)),
     may_alias=True,
 )  # fmt: skip
 identity = define(

@@ -99,11 +99,20 @@ def _eig_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
     return (b.cast(solution, dtype=dtype_of(x)),)
 
 
+def _eigvals_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return _eig_gradient(b, inputs, b.eig(*inputs), (*cotangents, None), attributes)
+
+
 lu = define(
     name="lu", graphdef="Lu", result=_lu_type, kernel=matrix_kernel("lu", _lu, "Input is not invertible."),
     gradient=_lu_gradient, effects=Effects.RAISE, samples=(sample(_MATRIX), sample(np.stack([_MATRIX, -_MATRIX.T]))),
 )  # fmt: skip
 eig = define(
     name="eig", graphdef="Eig", result=_eig_type, kernel=matrix_kernel("eig", _eig), gradient=_eig_gradient,
+    effects=Effects.RAISE, samples=(sample(_REAL), sample(np.stack([_REAL, -_REAL]))),
+)  # fmt: skip
+eigvals = define(
+    name="eigvals", graphdef="Eigvals", result=lambda x: _eig_type(x)[0], gradient=_eigvals_gradient,
+    kernel=matrix_kernel("eigvals", lambda x: np.linalg.eigvals(x).astype(np.result_type(x.dtype, np.complex64))),
     effects=Effects.RAISE, samples=(sample(_REAL), sample(np.stack([_REAL, -_REAL]))),
 )  # fmt: skip

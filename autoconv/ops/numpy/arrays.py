@@ -181,6 +181,24 @@ define(
     view=True,
 )  # fmt: skip
 
+
+def _bits_type(x: ArrayType, *, dtype: DType) -> ArrayType:
+    """Return the type of a view of the bytes as another dtype: elements of another size change the last dimension."""
+    if x.dtype.size == dtype.size:
+        return replace(x, dtype=dtype)
+    size = x.shape[-1]
+    if x.strides[-1] != x.dtype.size or not isinstance(size, int) or size * x.dtype.size % dtype.size:
+        raise TypeError(f"view takes rows of a known size that lie in one piece, found {x}")
+    shape = (*x.shape[:-1], size * x.dtype.size // dtype.size)
+    return replace(x, dtype=dtype, shape=shape, strides=(*x.strides[:-1], dtype.size))
+
+
+define(
+    name="array_bits", graphdef="ArrayBits", result=_bits_type, gradient=_NO_GRADIENT,
+    kernel=lambda x, *, dtype: x.view(dtype.numpy),
+    view=True,
+)  # fmt: skip
+
 # ---- elements
 
 define(

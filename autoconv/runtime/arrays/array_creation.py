@@ -61,7 +61,7 @@ def record_strided_views(array: SymbolicArray, make_views: Callable[[np.ndarray]
 
 
 def _strided_view(array: SymbolicArray, layout: dict[str, Any]) -> SymbolicArray:
-    return SymbolicArray(record_array_op("array_strided", [array._value], **layout).results[0])
+    return SymbolicArray(record_array_op("array_strided", [array.value_in_graph], **layout).results[0])
 
 
 __all__ = ["new_array", "record_strided_views"]

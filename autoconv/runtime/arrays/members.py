@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import record_strided_views
 from autoconv.runtime.arrays.assigned_values import as_program_error
+from autoconv.runtime.arrays.flat_elements import FlatElements
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, load_elements, wrap_new_arrays
 from autoconv.runtime.arrays.views import TRANSPOSED, ViewSource
@@ -42,6 +43,8 @@ def array_member(array: SymbolicArray, name: str) -> Any:
         return SymbolicArray(view.value_in_graph, ViewSource(array, TRANSPOSED)) if is_transposed else view
     if name in ("real", "imag", "strides"):
         return _special_attribute(array, name)
+    if name == "flat":
+        return FlatElements(array)
     if name in ("conj", "conjugate") and not array.type.dtype.is_complex:
         return ArrayMember(name, lambda: array)
     if name == "diagonal":
@@ -50,16 +53,25 @@ def array_member(array: SymbolicArray, name: str) -> Any:
         return ArrayMember(name, lambda *args, **kwargs: _call_view_method(array, name, args, kwargs))
     if name in _METHODS:
         return ArrayMember(name, lambda *args, **kwargs: _METHODS[name](array, *args, **kwargs))
-    if name in ARRAY_MUTATORS or name == "flat":
+    if name in ARRAY_MUTATORS:
         raise StagingError(f"the method {name!r} changes an array in place", current_place())
     if name == "mT":
         raise as_program_error(ValueError("matrix transpose with ndim < 2 is undefined"))
+    if callable(getattr(np.ndarray, name)):
+        return ArrayMember(name, functools.partial(_call_on_elements, array, name))
+    return _attribute_of_elements(array, name)
+
+
+def _attribute_of_elements(array: SymbolicArray, name: str) -> Any:
     result = attribute_of(array.load(), name)
     if result is NotImplemented:  # NumPy's scalars, as which arrays without dimensions are loaded, have no such name
         raise StagingError(f"the attribute {name!r} of an array is read", current_place())
-    if not callable(result):
-        return result
-    return ArrayMember(name, lambda *args, **kwargs: wrap_new_arrays(result(*map(load_elements, args), **kwargs)))
+    return result
+
+
+def _call_on_elements(array: SymbolicArray, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    """Call a method on the elements that the array has at the call, which may be later than the read of the method."""
+    return wrap_new_arrays(_attribute_of_elements(array, name)(*map(load_elements, args), **kwargs))
 
 
 class ArrayMember(BoundSymbolicMethod):
@@ -241,18 +253,55 @@ def _sort(
     array.store(sort(array.load(), axis=axis))
 
 
+def _view(array: SymbolicArray, dtype: Any = None, *options: Any) -> SymbolicArray:
+    """`array.view(dtype)`."""
+    numpy_dtype = None if dtype is None else np.dtype(dtype)
+    if numpy_dtype is None or options or numpy_dtype.kind not in "iufc" or not numpy_dtype.isnative:
+        raise StagingError(f"an array is viewed as {dtype}", current_place())
+    target_dtype, type_ = as_dtype(numpy_dtype), array.type
+    if target_dtype is type_.dtype:
+        return array[...]  # type: ignore[no-any-return]
+    if target_dtype.size != type_.dtype.size:
+        current_contract().specialise(array)
+        size, is_row = type_.shape[-1:], type_.strides[-1:] == (type_.dtype.size,)
+        if not is_row or not isinstance(size[0], int) or size[0] * type_.dtype.size % target_dtype.size:
+            raise StagingError(f"an array whose rows are not in one piece is viewed as {dtype}", current_place())
+    node = symbolic_arrays.record_array_op("array_bits", [array.value_in_graph], dtype=target_dtype)
+    return SymbolicArray(node.results[0])
+
+
 _METHODS: dict[str, Callable[..., Any]] = {
-    "copy": _copy, "astype": _astype, "flatten": _flatten, "fill": _fill, "sort": _sort,
+    "view": _view, "copy": _copy, "astype": _astype, "flatten": _flatten, "fill": _fill, "sort": _sort,
 }  # fmt: skip
 
 
-def refuse_attribute_assignment(name: str) -> NoReturn:
-    """Raise StagingError for an assignment that changes the array; NumPy's AttributeError for other attributes."""
+def set_array_attribute(array: SymbolicArray, name: str, value: Any) -> None:
+    """Run `array.name = value`; raise NumPy's AttributeError for attributes that cannot be assigned."""
+    if name == "flat":
+        FlatElements(array)[:] = value
+        return
+    if name in ("real", "imag") and array.ndim:
+        if array.type.dtype.is_complex:
+            complex_parts.record_complex_use("written")
+        _special_attribute(array, name)[...] = value
+        return
+    if name == "shape" and _is_unshared(array):
+        reshaped_array = wrap_new_arrays(attribute_of(array.load(), "reshape")(value), wrap_scalars=True)
+        array.value_in_graph = reshaped_array.value_in_graph
+        return
     if name in ("shape", "strides", "dtype", "flat", "data", "real", "imag"):
         raise StagingError(f"the attribute {name!r} of an array is assigned", current_place())
     if hasattr(np.ndarray, name):
         raise as_program_error(AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable"))
     raise as_program_error(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
+
+
+def _is_unshared(array: SymbolicArray) -> bool:
+    """Return whether this region made the array, and no view of it exists."""
+    value, region = array.value_in_graph, current_region()
+    if region is None or value.graph is not region.graph or value.node is None or not value.node.op.traits.allocates:
+        return False
+    return not any(node.op.traits.view and value in node.inputs for node in region.graph.nodes)
 
 
 def is_same_array(first: SymbolicArray, second: SymbolicArray) -> bool:
@@ -287,4 +336,4 @@ def _may_be_same_empty_array(first: SymbolicArray, second: SymbolicArray) -> boo
 
 symbolic_arrays.register_members(array_member)
 
-__all__ = ["ArrayMember", "is_same_array", "array_member", "refuse_attribute_assignment", "view_of"]
+__all__ = ["ArrayMember", "is_same_array", "array_member", "set_array_attribute", "view_of"]

@@ -52,8 +52,8 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
         return NotImplemented
     if x.type.shape == () and not hasattr(np.generic, name) and is_scalar(x, name):
         return NotImplemented
-    if name in ARRAY_MUTATORS:
-        region.contract.before_write(x, f"the method {name!r} changes an array in place")
+    if name in ARRAY_MUTATORS or (name in _OF_MEMORY and not is_scalar(x, name)):
+        region.contract.before_write(x, f"the method {name!r} changes or shares an array")
     if name not in _ATTRIBUTES and name not in _METHODS:
         refuse_method(name, "is not supported in a graph")
     return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
@@ -118,13 +118,8 @@ def _reduce(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **opti
 def _typed_reduction_method(name: str) -> Callable[..., Any]:
     """Return the method of a reduction that takes a dtype."""
     def run(
-        x: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: OutLike | None = None,
-        keepdims: Any = False,
-        **unsupported: Any,
-    ) -> Any:
+        x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **unsupported: Any
+    ) -> Any:  # fmt: skip
         refuse_options(name, out=out, **unsupported)
         numpy_dtype = dtype_argument(name, dtype)
         return _reduce(name, x, axis, keepdims, **({} if numpy_dtype is None else {"dtype": numpy_dtype}))
@@ -216,7 +211,8 @@ def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None,
         return compute(x, shape)
     sizes = new_shape(x, tuple(map(operator.index, shape)))
     if not sizes:
-        return x if is_scalar(x, "reshape") else _as_0d_array(dispatch.apply("reshape", x, shape=()))
+        is_same = is_scalar(x, "reshape")
+        return x if is_same else current_contract().without_dimensions(dispatch.apply("reshape", x, shape=()))
     return dispatch.apply("reshape", x, shape=sizes)
 
 
@@ -245,12 +241,7 @@ def _squeeze(x: SymbolicTensor, axis: object = None) -> Any:
     require_known_shape(x, "squeeze")
     axes = axis_argument("squeeze", axis)
     result = dispatch.apply("squeeze", x, axis=(axes,) if isinstance(axes, int) else axes)
-    return result if result.type.shape != () else _as_0d_array(result)
-
-
-def _as_0d_array(x: SymbolicTensor) -> Any:
-    """Return the 0-d array that NumPy gives here."""
-    return current_contract().without_dimensions(x)
+    return result if result.type.shape != () else current_contract().without_dimensions(result)
 
 
 # ---- copies
@@ -285,6 +276,14 @@ def _astype(x: SymbolicTensor, dtype: DTypeLike, **unsupported: Any) -> Any:
         refuse_method("astype", f"makes {dtype} of {x.dtype.name}")
     is_scalar(x, "astype")
     return _record_copy(x, "astype", target_dtype)
+
+
+def _view(x: SymbolicTensor, dtype: DTypeLike) -> Any:
+    """`x.view(dtype)` of a scalar."""
+    target_dtype = dtype_argument("view", dtype)
+    if target_dtype is None or target_dtype.size != x.dtype.size or {x.dtype.is_bool, target_dtype.is_bool} != {False}:
+        refuse_method("view", f"makes {dtype} of {x.dtype.name}")
+    return dispatch.apply("bitcast", x, dtype=target_dtype)
 
 
 # ---- conversion to Python's values
@@ -376,6 +375,7 @@ _ATTRIBUTES: dict[str, Callable[[SymbolicTensor], Any]] = {
     "size": lambda x: binary_dispatch.count_of(x), "itemsize": lambda x: x.type.dtype.size,
     "nbytes": lambda x: binary_dispatch.count_of(x) * x.type.dtype.size,
 }  # fmt: skip
+_OF_MEMORY = frozenset({"flat", "strides", "view"})
 _METHODS: dict[str, Callable[..., Any]] = {
     **{name: _typed_reduction_method(name) for name in ("sum", "prod")},
     **{name: _reduction_method(name) for name in ("min", "max", "any", "all", "argmin", "argmax")},
@@ -392,7 +392,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "choose": _method_by_function("choose", "choices", "out", "mode"), "compress": _compress,
     "diagonal": _method_by_function("diagonal", "offset", "axis1", "axis2"),
     "trace": _method_by_function("trace", "offset", "axis1", "axis2", "dtype", "out"),
-    "searchsorted": _method_by_function("searchsorted", "v", "side", "sorter"),
+    "searchsorted": _method_by_function("searchsorted", "v", "side", "sorter"), "view": _view,
 }  # fmt: skip
 # Ops whose 0-d results are NumPy scalars; elementwise ops give scalars for scalars and for arrays alike.
 _SCALAR_OPS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}

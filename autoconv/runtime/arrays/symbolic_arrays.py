@@ -62,23 +62,19 @@ _REFLECTED_METHOD_OF_OP = {binary.tensor_op: binary.reflected for binary in BINA
 class SymbolicArray(TensorMethods):
     """An array of the graph being recorded; `_source` tells what a view was taken of, if it is known."""
 
-    __slots__ = ("__weakref__", "_source", "_value")
+    __slots__ = ("__weakref__", "_source", "value_in_graph")
     __array_priority__ = 200.0
     __hash__ = None  # type: ignore[assignment]
     weak = False
 
     def __init__(self, value: Value, source: ViewSource | None = None) -> None:
-        self._value = value
+        self.value_in_graph = value
         self._source = source
 
     # ---- protocols of the recording
 
-    @property
-    def value_in_graph(self) -> Value:
-        return self._value
-
     def __autoconv_graph_value__(self) -> Value:
-        return self._value
+        return self.value_in_graph
 
     def __autoconv_wrap__(self) -> Callable[[Any], Any]:
         return as_array
@@ -105,13 +101,13 @@ class SymbolicArray(TensorMethods):
         return wrap_new_arrays(function(*map(load_elements, args), **keywords))
 
     def __autoconv_box__(self) -> SymbolicObject:
-        return SymbolicObject(record_array_op("array_object", [self._value]).results[0])
+        return SymbolicObject(record_array_op("array_object", [self.value_in_graph]).results[0])
 
     # ---- NumPy's attributes and conversions
 
     @property
     def type(self) -> ArrayType:
-        return self._value.type  # type: ignore[return-value]
+        return self.value_in_graph.type  # type: ignore[return-value]
 
     @property
     def known_shape(self) -> tuple[int | None, ...]:
@@ -148,7 +144,7 @@ class SymbolicArray(TensorMethods):
         size = self.known_shape[axis]
         if size is not None:
             return size
-        return SymbolicTensor(record_array_op("array_size", [self._value], axis=axis).results[0])
+        return SymbolicTensor(record_array_op("array_size", [self.value_in_graph], axis=axis).results[0])
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -183,7 +179,7 @@ class SymbolicArray(TensorMethods):
         _refuse("converted to text")
 
     def __repr__(self) -> str:
-        return f"<autoconv array {self._value.full_name!r}>"
+        return f"<autoconv array {self.value_in_graph.full_name!r}>"
 
     # ---- elements
 
@@ -191,7 +187,7 @@ class SymbolicArray(TensorMethods):
         """Read the current elements as a tensor. Products read the matrix of a transposed view in place."""
         if self._source is not None and self._source.spec == TRANSPOSED:
             return dispatch.apply("transpose", self._source.base.load())  # type: ignore[no-any-return]
-        return SymbolicTensor(record_array_op("array_load", [self._value]).results[0])
+        return SymbolicTensor(record_array_op("array_load", [self.value_in_graph]).results[0])
 
     def store(self, value: Any) -> None:
         """`self[...] = value`."""
@@ -212,7 +208,7 @@ class SymbolicArray(TensorMethods):
             source_shape_text, target_shape_text = numpy_shape_text(tensor.type.shape), numpy_shape_text(target_shape)
             message = f"could not broadcast input array from shape {source_shape_text} into shape {target_shape_text}"
             raise as_program_error(ValueError(message))
-        record_array_op("array_store", [self._value, elements_value(tensor)])
+        record_array_op("array_store", [self.value_in_graph, elements_value(tensor)])
 
     def __getitem__(self, index: object) -> Any:
         spec, operands = self._parse_index(index)
@@ -238,7 +234,8 @@ class SymbolicArray(TensorMethods):
         if spec == (Mask(),) and tensor.type.shape == () and is_static_mask(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
             return
-        record_array_op("array_set", [self._value, elements_value(tensor), *map(elements_value, operands)], spec=spec)
+        values = [elements_value(operand) for operand in (tensor, *operands)]
+        record_array_op("array_set", [self.value_in_graph, *values], spec=spec)
 
     def _check_writeable(self, subject: str) -> None:
         if self.type.read_only:
@@ -255,7 +252,7 @@ class SymbolicArray(TensorMethods):
         if is_basic(spec):
             self._check_static_entries(spec)
         values = [elements_value(operand) for operand in operands]
-        node = record_array_op("array_view", [self._value, *values], spec=spec)
+        node = record_array_op("array_view", [self.value_in_graph, *values], spec=spec)
         return SymbolicArray(node.results[0], ViewSource(self, spec, tuple(values)))
 
     def _check_static_entries(self, spec: Spec) -> None:
@@ -284,7 +281,7 @@ class SymbolicArray(TensorMethods):
         operand = as_tensor(other)
         if op != "matmul" and operand is not None and not is_known_to_broadcast(self.known_shape, operand.type.shape):
             check_types(op, (self.load(), other), self.dtype)
-            record_array_op("numpy_shapes", [self._value, elements_value(operand)], rule=UPDATE)
+            record_array_op("numpy_shapes", [self.value_in_graph, elements_value(operand)], rule=UPDATE)
         result = binary_dispatch.binary(op, self.load(), other)
         if result is NotImplemented:
             _refuse_foreign_operands((other,))

@@ -24,8 +24,17 @@ def _is_read_by_program(frame: Any) -> bool:
 
 
 def is_of_program(frame: Any) -> bool:
-    """Return whether a frame runs code of the program, rather than of this package."""
-    return not is_own_file(frame.f_code.co_filename)
+    """Return whether a frame runs code of the program, or of a library's function that stands for it."""
+    filename = frame.f_code.co_filename
+    return not is_own_file(filename) or filename in _SOURCE_FILES
+
+
+_SOURCE_FILES: set[str] = set()
+
+
+def mark_library_sources(filename: str) -> None:
+    """Let code of a file of this package, which is converted in place of library functions, read as programs do."""
+    _SOURCE_FILES.add(filename)
 
 
 class _ReadState(threading.local):
@@ -36,7 +45,9 @@ _READ_STATE = _ReadState()
 
 
 def read_for_program(value: object, name: str) -> Any:
-    """Read `value.name` on behalf of the program."""
+    """Read `value.name` on behalf of the program; other code of this package that the read calls reads for itself."""
+    if not isinstance(getattr(type(value), name, None), property):
+        return getattr(value, name)
     outer_state, _READ_STATE.is_by_program = _READ_STATE.is_by_program, True
     try:
         return getattr(value, name)
@@ -54,4 +65,4 @@ def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:
         raise error
 
 
-__all__ = ["read_for_program", "is_of_program", "is_read_as_array", "refuse_tensor_attribute"]
+__all__ = ["read_for_program", "is_of_program", "is_read_as_array", "mark_library_sources", "refuse_tensor_attribute"]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from autoconv.autodiff.cotangents import is_differentiable, missing_gradient_error
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Value
 from autoconv.graph.types import ListType, ResourceType
 from autoconv.hooks import Hook
 from autoconv.ops.record import NoGradient, Op
@@ -202,7 +202,7 @@ def _compute_vjp(
 ) -> Sequence[Any]:
     """Return the cotangents of an op's inputs; raise an error for an op without a gradient."""
     if isinstance(op.gradient, NoGradient):
-        raise missing_gradient_error(Node(op, (), {}, (), op.name, None), op.gradient.reason)
+        raise missing_gradient_error(op, op.gradient.reason)
     return op.gradient(BUILDER, inputs, results, tuple(cotangents), attributes)  # type: ignore[no-any-return]
 
 

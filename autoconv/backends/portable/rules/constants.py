@@ -185,6 +185,7 @@ def _real_angle(w: Rules, x: Term) -> Term:
     return w.select(w.is_nan(x), x, angle)
 
 
+@lowers("bitcast_rows")
 @lowers("bitcast")
 def bitcast(w: Rules, node: Node, x: Term) -> Term:
     return w.bitcast(x, node.attributes["dtype"])

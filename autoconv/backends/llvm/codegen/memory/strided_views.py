@@ -1,9 +1,10 @@
-"""Lower views of mutable arrays that have other strides: transpositions, diagonals, windows, parts of complex numbers.
+"""Lower views of mutable arrays that have other strides or dtypes: transpositions, diagonals, windows, bits.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.array_view import advance_pointer, memory_of
@@ -60,6 +61,17 @@ def _write_diagonal(region: LoweringContext, node: Node) -> None:
         strides=(*strides, plus(out, row_stride, column_stride)),
     )  # fmt: skip
     region.set(node.results[0], view)
+
+
+@memory_lowering("array_bits")
+def _write_bits(region: LoweringContext, node: Node) -> None:
+    """View the same bytes as elements of another dtype."""
+    x, (result,) = memory_of(region, node.inputs[0]), node.results
+    sizes, strides = x.sizes, x.strides
+    if result.dtype.size != node.inputs[0].dtype.size:
+        last_size: Any = (result.shape or ())[-1]
+        sizes, strides = (*sizes[:-1], last_size), (*strides[:-1], result.dtype.size)
+    region.set(result, replace(x, owner=x.owner.borrowed(), is_whole="false", sizes=sizes, strides=strides))
 
 
 @memory_lowering("array_part")

@@ -1,7 +1,7 @@
-"""Loops of universal functions over complex numbers, computed by real and imaginary parts as NumPy does.
+"""Loops of universal functions that take several ops: over complex numbers, and those that take floats apart.
 
-NumPy orders lexicographically by real part, then by imaginary part; a number with a nan part is neither less nor
-greater than any other.
+Complex numbers are computed by real and imaginary parts. NumPy orders them lexicographically by real part, then by
+imaginary part; a number with a nan part is neither less nor greater than any other.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.numpy.operands import tensor
+import numpy as np
+
+from autoconv.graph.dtypes import DType, float32, float64, int32, int64
+from autoconv.numpy.operands import cast, tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -109,4 +112,69 @@ COMPLEX_LOOPS: dict[str, Loop] = {
     "fmin": _select_by_order(_LESS_EQUAL, ignores_nans=True),
 }  # fmt: skip
 
-__all__ = ["COMPLEX_LOOPS", "apply_by_parts"]
+# ---- parts of floats
+
+# dtype -> integers of that size, bits of the mantissa, the exponent of 1.0 as the bits have it
+_LAYOUTS: dict[DType, tuple[DType, int, int]] = {float32: (int32, 23, 127), float64: (int64, 52, 1023)}
+
+
+def with_sign_of(magnitude: Tensor, x: Tensor) -> Tensor:
+    """Return the magnitude, negative where the sign of `x` is."""
+    return apply("select", apply("sign_bit", x), apply("negative", magnitude), magnitude)  # type: ignore[no-any-return]
+
+
+def modf(x: Tensor) -> Any:
+    """Return the fractional and the integral part, both with the sign of `x`."""
+    if not x.dtype.is_floating:
+        return None
+    integral_part = apply("trunc", x)
+    fraction = apply("abs", apply("subtract", x, integral_part))
+    fraction = apply("select", apply("is_inf", x), tensor(0, x.dtype.numpy), fraction)
+    return with_sign_of(fraction, x), integral_part
+
+
+def frexp(x: Tensor) -> Any:
+    """Return the mantissa, from 0.5 to 1, and the exponent; zeros, infinities and nans have the exponent 0."""
+    if x.dtype not in _LAYOUTS:
+        return None
+    dtype, mantissa_bits, bias = _LAYOUTS[x.dtype]
+    is_subnormal = apply("less", apply("abs", x), tensor(2.0 ** (1 - bias), x.dtype.numpy))
+    normal = apply("select", is_subnormal, apply("multiply", x, tensor(2.0**mantissa_bits, x.dtype.numpy)), x)
+    bits = apply("bitcast", normal, dtype=dtype)
+    shifted = apply("right_shift", bits, tensor(mantissa_bits, dtype.numpy))
+    exponent = apply("bitwise_and", shifted, tensor(2 * bias + 1, dtype.numpy))
+    sign_and_mantissa = apply("bitwise_and", bits, tensor(~((2 * bias + 1) << mantissa_bits), dtype.numpy))
+    mantissa = apply("bitwise_or", sign_and_mantissa, tensor((bias - 1) << mantissa_bits, dtype.numpy))
+    lift = apply("select", is_subnormal, tensor(mantissa_bits, dtype.numpy), tensor(0, dtype.numpy))
+    exponent = apply("subtract", apply("subtract", exponent, tensor(bias - 1, dtype.numpy)), lift)
+    zero = tensor(0, x.dtype.numpy)
+    is_special = apply("logical_or", apply("equal", x, zero), apply("logical_not", apply("is_finite", x)))
+    mantissa = apply("select", is_special, x, apply("bitcast", mantissa, dtype=x.dtype))
+    return mantissa, apply("select", is_special, tensor(0, dtype.numpy), exponent)
+
+
+def ldexp(x: Tensor, exponent: Tensor) -> Any:
+    """Return x * 2**exponent, rounded once: by a float64 for float32, else by three factors, the last one inexact."""
+    if x.dtype not in _LAYOUTS:
+        return None
+    if x.dtype is float32:
+        limited = _limit(cast(exponent, np.int64), -400, 400)
+        return cast(apply("multiply", cast(x, np.float64), _power_of_two(limited)), np.float32)
+    remaining = _limit(cast(exponent, np.int64), -2200, 2200)
+    for _ in "12":
+        step = apply("select", apply("greater", remaining, tensor(1023)), tensor(1023), tensor(0))
+        step = apply("select", apply("less", remaining, tensor(-1022)), tensor(-969), step)
+        x, remaining = apply("multiply", x, _power_of_two(step)), apply("subtract", remaining, step)
+    return apply("multiply", x, _power_of_two(_limit(remaining, -1022, 1023)))
+
+
+def _limit(x: Tensor, low: int, high: int) -> Tensor:
+    return apply("minimum", apply("maximum", x, tensor(low)), tensor(high))  # type: ignore[no-any-return]
+
+
+def _power_of_two(exponent: Tensor) -> Tensor:
+    """Return a float64 from 2**-1022 to 2**1023."""
+    return apply("bitcast", apply("left_shift", apply("add", exponent, tensor(1023)), tensor(52)), dtype=float64)  # type: ignore[no-any-return]
+
+
+__all__ = ["COMPLEX_LOOPS", "apply_by_parts", "frexp", "ldexp", "modf", "with_sign_of"]

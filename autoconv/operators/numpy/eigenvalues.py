@@ -1,0 +1,54 @@
+"""Eigenvalues as Python code, which is converted: NumPy returns real numbers where all eigenvalues are real."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from autoconv.runtime.arrays.symbolic_arrays import load_elements, wrap_new_arrays
+from autoconv.runtime.recording.numpy_protocol import call_implementation
+from autoconv.runtime.support.kind_preserving import kind_preserving
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+_EigResult: Any = np.linalg._linalg.EigResult  # type: ignore[attr-defined]
+
+
+@kind_preserving
+def complex_results(function: Callable[..., object], a: ArrayLike) -> Any:
+    """Return the results of a function of eigenvalues as complex numbers."""
+    return wrap_new_arrays(call_implementation(function, load_elements(a)))
+
+
+@kind_preserving
+def real_part(x: ArrayLike) -> ArrayLike:
+    return wrap_new_arrays(apply("real", load_elements(x)))  # type: ignore[no-any-return]
+
+
+@kind_preserving
+def is_real(x: ArrayLike) -> Tensor:
+    """Return whether all imaginary parts are zero."""
+    imaginary_parts = apply("imag", load_elements(x))
+    return apply("numpy_all", apply("equal", imaginary_parts, apply("zeros_like", imaginary_parts)))
+
+
+def eig(a: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
+    """Implement numpy.linalg.eig."""
+    values, vectors = complex_results(np.linalg.eig, a)
+    if not np.iscomplexobj(a) and is_real(values):
+        return _EigResult(real_part(values), real_part(vectors))
+    return _EigResult(values, vectors)
+
+
+def eigvals(a: ArrayLike) -> ArrayLike:
+    """Implement numpy.linalg.eigvals."""
+    values = complex_results(np.linalg.eigvals, a)
+    if not np.iscomplexobj(a) and is_real(values):
+        return real_part(values)
+    return values  # type: ignore[no-any-return]
+
+
+__all__ = ["eig", "eigvals"]
