@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import collections
-import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -273,11 +272,7 @@ def _set_item_at_tensor(x: list[Any], index: SymbolicTensor, value: object) -> N
     raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
     wrapped_index = index % size
     for position, old_item in enumerate(list(x)):
-        x[position] = if_exp(wrapped_index == position, lambda: value, functools.partial(_same_value, old_item))
-
-
-def _same_value(value: object) -> Any:
-    return value
+        x[position] = if_exp(wrapped_index == position, lambda: value, lambda old_item=old_item: old_item)  # type: ignore[misc]
 
 
 def _refuse_in_place(x: object, message: str) -> None:
