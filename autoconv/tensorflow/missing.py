@@ -29,5 +29,9 @@ class Missing:
             raise AttributeError(name)
         return Missing(f"{self.name}.{name}", self.remedy)
 
+    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
+        """Return the base of a class that derives from the stand-in: objects cannot be made of it."""
+        return (type(self.__name__, (), {"__init__": lambda _, *args, **kwargs: self(*args, **kwargs)}),)
+
     def __repr__(self) -> str:
         return f"<tensorflow.{self.name}, not implemented by autoconv>"

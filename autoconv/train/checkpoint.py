@@ -58,6 +58,7 @@ class Checkpoint:
     array([1., 2.], dtype=float32)
     """
 
+    _restores_attributes = True
     _root: Any
     _save_counter: Variable | None
     _parts: dict[str, Any]
@@ -83,9 +84,6 @@ class Checkpoint:
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         counter = {} if self._save_counter is None else {"save_counter": self._save_counter}
         return {**self._parts, **counter}
-
-    def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
-        restore_attribute(self, name, trackable)
 
     @property
     def save_counter(self) -> Variable:

@@ -1,6 +1,6 @@
 """Restore values into objects that do not exist yet, when these are set as attributes.
 
-Classes whose own `__setattr__` calls `restore_attribute` (such as Checkpoint) need nothing else. An object of
+Classes whose own `__setattr__` calls `restore_attribute` say so by `_restores_attributes`. An object of
 another class gets a subclass of its class while values are deferred for its attributes, so that setting attributes
 of other objects costs nothing.
 """
@@ -11,6 +11,7 @@ import weakref
 from functools import lru_cache
 from typing import Any, Protocol
 
+from autoconv.runtime.objects.trackable import RESTORE_ATTRIBUTE
 from autoconv.runtime.recording.regions import current_region
 
 
@@ -36,7 +37,7 @@ def defer(owner: Any, name: str, restoration: ObjectMatcher, number: int) -> Non
         except TypeError:
             return  # a list, tuple or dict: its later items are matched when the status of the restoration is read
         entry = _DEFERRED[identity] = reference, {}
-        if not callable(getattr(type(owner), "_handle_deferred_dependencies", None)) and not _is_waiting(type(owner)):
+        if not getattr(type(owner), "_restores_attributes", False) and not _is_waiting(type(owner)):
             owner.__class__ = _waiting_class(type(owner))  # type: ignore[arg-type]
     _, restorations_by_name = entry
     # After a change of its place in a list, an object matches another object of the same checkpoint.
@@ -56,6 +57,9 @@ def restore_attribute(owner: Any, name: str, value: Any) -> None:
         restoration.match(number, value)
     if current_region() is None:
         discard_deferred(owner, name)
+
+
+RESTORE_ATTRIBUTE.set(restore_attribute)
 
 
 def discard_deferred(owner: Any, name: str) -> None:

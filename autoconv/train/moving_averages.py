@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from autoconv.runtime.annotations import IntLike
+from autoconv.errors import UnimplementedError
+from autoconv.runtime.annotations import IntLike, TensorLike
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -74,3 +75,16 @@ class ExponentialMovingAverage:
     def average_name(self, var: Variable) -> str:
         """Return the name of the variable's average."""
         return f"{var.name.partition(':')[0]}/{self._name}"
+
+
+def assign_moving_average(
+    variable: Variable, value: TensorLike, decay: TensorLike, zero_debias: bool = True, name: str | None = None
+) -> Any:
+    """Move a variable towards a value, by (1 - decay) of the distance; return the assignment.
+
+    Raises UnimplementedError with `zero_debias`, which needs further variables.
+    """
+    if zero_debias:
+        raise UnimplementedError("assign_moving_average: zero_debias=True is not implemented; pass zero_debias=False.")
+    weight = 1.0 - apply("cast", convert_to_tensor(decay), dtype=variable.dtype)
+    return variable.assign_sub((variable - apply("cast", convert_to_tensor(value), dtype=variable.dtype)) * weight)

@@ -99,8 +99,6 @@ def children_of(value: Any) -> dict[str, Any]:
     method = getattr(type(value), "_trackable_children", None)
     if callable(method):
         children = {str(name): part for name, part in method(value).items()}
-    elif isinstance(value, Module):
-        children = {name: part for name, part in vars(value).items() if name != "_name_scope"}
     elif isinstance(value, dict):
         children = {name: part for name, part in value.items() if isinstance(name, str)}
     elif isinstance(value, list | tuple):

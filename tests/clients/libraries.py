@@ -23,6 +23,7 @@ class Library:
 
 
 ABSL = ("absl-py", "six")
+KERAS_2 = (*ABSL, "tf-keras==2.21.0", "dm-tree", "attrs", "wrapt", "decorator", "cloudpickle", "gast", "scipy")
 SCIKIT_LEARN = ("scikit-learn", "scipy", "joblib", "threadpoolctl", "cloudpickle", "narwhals")
 LIBRARIES = {
     "einops": Library(
@@ -102,5 +103,14 @@ LIBRARIES = {
         ("keras_tuner",),
         ("keras_tuner/**/*_test.py",),
         (*ABSL, *SCIKIT_LEARN, "kt-legacy", "requests", "pandas"),
+    ),
+    "tensorflow-probability": Library(  # the archives have no tests; a sample of the repository's
+        "tensorflow-probability==0.25.0",
+        ("tensorflow_probability", "tf_keras"),
+        tuple(
+            f"tensorflow_probability/python/{files}_test.py"
+            for files in ("bijectors/[cefg]*", "distributions/[bm]*", "math/[bdg]*", "mcmc/[dhm]*", "optimizer/[bc]*")
+        ),
+        (*KERAS_2, "hypothesis", "sortedcontainers", "mock"),
     ),
 }

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 from autoconv.operators.calls.call import call
+from autoconv.runtime.objects.trackable import Trackable
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.name_scopes import name_scope
 from autoconv.runtime.support.structure import flatten
@@ -15,7 +16,7 @@ from autoconv.runtime.support.structure import flatten
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class Module:
+class Module(Trackable):
     """A container of variables, other modules, and methods that use them.
 
     Attributes, and lists, tuples and dicts in them, are searched in the order of their names. `name` is an identifier,
@@ -81,6 +82,13 @@ class Module:
                 return call(method)(self, *args, **kwargs)
 
         return run_in_scope  # type: ignore[return-value]
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """Return the attributes; of a class whose own `__setattr__` tracks parts, these."""
+        parts = super()._trackable_children(save_type, **kwargs)
+        tracks_parts = parts and type(self).__setattr__ is not object.__setattr__
+        attributes = {name: value for name, value in vars(self).items() if name != "_name_scope"}
+        return parts if tracks_parts else {**attributes, **parts}
 
     def _flatten(
         self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None

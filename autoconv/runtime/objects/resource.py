@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from autoconv.runtime.objects.trackable import Trackable
 
 
-class TrackableResource:
+class TrackableResource(Trackable):
     """An object whose state is saved with the object that owns it."""
-
-    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
-        return {}

@@ -13,6 +13,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape, TensorType
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.objects.storage import Storage, create_storage
+from autoconv.runtime.objects.trackable import Trackable
 from autoconv.runtime.objects.variable_updates import (
     VariableAggregation,
     VariablePart,
@@ -58,7 +59,7 @@ class VariableType(type):
 
 
 @wrap_public_methods
-class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
+class Variable(TensorMethods, VariableUpdates, Trackable, metaclass=VariableType):
     """A tensor that can be assigned.
 
     `initial_value` is anything that converts to a tensor, or a function that returns one; `shape` may leave

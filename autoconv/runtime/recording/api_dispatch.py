@@ -25,6 +25,9 @@ class Handler:
 
 
 _HANDLERS: dict[Function, list[Handler]] = {}
+# What libraries run with (function, args, kwargs) in place of one function, or under None of all; a result, or the
+# object beside it for arguments that are left to others.
+_FALLBACKS: dict[Function | None, list[tuple[Callable[..., object], object]]] = {}
 
 
 def unwrap(function: Function) -> Function:
@@ -35,6 +38,11 @@ def unwrap(function: Function) -> Function:
 def register(function: Function, handler: Handler) -> None:
     """Register a handler of a public function, before those that the function has."""
     _HANDLERS.setdefault(unwrap(function), []).insert(0, handler)
+
+
+def register_fallback(function: Function | None, run: Callable[..., object], refusal: object) -> None:
+    """Let `run(function, args, kwargs)` replace a public function, or with None all, where it raises."""
+    _FALLBACKS.setdefault(function and unwrap(function), []).append((run, refusal))
 
 
 def unregister(run: Function) -> None:
@@ -83,16 +91,19 @@ def _bind(run: Function, function: Function) -> Function:
     return bound
 
 
-def handler_of(function: Function, args: Sequence[object], kwargs: Mapping[str, object]) -> Function | None:
-    """Return the handler that replaces a function for these arguments; None if there is none."""
+def handler_of(public: Function, args: Sequence[object], kwargs: Mapping[str, object]) -> Function | None:
+    """Return the handler that replaces a public function for these arguments; None if there is none."""
+    function = unwrap(public)
     composites = list(composites_in((*args, *kwargs.values())))
-    if not composites:
-        return None
     for composite in composites:
         provider = getattr(type(composite), "__autoconv_handlers__", "")
         if provider:
             import_module(provider)
-    for handler in _HANDLERS.get(function, ()):
+    for handler in _HANDLERS.get(function, ()) if composites else ():
         if handler.fits(args, kwargs):
             return handler.run
+    for run, refusal in (*_FALLBACKS.get(function, ()), *_FALLBACKS.get(None, ())):
+        result = run(public, args, kwargs)
+        if result is not refusal:
+            return lambda *_, result=result, **__: result
     return None

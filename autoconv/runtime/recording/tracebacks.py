@@ -59,7 +59,7 @@ def present_errors(function: Callable[..., Any]) -> Any:
         try:
             return function(*args, **kwargs)
         except BaseException as error:
-            handler = handler_of(function, args, kwargs) if isinstance(error, Exception) else None
+            handler = handler_of(run, args, kwargs) if isinstance(error, Exception) else None
             if handler is None:
                 present(error)
                 raise

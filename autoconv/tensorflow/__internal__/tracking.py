@@ -3,49 +3,21 @@
 from __future__ import annotations
 
 import functools
-from abc import ABCMeta
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from autoconv.api.control.module import Module
-from autoconv.runtime.objects.resource import TrackableResource
+from autoconv.runtime.objects.trackable import Trackable as Trackable
 from autoconv.runtime.objects.variable import Variable
-from autoconv.train.deferred import restore_attribute
-from autoconv.train.object_graph import is_trackable
+from autoconv.tensorflow.__internal__.registration import register as register_session_provider  # noqa: F401
+from autoconv.train.object_graph import children_of, is_trackable
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class _VirtualInstanceMeta(ABCMeta):
-    """The metaclass of Trackable, whose `register` declares other classes as virtual subclasses."""
-
-
-class Trackable(metaclass=_VirtualInstanceMeta):
-    """An object with named parts; modules, variables and tables count as instances too."""
-
-    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
-        """Add a part under a name; raises ValueError for a name that another part has, unless `overwrite`."""
-        parts = self.__dict__.setdefault("_tracked_parts", {})
-        if not overwrite and parts.get(name, trackable) is not trackable:
-            raise ValueError(f"Called Trackable._track_trackable() with name='{name}', which another part has already.")
-        parts[name] = trackable
-        self._handle_deferred_dependencies(name, trackable)
-        return trackable
-
-    def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
-        """Restore the values of a checkpoint that was read before the part existed."""
-        restore_attribute(self, name, trackable)
-
-    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
-        return dict(self.__dict__.get("_tracked_parts", {}))
-
-
-for _class in (Module, Variable, TrackableResource):
-    Trackable.register(_class)
-
-
 class AutoTrackable(Trackable):
     """An object whose attributes are its parts."""
+
+    _restores_attributes = True
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -54,7 +26,7 @@ class AutoTrackable(Trackable):
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
-        self.__dict__.get("_tracked_parts", {}).pop(name, None)
+        self._untrack_trackable(name)
 
 
 def no_automatic_dependency_tracking(method: Method) -> Method:
@@ -70,3 +42,138 @@ def no_automatic_dependency_tracking(method: Method) -> Method:
             self.__dict__["_self_setattr_tracking"] = was_tracking
 
     return run_untracked  # type: ignore[return-value]
+
+
+class NoDependency:
+    """A value of an attribute that does not become a part."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+class TrackableDataStructure(Trackable):
+    """Base of lists, tuples and dicts in attributes of layers, which have the weights of the layers in them."""
+
+    trainable = True
+
+    @property
+    def _parts(self) -> list[Any]:
+        return list(self.values()) if isinstance(self, dict) else list(self)  # type: ignore[call-overload]
+
+    @property
+    def layers(self) -> list[object]:
+        """The layers among the items, and in the containers among them."""
+        layers: list[object] = []
+        for part in self._parts:
+            if isinstance(part, TrackableDataStructure):
+                layers += part.layers
+            elif hasattr(part, "trainable_weights"):
+                layers.append(part)
+        return layers
+
+    def _collect(self, name: str) -> list[Any]:
+        return [value for part in self._parts if hasattr(part, name) for value in getattr(part, name)]
+
+    @property
+    def trainable_weights(self) -> list[object]:
+        """The trainable variables of the items; none if the container is not trainable."""
+        own = [part for part in self._parts if isinstance(part, Variable) and part.trainable]
+        return own + self._collect("trainable_weights") if self.trainable else []
+
+    @property
+    def non_trainable_weights(self) -> list[object]:
+        """The other variables of the items."""
+        own = [part for part in self._parts if isinstance(part, Variable) and not (part.trainable and self.trainable)]
+        inner = [] if self.trainable else self._collect("trainable_weights")
+        return own + inner + self._collect("non_trainable_weights")
+
+    @property
+    def weights(self) -> list[object]:
+        """All variables of the items."""
+        return self.trainable_weights + self.non_trainable_weights
+
+    variables = weights
+    trainable_variables = trainable_weights
+    non_trainable_variables = non_trainable_weights
+
+    @property
+    def losses(self) -> list[object]:
+        """The losses of the layers among the items."""
+        return self._collect("losses")
+
+    @property
+    def updates(self) -> list[object]:
+        """The updates of the layers among the items."""
+        return self._collect("updates")
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: object) -> dict[str, object]:
+        if isinstance(self, dict):
+            return {key: value for key, value in self.items() if isinstance(key, str)}
+        return {str(position): part for position, part in enumerate(self._parts)}
+
+
+class ListWrapper(TrackableDataStructure, list):
+    """A list in an attribute of a layer."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+class _DictWrapper(TrackableDataStructure, dict):
+    """A dict in an attribute of a layer."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+class _TupleWrapper(TrackableDataStructure, tuple):
+    """A tuple in an attribute of a layer."""
+
+
+_WRAPPERS: dict[type, Any] = {list: ListWrapper, dict: _DictWrapper, tuple: _TupleWrapper}
+
+
+def wrap(value: object) -> object:
+    """Return a list, tuple or dict with the same items that has weights; any other value as it is."""
+    if isinstance(value, NoDependency):
+        return value.value
+    wrapper = _WRAPPERS.get(type(value))
+    if wrapper is None:
+        return value
+    if isinstance(value, dict):
+        return wrapper((key, wrap(part)) for key, part in value.items())
+    return wrapper(map(wrap, value))  # type: ignore[call-overload]
+
+
+wrap_or_unwrap = wrap
+
+
+def sticky_attribute_assignment(trackable: Trackable, name: str, value: object) -> object:
+    """Make a value a part of an object under a name, unless it is a NoDependency; return the value to store."""
+    is_part = not isinstance(value, NoDependency)
+    value = wrap(value)
+    if is_part and is_trackable(value):
+        trackable._track_trackable(value, name, overwrite=True)
+    return value
+
+
+class DelegatingTrackableMixin:
+    """An object whose parts in checkpoints are those of another one, beside the parts of its own."""
+
+    def __init__(self, trackable_obj: Trackable) -> None:
+        self._trackable = trackable_obj
+
+    def _track_trackable(self, trackable: object, name: str, overwrite: bool = False) -> object:
+        return self._trackable._track_trackable(trackable, name, overwrite)
+
+    def _handle_deferred_dependencies(self, name: str, trackable: object) -> None:
+        self._trackable._handle_deferred_dependencies(name, trackable)
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: object) -> dict[str, object]:
+        return children_of(self._trackable)
+
+
+class CheckpointInitialValue:
+    """A value of a checkpoint that a variable is made with; values are assigned after the making here."""
+
+
+class CheckpointInitialValueCallable(CheckpointInitialValue):
+    """A function that returns such a value."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from autoconv.api.scopes import executing_eagerly as executing_eagerly
+from autoconv.api.scopes import init_scope as eager_mode  # noqa: F401
+from autoconv.compat import v1
 from autoconv.config.device_spec import DeviceSpec
 from autoconv.config.devices import forget_logical_devices
+from autoconv.tensorflow.missing import Missing
 
 
 class Context:
@@ -37,6 +42,16 @@ def _reset_context() -> None:
 def in_eager_mode() -> bool:
     """Return whether ops run eagerly, an earlier name of `executing_eagerly`."""
     return executing_eagerly()
+
+
+def get_device_name() -> None:
+    """Return None: no `with` block of a device is in force for libraries that choose kernels by it."""
+
+
+get_config = Missing("python.eager.context.get_config", "There are no options of sessions here.")
+def graph_mode() -> AbstractContextManager[object]:
+    """Return a context manager in which ops are recorded in the default graph of version 1."""
+    return v1.get_default_graph().as_default()
 
 
 _CONTEXT = Context()

@@ -1,9 +1,9 @@
-"""TensorFlow's wrappers of containers in attributes, which autoconv does not create."""
+"""`tensorflow.python.trackable.data_structures`: containers in attributes of layers."""
 
-
-class ListWrapper(list):
-    """A list that TensorFlow wrapped; there are none here."""
-
-
-class _DictWrapper(dict):
-    """A dict that TensorFlow wrapped; there are none here."""
+from autoconv.tensorflow.__internal__.tracking import ListWrapper as ListWrapper
+from autoconv.tensorflow.__internal__.tracking import NoDependency as NoDependency
+from autoconv.tensorflow.__internal__.tracking import TrackableDataStructure as TrackableDataStructure
+from autoconv.tensorflow.__internal__.tracking import _DictWrapper as _DictWrapper
+from autoconv.tensorflow.__internal__.tracking import _TupleWrapper as _TupleWrapper
+from autoconv.tensorflow.__internal__.tracking import sticky_attribute_assignment as sticky_attribute_assignment
+from autoconv.tensorflow.__internal__.tracking import wrap_or_unwrap as wrap_or_unwrap

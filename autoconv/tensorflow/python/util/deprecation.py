@@ -76,6 +76,11 @@ def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_o
     return _warning(func_or_class, lambda _: f"{deprecated_name} is deprecated", None, instructions)
 
 
+def deprecated_endpoints(*names: str) -> Callable[[Any], Any]:
+    """Return a decorator that changes nothing: the former names of a function are not recorded."""
+    return lambda item: item
+
+
 def deprecated_argument_lookup(new_name: str, new_value: object, old_name: str, old_value: object) -> object:
     """Return the value of an argument that had another name; raises ValueError if both are given."""
     if old_value is not None and new_value is not None:

@@ -130,14 +130,22 @@ def get_traverse_shallow_structure(
             return False
         parts = _yield_value(structure)
         flags = [get_traverse_shallow_structure(traverse_fn, part, expand_composites) for part in parts]
-        return _sequence_like(structure, flags)
+        return sequence_like(structure, flags)
     assert_shallow_structure(to_traverse, structure, expand_composites=expand_composites)
     flags = []
     for part, flag in zip(_yield_value(structure), _yield_value(to_traverse), strict=True):
         if not isinstance(flag, bool):
             raise TypeError(f"traverse_fn didn't return a depth=1 structure of bool: {to_traverse}")
         flags.append(get_traverse_shallow_structure(traverse_fn, part, expand_composites) if flag else False)
-    return _sequence_like(to_traverse, flags)
+    return sequence_like(to_traverse, flags)
+
+
+def list_to_tuple(structure: object) -> object:
+    """Return a structure with tuples in place of lists."""
+    if not _is_nested(structure, False):
+        return structure
+    parts = [list_to_tuple(part) for part in _yield_value(structure)]
+    return tuple(parts) if isinstance(structure, list) else sequence_like(structure, parts)
 
 
 def assert_shallow_structure(
@@ -220,7 +228,7 @@ def _yield_value(iterable: object) -> Iterator[Any]:
         yield value
 
 
-def _sequence_like(instance: Any, args: Iterable[Any]) -> Any:
+def sequence_like(instance: Any, args: Iterable[Any]) -> Any:
     """Return a structure like `instance` with other parts, which are in the order of `_yield_sorted_items`."""
     parts = list(args)
     if is_mapping(instance):

@@ -1,23 +1,54 @@
-"""Decorators that give functions and classes public names, which this package does not record."""
+"""`tensorflow.python.util.tf_export`: the public names of functions and classes, those of libraries and our own."""
 
 from __future__ import annotations
 
+import functools
+import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+_SYMBOLS: dict[str, object] = {}
+_NAMES: dict[tuple[str, object], str] = {}  # by the library and the symbol; the first of several names
 
 
 class tf_export:
-    """Decorator that returns the function or class as it is."""
+    """Decorator that records the public names of a function or class, and returns it as it is."""
 
-    def __init__(self, *names: str, v1: object = None, allow_multiple_exports: bool = True) -> None:
+    def __init__(self, *names: str, v1: object = None, allow_multiple_exports: bool = True, api_name: str = "") -> None:
         self.names = names
+        self.api_name = api_name or "tensorflow"
 
-    def __call__(self, item: Any) -> Any:
+    def __call__(self, item: Item) -> Item:
+        for name in self.names:
+            _SYMBOLS[name] = item
+            _NAMES.setdefault((self.api_name, item), name)
         return item
 
     def export_constant(self, module_name: str, name: str) -> None:
-        """Do nothing, as there is no table of public names."""
+        """Do nothing, as constants have no names that could be asked for."""
 
 
-keras_export: Callable[..., Any] = tf_export
-estimator_export: Callable[..., Any] = tf_export
+keras_export: Callable[..., tf_export] = functools.partial(tf_export, api_name="keras")
+estimator_export: Callable[..., tf_export] = functools.partial(tf_export, api_name="estimator")
+
+
+def get_canonical_name_for_symbol(
+    symbol: Any, api_name: str = "tensorflow", add_prefix_to_v1_names: bool = False
+) -> str | None:
+    """Return the public name of a function or class; None without one."""
+    name = _NAMES.get((api_name, symbol)) if callable(symbol) else None
+    if name is None and api_name == "tensorflow":
+        public_name = f"{symbol.__module__}.{symbol.__qualname__}".removeprefix("autoconv.").removeprefix("tensorflow.")
+        name = public_name if get_symbol_from_name(public_name) is symbol else None
+    return name
+
+
+def get_symbol_from_name(name: str) -> object:
+    """Return the function or class with a public name; None without one."""
+    if name in _SYMBOLS:
+        return _SYMBOLS[name]
+    try:
+        return functools.reduce(getattr, name.split("."), importlib.import_module("autoconv.tensorflow"))
+    except AttributeError:
+        return None

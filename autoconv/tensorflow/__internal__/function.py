@@ -1,0 +1,3 @@
+"""The class of functions that `tf.function` makes."""
+
+from autoconv.tracing.api.function import Function as Function

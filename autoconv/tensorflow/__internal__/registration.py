@@ -1,0 +1,33 @@
+"""Functions by which libraries register parts of theirs that this package never asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+from autoconv.tensorflow.absent_names import REMEDIES
+from autoconv.tensorflow.missing import Missing
+
+
+def register(*args: object, **kwargs: object) -> None:
+    """Do nothing: what is registered would serve sessions, TensorFlow Lite, or SavedModel files."""
+
+
+@dataclass
+class VersionedTypeRegistration:
+    """A class of objects in SavedModel files, which are not read here."""
+
+    object_factory: Callable[..., object]
+    version: int
+    min_producer_version: int
+    min_consumer_version: int
+    bad_consumers: Sequence[int] | None = None
+    setter: Callable[..., object] = setattr
+
+
+feature_column = Missing("__internal__.feature_column", REMEDIES["feature_column"])
+mixed_precision = SimpleNamespace(register_loss_scale_wrapper=register)
+saved_model = SimpleNamespace(
+    load=SimpleNamespace(register_revived_type=register, VersionedTypeRegistration=VersionedTypeRegistration)
+)

@@ -1,0 +1,30 @@
+"""The classes of datasets by their sources, for `isinstance`: a Dataset has a node of that name here."""
+
+from __future__ import annotations
+
+
+class _Source(type):
+    node_name: str
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return getattr(getattr(value, "node", None), "name", None) == cls.node_name
+
+
+class _RangeDataset(metaclass=_Source):
+    node_name = "range"
+
+
+class _TensorDataset(metaclass=_Source):
+    node_name = "from_tensors"
+
+
+class _TensorSliceDataset(metaclass=_Source):
+    node_name = "from_tensor_slices"
+
+
+class _SparseTensorSliceDataset(metaclass=_Source):
+    node_name = "from_sparse_tensor_slices"
+
+
+class _GeneratorDataset(metaclass=_Source):
+    node_name = "from_generator"

@@ -1,0 +1,1 @@
+"""Private paths of TensorFlow."""

@@ -1,0 +1,22 @@
+"""`tensorflow.python.ops.ragged.ragged_util`: checks of ragged tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import autoconv
+from autoconv.runtime.annotations import TensorLike
+
+
+def assert_splits_match(nested_splits_lists: Sequence[Sequence[TensorLike]]) -> list[object]:
+    """Assert that ragged tensors have rows of the same lengths; raises ValueError for other depths.
+
+    The result, for `control_dependencies`, is empty: assertions keep their order without it.
+    """
+    first, *others = nested_splits_lists
+    if any(len(splits) != len(first) for splits in others):
+        raise ValueError("Inputs must have identical ragged splits.")
+    for splits in others:
+        for expected, found in zip(first, splits, strict=True):
+            autoconv.debugging.assert_equal(expected, found, message="Inputs must have identical ragged splits")
+    return []

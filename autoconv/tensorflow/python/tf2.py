@@ -1,0 +1,3 @@
+"""The query for version 2."""
+
+from autoconv.tensorflow.__internal__.tf2 import enabled as enabled

@@ -1,0 +1,1 @@
+"""Tools of TensorFlow that libraries import."""
