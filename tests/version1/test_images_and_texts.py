@@ -64,3 +64,11 @@ def test_text_as_bytes():
     assert ac.compat.as_bytes("é") == "é".encode() and ac.compat.as_bytes(bytearray(b"a")) == b"a"
     with pytest.raises(TypeError, match="Expected binary or unicode string"):
         ac.compat.as_bytes(3)
+
+
+def test_blocks_of_batches():
+    rows, margins = IMAGE[:, :2], [[0, 0], [0, 0]]
+    batch = v1.space_to_batch(rows, margins, 2)
+    assert batch.shape == (4, 1, 2, 1)
+    assert v1.space_to_batch(rows, margins, block_shape=[2, 2]).numpy().tolist() == batch.numpy().tolist()
+    assert v1.batch_to_space(batch, margins, 2).numpy().tolist() == rows.tolist()

@@ -138,3 +138,25 @@ def test_shapes_that_are_open():
         session.run(v.initializer)
         session.run(grown)
         assert session.run(grown).tolist() == [1.0, 2.0, 2.0]
+
+
+def test_scopes_that_are_entered_again_keep_their_scope_of_names(graph):
+    with tf.variable_scope("m") as scope:
+        pass
+    with tf.variable_scope(scope, reuse=tf.AUTO_REUSE) as again:
+        assert (again.name, again.original_name_scope, str(again.reuse)) == ("m", "m/", "_ReuseMode.AUTO_REUSE")
+
+
+def test_names_of_layers_of_ops(graph):
+    with tf.name_scope("layer"):
+        x = tf.ones([1, 2, 2, 1])
+        pooled = tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+        product = tf.nn.xw_plus_b(tf.ones([1, 2]), tf.ones([2, 3]), tf.ones([3]))
+    assert (pooled.name, product.name) == ("layer/MaxPool:0", "layer/xw_plus_b:0")
+
+
+def test_specs_of_elements_as_structures(graph):
+    dataset = ac.data.Dataset.from_tensor_slices(([1, 2], {"k": [[1.0], [2.0]]}))
+    assert tf.data.get_output_types(dataset) == (ac.int32, {"k": ac.float32})
+    assert tf.data.get_output_shapes(dataset) == ([], {"k": [1]})
+    assert tf.data.get_output_classes(dataset) == (ac.Tensor, {"k": ac.Tensor})

@@ -44,7 +44,7 @@ def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.nn.relu6([-1.0, 8.0]).numpy()
     array([0., 6.], dtype=float32)
     """
-    return apply("minimum", apply("relu", features), 6, name=name)
+    return apply("minimum", 6, apply("relu", features), name=name)  # at 6 the gradient is that of 6: zero
 
 
 def elu(features: TensorLike, name: str | None = None) -> Tensor:

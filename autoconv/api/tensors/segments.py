@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -103,7 +104,7 @@ def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = No
     >>> autoconv.math.segment_max([1, 5, 3], [0, 0, 2]).numpy()
     array([5, 0, 3], dtype=int32)
     """
-    return _reduce_with_zeros(unsorted_segment_max, data, segment_ids)
+    return _reduce_with_zeros("segment_max", data, segment_ids, tensor_scatter_nd_max, -math.inf)
 
 
 def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
@@ -112,7 +113,7 @@ def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = No
     >>> autoconv.math.segment_min([1, 5, 3], [0, 0, 2]).numpy()
     array([1, 0, 3], dtype=int32)
     """
-    return _reduce_with_zeros(unsorted_segment_min, data, segment_ids)
+    return _reduce_with_zeros("segment_min", data, segment_ids, tensor_scatter_nd_min, math.inf)
 
 
 def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
@@ -239,10 +240,16 @@ def _sorted_ids(segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
     return ids, get_item(concat([cast([-1], ids.dtype), ids], 0), -1) + 1
 
 
-def _reduce_with_zeros(reduce: Callable[..., Tensor], data: TensorLike, segment_ids: TensorLike) -> Tensor:
-    """Return `reduce`, a reduction of unsorted segments, of sorted ones; segments without rows are 0."""
+def _reduce_with_zeros(
+    function: str, data: TensorLike, segment_ids: TensorLike, scatter: Callable[..., Tensor], infinity: float
+) -> Tensor:
+    """Return the extremes of sorted segments with 0 in those without rows; `infinity` is neutral among floats."""
     rows, (ids, count) = convert_to_tensor(data), _sorted_ids(segment_ids)
-    result = reduce(rows, ids, count)
+
+    def neutral_of(dtype: Any) -> Any:
+        return infinity if dtype.is_floating else dtype.min if infinity < 0 else dtype.max
+
+    result = _segment_extreme(function, rows, ids, count, scatter, neutral_of)
     counts = unsorted_segment_sum(ones_like(ids), ids, count)
     for _ in range(len(rows.shape) - 1):
         counts = expand_dims(counts, -1)

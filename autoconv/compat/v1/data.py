@@ -21,6 +21,7 @@ from autoconv.graph.dtypes import string
 from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 class Iterator:
@@ -153,9 +154,40 @@ def make_initializable_iterator(dataset: data.Dataset, shared_name: str | None =
     return Iterator(dataset, initializable=True)
 
 
+def get_output_types(dataset_or_iterator: Any) -> Any:
+    """Return the dtypes of the elements, in their structure.
+
+    >>> autoconv.compat.v1.data.get_output_types(autoconv.data.Dataset.range(3))
+    autoconv.int64
+    """
+    return nest.map_structure(lambda spec: spec.dtype, dataset_or_iterator.element_spec)
+
+
+def get_output_shapes(dataset_or_iterator: Any) -> Any:
+    """Return the shapes of the elements, in their structure.
+
+    >>> autoconv.compat.v1.data.get_output_shapes(autoconv.data.Dataset.range(6).batch(2))
+    TensorShape([None])
+    """
+    return nest.map_structure(lambda spec: spec.shape, dataset_or_iterator.element_spec)
+
+
+def get_output_classes(dataset_or_iterator: Any) -> Any:
+    """Return the classes of the elements, in their structure.
+
+    >>> autoconv.compat.v1.data.get_output_classes(autoconv.data.Dataset.range(3)).__name__
+    'Tensor'
+    """
+    specs = dataset_or_iterator.element_spec
+    return nest.map_structure(lambda spec: Tensor if type(spec) is TensorSpec else spec.value_type, specs)
+
+
 GRAPH_ITERATOR_HOOK.set(Iterator)
 
-__all__ = ["Iterator", "make_initializable_iterator", "make_one_shot_iterator"]
+__all__ = [
+    "Iterator", "get_output_classes", "get_output_shapes", "get_output_types", "make_initializable_iterator",
+    "make_one_shot_iterator",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

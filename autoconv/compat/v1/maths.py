@@ -8,6 +8,7 @@ from typing import Any
 from autoconv import debugging, math, random, sparse, strings
 from autoconv.api.control import flow
 from autoconv.api.gradients.callbacks import numpy_function, py_function
+from autoconv.api.nn import space_batches
 from autoconv.api.tensors import casts, gather, reductions, shaping
 from autoconv.api.tensors.reductions import argmax as _argmax
 from autoconv.errors import InvalidArgumentError
@@ -54,6 +55,30 @@ reduce_prod = _with_old_arguments(reductions.reduce_prod)
 reduce_all = _with_old_arguments(reductions.reduce_all, "True, False")
 reduce_any = _with_old_arguments(reductions.reduce_any, "True, False")
 reduce_logsumexp = _with_old_arguments(reductions.reduce_logsumexp)
+
+
+def space_to_batch(
+    input: TensorLike, paddings: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
+) -> Any:
+    """Pad the sides with zeros, and move the positions within each block of the sides into the batch.
+
+    >>> autoconv.compat.v1.space_to_batch(autoconv.ones([1, 2, 2, 1]), [[0, 0], [0, 0]], 2).shape
+    TensorShape([4, 1, 1, 1])
+    """
+    blocks = resolve_alias("block_shape", block_shape, "block_size", block_size)
+    return space_batches.space_to_batch(input, blocks, paddings, name)
+
+
+def batch_to_space(
+    input: TensorLike, crops: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
+) -> Any:
+    """The inverse of `space_to_batch`: move blocks of the batch into the sides, and crop these.
+
+    >>> autoconv.compat.v1.batch_to_space(autoconv.ones([4, 1, 1, 1]), [[0, 0], [0, 0]], 2).shape
+    TensorShape([1, 2, 2, 1])
+    """
+    blocks = resolve_alias("block_shape", block_shape, "block_size", block_size)
+    return space_batches.batch_to_space(input, blocks, crops, name)
 
 
 def argmax(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import threading
 from collections.abc import Callable, Iterator
@@ -122,17 +123,13 @@ def _current_attachments() -> dict[Any, Any]:
     return result
 
 
-class _AutoReuse:
+class _ReuseMode(enum.Enum):
     """The class of `AUTO_REUSE`, which requests that a scope shares an existing variable, or else creates it."""
 
-    def __bool__(self) -> bool:
-        return True
-
-    def __repr__(self) -> str:
-        return "<AUTO_REUSE>"
+    AUTO_REUSE = 1
 
 
-AUTO_REUSE = _AutoReuse()
+AUTO_REUSE = _ReuseMode.AUTO_REUSE
 
 
 class VariableScope:
@@ -224,11 +221,14 @@ def variable_scope(
         custom_getter=custom_getter or base_scope.custom_getter, constraint=constraint or base_scope.constraint,
         dtype=base_scope.dtype if dtype is None else as_dtype(dtype),
     )  # fmt: skip
+    if base_scope is name_or_scope:
+        inner_scope.original_name_scope = base_scope.original_name_scope
     attachments["scope"] = inner_scope
     try:
         if auxiliary_name_scope and local_name:
             with name_scope(local_name) as scope:
-                inner_scope.original_name_scope = scope
+                if base_scope is not name_or_scope:  # a scope that is entered again keeps its own
+                    inner_scope.original_name_scope = scope
                 yield inner_scope
         else:
             yield inner_scope

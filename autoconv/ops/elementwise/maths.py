@@ -12,7 +12,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugate, dtype_of, unbroadcast
-from autoconv.ops.record import Builder, Gradient, Op, Sample, define, no_gradient, sample
+from autoconv.ops.record import Builder, Gradient, Op, Sample, define, sample
 from autoconv.ops.rules import broadcast
 
 Derivative = Callable[[Builder, Any, Any], Any]
@@ -171,6 +171,11 @@ def _copysign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     return unbroadcast(b, b.multiply(cotangent, b.multiply(b.sign(x), b.sign(result))), x), None
 
 
+def _nextafter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the cotangent for the first operand, as in TensorFlow; the second is read for the direction only."""
+    return unbroadcast(b, cotangents[0], inputs[0]), None
+
+
 def _logaddexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (cotangent,), (x, y) = cotangents, inputs
     x_slope = b.sigmoid(b.subtract(x, y))
@@ -288,6 +293,4 @@ logaddexp = _define_binary(
 xlogy = _define_binary("xlogy", "Xlogy", _xlogy, _xlogy_gradient, (SMALL, POSITIVE), costly=True)
 xdivy = _define_binary("xdivy", "Xdivy", _xdivy, _xdivy_gradient, (SMALL, POSITIVE), costly=True)
 copysign = _define_binary("copysign", "CopySign", np.copysign, _copysign_gradient, (SMALL, -SMALL), (SMALL, POSITIVE))
-nextafter = _define_binary(
-    "nextafter", "NextAfter", np.nextafter, no_gradient("steps by one unit in the last place"), (SMALL, POSITIVE)
-)
+nextafter = _define_binary("nextafter", "NextAfter", np.nextafter, _nextafter_gradient, (SMALL, POSITIVE))

@@ -35,7 +35,8 @@ def max_pool(
     >>> autoconv.compat.v1.nn.max_pool(np.ones([1, 4, 4, 1], "f"), [1, 2, 2, 1], [1, 2, 2, 1], "SAME").shape
     TensorShape([1, 2, 2, 1])
     """
-    return nn.max_pool(resolve_alias("input", input, "value", value), ksize, strides, padding, data_format, name)
+    images = resolve_alias("input", input, "value", value)
+    return nn.max_pool(images, ksize, strides, padding, data_format, name or "MaxPool")
 
 
 def avg_pool(
@@ -47,7 +48,8 @@ def avg_pool(
     >>> autoconv.compat.v1.nn.avg_pool(np.ones([1, 4, 4, 1], "f"), [1, 2, 2, 1], [1, 2, 2, 1], "SAME").shape
     TensorShape([1, 2, 2, 1])
     """
-    return nn.avg_pool(resolve_alias("input", input, "value", value), ksize, strides, padding, data_format, name)
+    images = resolve_alias("input", input, "value", value)
+    return nn.avg_pool(images, ksize, strides, padding, data_format, name or "AvgPool")
 
 
 def dropout(
@@ -99,7 +101,7 @@ def xw_plus_b(x: TensorLike, weights: Any, biases: TensorLike, name: str | None 
     >>> autoconv.compat.v1.nn.xw_plus_b([[1.0]], [[2.0]], [3.0]).numpy()
     array([[5.]], dtype=float32)
     """
-    return nn.bias_add(matmul(x, weights), biases, name=name)
+    return nn.bias_add(matmul(x, weights), biases, name=name or "xw_plus_b")
 
 
 def relu_layer(x: TensorLike, weights: Any, biases: TensorLike, name: str | None = None) -> Any:
