@@ -53,7 +53,8 @@ class ControlFlow(FunctionPass, statements_only=True):
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
         node.body = _Regions(self.context, self.function, self.namer, scope, plan).rewrite_block(node.body)
-        if not any(isinstance(s, gast.Expr) and build.is_operation(s.value, "local_cells") for s in node.body):
+        expressions = [statement.value for statement in node.body if isinstance(statement, gast.Expr)]
+        if not any(build.is_operation(expression, "local_cells") for expression in expressions):
             start = body_start(node.body)
             declarations = declare_cells(WrittenNames(self.context, scope.parameters, node.body))
             node.body[start:start] = [build.place(statement, node.body[start]) for statement in declarations]
@@ -128,7 +129,8 @@ class _Regions:
         """
         if node.finalbody and node.handlers:
             try_ = build.place(gast.Try(node.body, node.handlers, [], []), node)
-            node.body, node.handlers = [build.place(s, node) for s in self._rewrite_try_in_rounds(try_, region)], []
+            node.body = [build.place(inner, node) for inner in self._rewrite_try_in_rounds(try_, region)]
+            node.handlers = []
         recorder = self.namer.fresh("try_")
         node.body = [build.place(self._report_event(recorder, "begin"), node.body[0]), *node.body]
         if node.finalbody:
@@ -149,7 +151,7 @@ class _Regions:
         """Put a with statement into a loop over its rounds, like a try; each manager gets a statement of its own."""
         if len(node.items) > 1:
             inner_with = build.place(gast.With(node.items[1:], node.body, None), node)
-            node.body = [build.place(s, node) for s in self._rewrite_with_in_rounds(inner_with, region)]
+            node.body = [build.place(inner, node) for inner in self._rewrite_with_in_rounds(inner_with, region)]
             node.items = node.items[:1]
         recorder, manager = self.namer.fresh("with_"), self.namer.fresh("manager_")
         item = node.items[0]
@@ -271,7 +273,7 @@ class _Regions:
         body = self.rewrite_block(_drop_annotations(body, region.cells)) if returns else body
         statements = [*self._declarations(region.cells), *body]
         if len(statements) > 1:
-            statements = [s for s in statements if not isinstance(s, gast.Pass)]
+            statements = [statement for statement in statements if not isinstance(statement, gast.Pass)]
         while len(statements) > 1 and self._is_unread_exit(statements[-1], region):
             statements.pop()
         if returns and region.outputs and not (statements and isinstance(statements[-1], gast.Raise)):

@@ -98,7 +98,7 @@ class Displays(FunctionPass):
         node.value = self._visit_iterable(node.value) if unpacks else self.visit(node.value)
         if len(node.targets) == 1 and _has_starred_item(node.targets[0]):
             target = node.targets[0]
-            node.targets[0] = build.place(gast.Tuple([_without_star(t) for t in target.elts], gast.Store()), target)
+            node.targets[0] = build.place(gast.Tuple(list(map(_without_star, target.elts)), gast.Store()), target)
             text = build.constant(_target_text(target))
             node.value = build.place(build.operate("unpack_target", node.value, text), target)
         return node
@@ -134,7 +134,8 @@ def _is_read(body: list[Any], name: str) -> bool:
 
 def _has_starred_item(target: Any) -> bool:
     """Return whether an assignment target contains a starred name."""
-    return isinstance(target, (gast.Tuple, gast.List)) and any(isinstance(t, gast.Starred) for t in target.elts)
+    elements = target.elts if isinstance(target, (gast.Tuple, gast.List)) else ()
+    return any(isinstance(element, gast.Starred) for element in elements)
 
 
 def _without_star(target: Any) -> Any:

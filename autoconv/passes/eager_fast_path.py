@@ -88,7 +88,7 @@ class _SaveStatements(FunctionPass, statements_only=True):
     def _save_costly_part(self, node: Any) -> None:
         node.body = hoist_declarations(node.body)
         start = body_start(node.body)
-        if not any(isinstance(n, _FUNCTION_WIDE) for s in node.body for n in walk(s)):
+        if not any(isinstance(n, _FUNCTION_WIDE) for statement in node.body for n in walk(statement)):
             start = _index_after_definitions(node.body, _first_costly_index(node.body, start))
         statements = node.body[start:]
         if statements and not any(_contains_branching_function(statement) for statement in statements):
@@ -146,7 +146,8 @@ def _index_after_definitions(body: list[Any], start: int) -> int:
     """
     function_indices = [index for index in range(start, len(body)) if _contains_branching_function(body[index])]
     leading = body[start : function_indices[-1] + 1] if function_indices else []
-    has_branches = any(isinstance(n, _BRANCHING) for s in leading if not isinstance(s, _DEFINITIONS) for n in walk(s))
+    executed = [statement for statement in leading if not isinstance(statement, _DEFINITIONS)]
+    has_branches = any(isinstance(n, _BRANCHING) for statement in executed for n in walk(statement))
     returns = any(isinstance(statement, gast.Return) for statement in leading)
     return start if has_branches or returns else start + len(leading)
 

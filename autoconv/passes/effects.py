@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import gast
@@ -119,7 +120,7 @@ class Effects(FunctionPass, statements_only=True):
         """Rewrite `a = o.x = v`, and targets that unpack into attributes or items."""
         value = node.value
         statements: list[Any] = []
-        rebound_names = {n.id for t in node.targets for n in walk(t) if isinstance(n, gast.Name)}
+        rebound_names = {n.id for target in node.targets for n in walk(target) if isinstance(n, gast.Name)}
         is_simple = isinstance(value, gast.Constant) or (
             isinstance(value, gast.Name) and value.id not in rebound_names
         )
@@ -257,7 +258,8 @@ class _EvaluationOrder:
         if self._cached_name_facts is None:
             if self.function is None:
                 return _NameFacts(set(), set())
-            nonlocal_statements = [n for s in self.function.body for n in walk(s) if isinstance(n, gast.Nonlocal)]
+            nodes = itertools.chain.from_iterable(map(walk, self.function.body))
+            nonlocal_statements = [n for n in nodes if isinstance(n, gast.Nonlocal)]
             names_bound_by_inner = {name for statement in nonlocal_statements for name in statement.names}
             self._cached_name_facts = _NameFacts(unsure_reads(self.function, self.scope), names_bound_by_inner)
         return self._cached_name_facts

@@ -100,7 +100,7 @@ def _statements(body: list[Any]) -> Iterator[Any]:
 
 def is_lowered(function: Any) -> bool:
     """Return whether the function contains exit codes, because the pass has already run."""
-    return any(build.is_operator(n, "NORMAL", "RETURN") for s in function.body for n in walk_scope(s))
+    return any(build.is_operator(n, "NORMAL", "RETURN") for statement in function.body for n in walk_scope(statement))
 
 
 def is_none(value: Any) -> bool:

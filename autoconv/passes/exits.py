@@ -122,7 +122,7 @@ class FunctionExits:
 
     def _has_exits(self, body: list[Any]) -> bool:
         """Return whether there is an early exit besides a return at the end."""
-        exiting = [s for s in body if self.exit_analysis.statement_exits(s).escapes or contains_exits(s)]
+        exiting = [n for n in body if self.exit_analysis.statement_exits(n).escapes or contains_exits(n)]
         only_returns_at_end = len(exiting) == 1 and isinstance(body[-1], gast.Return)
         return bool(exiting) and not only_returns_at_end
 

@@ -133,7 +133,8 @@ class _CheckReads(Transformer):
     def visit_ClassDef(self, node: Any) -> Any:
         node.bases, node.keywords = self.visit_list(node.bases), self.visit_list(node.keywords)
         node.decorator_list = self.visit_list(node.decorator_list)
-        with self._inner_scope({name for s in node.body for n in walk_scope(s) for name in bindings(n)}):
+        nodes = [n for statement in node.body for n in walk_scope(statement)]
+        with self._inner_scope({name for n in nodes for name in bindings(n)}):
             node.body = self.visit_list(node.body)
         return node
 

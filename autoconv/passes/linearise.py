@@ -137,7 +137,7 @@ def _has_conditional_walrus(node: gast.AST) -> bool:
     """Return whether `and`, `or`, a conditional expression, `any` or `all` may skip a walrus."""
     if isinstance(node, gast.BoolOp):
         return has_walrus(node) and (
-            any(has_walrus(v) for v in node.values[1:])
+            any(has_walrus(value) for value in node.values[1:])
             or _has_conditional_walrus(node.values[0])
         )
     if isinstance(node, gast.IfExp):

@@ -73,7 +73,7 @@ class Texts(FunctionPass):
             return set(), set()
         if id(function) not in self._names_by_function:
             body = function.body if isinstance(function.body, list) else [function.body]
-            text_names = {name for s in body for name in _names_assigned_text(s)}
+            text_names = {name for statement in body for name in _names_assigned_text(statement)}
             self._names_by_function[id(function)] = function, (text_names, non_text_names(function))
         return self._names_by_function[id(function)][1]
 

@@ -46,7 +46,7 @@ class PlainWrites(Transformer, statements_only=True):
         self.containers = _container_names(function, self.scope)
 
     def visit_Assign(self, node: Any) -> Any:
-        writes = [t for target in node.targets for t in _written_items(target) if not self._is_container(t)]
+        writes = [item for target in node.targets for item in _written_items(target) if not self._is_container(item)]
         if not writes:
             return node
         statements: list[Any] = []

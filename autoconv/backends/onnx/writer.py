@@ -46,8 +46,8 @@ class Writer(ShapeWriter):
         sizes = self.sizes(update)
         index_columns = []
         for axis in range(indexed_rank):
-            shape = [update.shape[axis] if a == axis else 1 for a in range(indexed_rank)]
-            position = self.iota(shape, axis, int64, [sizes[axis] if a == axis else 1 for a in range(indexed_rank)])
+            shape = [update.shape[axis] if i == axis else 1 for i in range(indexed_rank)]
+            position = self.iota(shape, axis, int64, [sizes[axis] if i == axis else 1 for i in range(indexed_rank)])
             index_columns.append(position + self._clamp_start(starts[axis], self.sizes(x)[axis], sizes[axis]))
         full_columns = self.broadcast(*index_columns)
         indices = [self.reshape(column, (*column.shape, 1), [*self.sizes(column), 1]) for column in full_columns]

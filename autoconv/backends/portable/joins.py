@@ -59,7 +59,7 @@ class JoinedArrays:
             )
         tag_index = None
         if any(len(positions) > 1 for positions in positions_by_arm):
-            zero = self._memory.w.constant(0, int32)
+            zero = self._memory.writer.constant(0, int32)
             tag_index = len(self._tags_by_arm)
             self._tags_by_arm.append([item.cell.tag if isinstance(item.cell, Choice) else zero for item in items])
         return _JoinedArray(options, positions_by_arm, tag_index)
@@ -100,7 +100,7 @@ class JoinedArrays:
                 model = next(cell.term for cell in new_array.cells if cell is not None)
                 if static_shape(model.shape) is None:
                     raise GraphUnfit("cond", _DIFFERENT_ARRAYS)
-                values.append(self._memory.w.expand(self._memory.w.constant(0, model.dtype), model.shape))
+                values.append(self._memory.writer.expand(self._memory.writer.constant(0, model.dtype), model.shape))
             else:
                 values.append(contents[cell])
         return [*values, *(tags[arm] for tags in self._tags_by_arm)]
@@ -123,18 +123,18 @@ class JoinedArrays:
 
     def _tag(self, array: _JoinedArray) -> Term:
         """Return the position, among the options of a result, of the array that the branch has chosen."""
-        w, index = self._memory.w, self._index
+        writer, index = self._memory.writer, self._index
         tag_of_choice = None if array.tag_index is None else self._chosen_tags[array.tag_index]
         arm_tags = []
         for positions in array.positions_by_arm:
-            tag = w.constant(positions[-1], int32)
+            tag = writer.constant(positions[-1], int32)
             for i, position in enumerate(positions[:-1]):
                 assert tag_of_choice is not None
-                tag = w.select(tag_of_choice.same(i), w.constant(position, int32), tag)
+                tag = writer.select(tag_of_choice.same(i), writer.constant(position, int32), tag)
             arm_tags.append(tag)
         *other_tags, chosen_tag = arm_tags
         for arm, tag in reversed(list(enumerate(other_tags))):
-            chosen_tag = w.select(index if index.dtype.is_bool else index.same(arm), tag, chosen_tag)
+            chosen_tag = writer.select(index if index.dtype.is_bool else index.same(arm), tag, chosen_tag)
         return chosen_tag
 
 

@@ -96,26 +96,26 @@ class LoopState:
         if body.outputs[position] is not body.parameters[position]:
             (item,) = self._memory.without_ranges([item])
         if isinstance(item, Term) and isinstance(type_, TensorType):
-            return self._memory.w.cast(item, type_.dtype)
+            return self._memory.writer.cast(item, type_.dtype)
         return item
 
     def initial_terms(self) -> list[Term]:
         """Return the terms of the state before the loop."""
         values = [term for i in self._value_positions for term in item_terms(self.items[i])]
-        tags = [self._memory.w.constant(position, int32) for position in range(len(self._exchange_sources))]
+        tags = [self._memory.writer.constant(position, int32) for position in range(len(self._exchange_sources))]
         tags += [self._tag(self._operands[i]) for i in self._choice_positions]
         return [*values, *(cell.term for cell in self.cells), *tags]
 
     def _tag(self, view: View) -> Term:
         """Return the position of an array among the options of the loop's choices."""
-        w = self._memory.w
+        writer = self._memory.writer
         positions = [_index_of_view(option, self._options) for option in options_of(view)]
         if None in positions:
             raise GraphUnfit("while", _ARRAY_IS_REPLACED, self._node.span)
-        tag = w.constant(positions[-1], int32)
+        tag = writer.constant(positions[-1], int32)
         for i, position in enumerate(positions[:-1]):
             assert isinstance(view.cell, Choice)
-            tag = w.select(view.cell.tag.same(i), w.constant(position, int32), tag)
+            tag = writer.select(view.cell.tag.same(i), writer.constant(position, int32), tag)
         return tag
 
     def begin_iteration(self, terms: Sequence[Term], word: Term) -> list[Item]:
@@ -127,7 +127,7 @@ class LoopState:
             cell.term = terms_left.pop(0)
         for i, tag in zip(self._choice_positions, terms_left[len(self._exchange_sources) :], strict=True):
             items[i] = self._choice(tag)
-        self._memory.w.error_word = word
+        self._memory.writer.error_word = word
         return [*items, *self._operands[self.state_size :]]
 
     def _choice(self, tag: Term) -> View:
@@ -147,7 +147,7 @@ class LoopState:
         for i in self._value_positions:
             (item,), type_ = self._memory.without_ranges([outputs[i]]), body.parameters[i].type
             if isinstance(item, Term) and isinstance(type_, TensorType):
-                item = self._memory.w.cast(item, type_.dtype)
+                item = self._memory.writer.cast(item, type_.dtype)
             state_terms += item_terms(item)
         contents_by_cell: dict[Cell, Term] = {}
         for i, item in enumerate(outputs):
@@ -186,12 +186,12 @@ class LoopState:
 
     def _restore_memory(self, items: list[Item], tags: Sequence[Term]) -> None:
         """Set each cell to the contents of the array that has the cell's memory after the loop."""
-        w = self._memory.w
+        writer = self._memory.writer
         final_cells = [(self.items[j].cell, tag) for j, tag in zip(self._exchange_sources, tags, strict=False)]
         options = tuple(View(self._operands[i].cell) for i in self._exchange_sources)
         for position, option in enumerate(options):
             for cell, tag in final_cells:
-                option.cell.term = w.select(tag.same(position), cell.term, option.cell.term)  # type: ignore[union-attr]
+                option.cell.term = writer.select(tag.same(position), cell.term, option.cell.term)  # type: ignore[union-attr]
         for i, (_, tag) in zip(self._exchange_sources, final_cells, strict=True):
             items[i] = View(Choice(options, tag))
 

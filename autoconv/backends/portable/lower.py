@@ -45,7 +45,7 @@ class Lowered:
 
 
 class Lowering(Memory):
-    """The lowering of the nodes of a graph and its regions; the writer `w` emits the operations."""
+    """The lowering of the nodes of a graph and its regions; `writer` emits the operations."""
 
     # ---- whole graphs
 
@@ -55,7 +55,7 @@ class Lowering(Memory):
         If `in_place`, results that share memory are described by `Lowered.views` where possible.
         """
         graph = promote_cells(graph, is_exported=True)
-        self.w.argument_sizes = _symbols_of(graph, arguments)
+        self.writer.argument_sizes = _symbols_of(graph, arguments)
         items: list[Item] = []
         for position, (parameter, term) in enumerate(zip(graph.parameters, arguments, strict=True)):
             if isinstance(parameter.type, (ResourceType, ArrayType)):
@@ -100,12 +100,13 @@ class Lowering(Memory):
 
     def lower_node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
         """Write a node, and return its results. Raises GraphUnfit if the runtime has no form for it."""
-        self.w.node_location = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
-        self.w.causes, self.w.error_class, self.w.is_in_try = (), None, self.try_depth > 0
+        self.writer.node_location = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
+        self.writer.causes, self.writer.error_class, self.writer.is_in_try = (), None, self.try_depth > 0
         if self.try_depth and not node.regions:
-            _, self.w.error_class = message_and_class(node)
-            self.w.causes = tuple(
-                (error_class, functools.partial(test, self.w, operands)) for error_class, _, test in error_causes(node)
+            _, self.writer.error_class = message_and_class(node)
+            self.writer.causes = tuple(
+                (error_class, functools.partial(test, self.writer, operands))
+                for error_class, _, test in error_causes(node)
             )
         try:
             outputs_of_node = self._lower_by_rule(node, operands)
@@ -114,7 +115,7 @@ class Lowering(Memory):
                 raise GraphUnfit(node.op.name, error.reason, node.span) from error
             raise
         if outputs_of_node is None:
-            raise GraphUnfit(node.op.name, f"{self.w.runtime} has no form for {types_of(node)}", node.span)
+            raise GraphUnfit(node.op.name, f"{self.writer.runtime} has no form for {types_of(node)}", node.span)
         return list(outputs_of_node) if isinstance(outputs_of_node, (list, tuple)) else [outputs_of_node]
 
     def _lower_by_rule(self, node: Node, operands: list[Item]) -> Any:
@@ -125,7 +126,7 @@ class Lowering(Memory):
         if name in UNUSED_OPS:
             return [None]
         if name in RULES_OF_EXCEPTIONS:
-            return RULES_OF_EXCEPTIONS[name](self.w, node, *operands)
+            return RULES_OF_EXCEPTIONS[name](self.writer, node, *operands)
         if name not in _CONTROL_METHODS and any(isinstance(x, Progression) for x in operands):
             result = self._lower_on_progression(node, operands)
             if result is not None:
@@ -141,7 +142,7 @@ class Lowering(Memory):
         if name in _CONTROL_METHODS:
             return getattr(self, _CONTROL_METHODS[name])(node, operands)
         rule = RULES.get(name)
-        result = None if rule is None else rule(self.w, node, *operands)
+        result = None if rule is None else rule(self.writer, node, *operands)
         return self._lower_element(node, operands) if result is None and name in ELEMENTS else result
 
     def _lower_on_windows(self, node: Node, operands: list[Item]) -> Any:
@@ -150,10 +151,13 @@ class Lowering(Memory):
         if any(not isinstance(x, (Term, Window)) for x in operands):
             return None
         if name in ELEMENTS:
-            return elementwise(self.w, operands, lambda arrays: self._lower_element(node, arrays))
+            return elementwise(self.writer, operands, lambda arrays: self._lower_element(node, arrays))
         _, _, kind = name.partition("_")
         if kind in _REDUCTIONS and len(operands) == 1:
-            return reduce_window(self.w, node, operands[0], kind, lambda array: RULES[name](self.w, node, array))
+            def reduce(array: Term) -> Any:
+                return RULES[name](self.writer, node, array)
+
+            return reduce_window(self.writer, node, operands[0], kind, reduce)
         return None
 
     def _lower_on_progression(self, node: Node, operands: list[Item]) -> Term | None:
@@ -163,13 +167,13 @@ class Lowering(Memory):
             return None
         match node.op.name, node.attributes.get("spec"):
             case ("size" | "dimension" | "array_size"), _:
-                return self.w.cast(first.length, node.results[0].dtype)
+                return self.writer.cast(first.length, node.results[0].dtype)
             case "shape", _:
-                return self.w.reshape(self.w.cast(first.length, node.results[0].dtype), (1,))
+                return self.writer.reshape(self.writer.cast(first.length, node.results[0].dtype), (1,))
             case "get_item", (At(index=index),):
-                return first.at(self.w, rest[0] if rest else self.w.constant(index, first.start.dtype))
+                return first.at(self.writer, rest[0] if rest else self.writer.constant(index, first.start.dtype))
             case "gather", None if not rest[0].shape:
-                return first.at(self.w, rest[0])
+                return first.at(self.writer, rest[0])
         return None
 
     def _lower_element(self, node: Node, operands: list[Term]) -> Term | None:
@@ -179,27 +183,27 @@ class Lowering(Memory):
         if not isinstance(result, TensorType):
             return None
         dtypes = {x.dtype for x in operands}
-        native_term = self.w.native_form(node, operands)
+        native_term = self.writer.native_form(node, operands)
         if native_term is not None:
             return native_term
         if any(dtype.is_complex for dtype in dtypes) and node.op.name not in _COMPLEX_ELEMENT_OPS:
             return self._lower_complex_inverse(node, *operands) if node.op.name in INVERSES else None
         if result.dtype.is_complex and node.op.name not in _COMPLEX_ELEMENT_OPS:
             return None
-        arrays = self.w.broadcast(*(self.w.cast(x, float32) if x.dtype is bfloat16 else x for x in operands))
-        element = ELEMENTS[node.op.name](self.w, *arrays, **node.attributes)
+        arrays = self.writer.broadcast(*(self.writer.cast(x, float32) if x.dtype is bfloat16 else x for x in operands))
+        element = ELEMENTS[node.op.name](self.writer, *arrays, **node.attributes)
         if element is None:
             return None
-        element = self.w.cast(element, result.dtype)
-        return self.w.broadcast(element, arrays[0])[0] if not element.shape else element
+        element = self.writer.cast(element, result.dtype)
+        return self.writer.broadcast(element, arrays[0])[0] if not element.shape else element
 
     def _lower_complex_inverse(self, node: Node, x: Term) -> Term:
         """Write an inverse function of complex numbers by ops on their parts."""
-        real, imag = self.w.emit_unary("real", x), self.w.emit_unary("imag", x)
+        real, imag = self.writer.emit_unary("real", x), self.writer.emit_unary("imag", x)
         graph = Graph(node.op.name)
         parameters = [graph.add_parameter(TensorType(part.dtype, x.shape)) for part in (real, imag)]
         graph.outputs = list(INVERSES[node.op.name](GraphBuilder(graph, node.span), *parameters))
-        return self.w.pair(*self.lower_region(graph, [real, imag]))
+        return self.writer.pair(*self.lower_region(graph, [real, imag]))
 
     # ---- control flow
 
@@ -211,7 +215,7 @@ class Lowering(Memory):
 
     def cond(self, node: Node, operands: list[Item]) -> list[Item]:
         index, captures = operands[0], operands[1:]
-        return self._branch(node, index, [(region, captures, self.w.error_word) for region in node.regions])
+        return self._branch(node, index, [(region, captures, self.writer.error_word) for region in node.regions])
 
     def _branch(
         self, node: Node, index: Term, arms_to_lower: Sequence[tuple[Graph, Sequence[Item], Term | None]]
@@ -239,9 +243,9 @@ class Lowering(Memory):
             values = [term for terms, join in pairs if join == "values" for term in terms]
             values += arrays.values_of_arm(arm_index, arm.new_contents)
             values += [arm.outer_contents[i] for i in changed_positions]
-            values += [self.w.error_word_or_zero(arm.error_word)] if may_fail else []
+            values += [self.writer.error_word_or_zero(arm.error_word)] if may_fail else []
             arm_results.append((arm.block, values))
-        results = self.w.branch(index, arm_results)
+        results = self.writer.branch(index, arm_results)
         items = [
             take_item(arms[0].outputs[i], results) if join == "values" else None
             for i, join in enumerate(joined_results)
@@ -250,7 +254,7 @@ class Lowering(Memory):
         for i in changed_positions:
             self.cells[i].term = results.pop(0)
         if may_fail:
-            self.w.error_word = results.pop(0)
+            self.writer.error_word = results.pop(0)
         return [
             item if join == "values" else arms[0].outputs[i] if join == "same" else arrays.result(join)
             for i, (item, join) in enumerate(zip(items, joined_results, strict=True))
@@ -258,9 +262,11 @@ class Lowering(Memory):
 
     def _lower_arm(self, region: Graph, captures: Sequence[Item], node: Node, cell_count: int) -> _Arm:
         count_before_arm = len(self.cells)
-        with self.w.block([]) as block:
+        with self.writer.block([]) as block:
             outputs = [
-                self.w.cast(x, value.type.dtype) if isinstance(x, Term) and isinstance(value.type, TensorType) else x
+                self.writer.cast(x, value.type.dtype)
+                if isinstance(x, Term) and isinstance(value.type, TensorType)
+                else x
                 for x, value in zip(
                     self.without_ranges(self.lower_region(region, captures)), node.results, strict=True
                 )
@@ -268,12 +274,12 @@ class Lowering(Memory):
         terms = [item_terms(x) if isinstance(x, (Term, ListTerm)) else [] for x in outputs]
         new_contents = {cell: cell.term for cell in self.cells[count_before_arm:]}
         outer_contents = [cell.term for cell in self.cells[:cell_count]]
-        return _Arm(block, outputs, outer_contents, self.w.error_word, terms, new_contents)
+        return _Arm(block, outputs, outer_contents, self.writer.error_word, terms, new_contents)
 
     def _restore_contents(self, terms: Sequence[Term], word: Term | None) -> None:
         for cell, term in zip(self.cells, terms, strict=False):
             cell.term = term
-        self.w.error_word = word
+        self.writer.error_word = word
 
     def _join_results(self, items: Sequence[Item], arrays: JoinedArrays) -> Any:
         """Return "values" for results that are terms, "same" for one item in all arms, else the arms' joined array."""
@@ -303,21 +309,22 @@ class Lowering(Memory):
                 cell.is_moved = False
             return result
 
-        result = self.w.loop(run_test, run_body, state.initial_terms(), self.w.error_word_or_zero(self.w.error_word))
-        self.w.error_word = result.pop()
+        error_word = self.writer.error_word_or_zero(self.writer.error_word)
+        result = self.writer.loop(run_test, run_body, state.initial_terms(), error_word)
+        self.writer.error_word = result.pop()
         return state.take_results(result)[: len(node.results)]
 
     def attempt(self, node: Node, operands: list[Item]) -> list[Item]:
         """Write a `try`, see `tries`."""
-        w, (body, normal_end, handler) = self.w, node.regions
-        outer_word = w.error_word
+        writer, (body, normal_end, handler) = self.writer, node.regions
+        outer_word = writer.error_word
         self.try_depth += 1
         outputs = self.lower_region(body, operands)
         self.try_depth -= 1
-        if w.error_word is outer_word or w.error_word is None:
+        if writer.error_word is outer_word or writer.error_word is None:
             return self.lower_region(normal_end, [*outputs, *operands])
-        word, word_before = w.error_word, w.error_word_or_zero(outer_word)
-        is_caught = word_before.same(0) & is_catchable(w, word)
+        word, word_before = writer.error_word, writer.error_word_or_zero(outer_word)
+        is_caught = word_before.same(0) & is_catchable(writer, word)
         arms = [(handler, [CaughtError(word), *operands], word_before), (normal_end, [*outputs, *operands], word)]
         return self._branch(node, is_caught, arms)
 

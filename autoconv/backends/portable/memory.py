@@ -25,7 +25,7 @@ class Memory:
     """The memory of a graph that is being written: its cells, and ops on them."""
 
     def __init__(self, writer: Control) -> None:
-        self.w = writer  # a short name, as in the rules: most expressions use it
+        self.writer = writer
         self.cells: list[Cell] = []
         self.try_depth = 0  # the number of tries around the body that is being written
 
@@ -37,9 +37,9 @@ class Memory:
 
     def write(self, cell: Cell, term: Term) -> None:
         """Replace the contents of a cell, but not after a failure in the body of a `try`: a handler may read them."""
-        word = self.w.error_word
+        word = self.writer.error_word
         if self.try_depth and word is not None and word.constant_value != 0:
-            term = self.w.select(word.same(0), term, cell.term)
+            term = self.writer.select(word.same(0), term, cell.term)
         cell.term = term
 
     def read(self, node: Node, cell: Cell) -> Term:
@@ -48,18 +48,18 @@ class Memory:
 
     def assign(self, node: Node, cell: Cell, value: Term) -> Term:
         """Write to a variable, and return its new contents."""
-        value = self.w.cast(value, cell.term.dtype)
+        value = self.writer.cast(value, cell.term.dtype)
         match node.op.name:
             case "assign_add_variable":
                 value = cell.term + value
             case "assign_sub_variable":
                 value = cell.term - value
-        self.write(cell, self.w.expand(value, cell.term.shape, self.w.sizes(cell.term)))
+        self.write(cell, self.writer.expand(value, cell.term.shape, self.writer.sizes(cell.term)))
         return cell.term
 
     def without_ranges(self, items: Sequence[Item]) -> list[Item]:
         """Return the items, with ranges as arrays where the runtime has arrays of their length."""
-        return [x.as_array(self.w) or x if isinstance(x, Progression) else x for x in items]
+        return [x.as_array(self.writer) or x if isinstance(x, Progression) else x for x in items]
 
     def load(self, view: View) -> Any:
         """Return the current elements of an array, as a term or a window."""
@@ -75,8 +75,8 @@ class Memory:
     def _select_array(self, condition: Term, x: Term | Window, y: Term | Window) -> Any:
         """Select one of two arrays of the same shape; `x` may be a number."""
         if isinstance(x, Term) and isinstance(y, Term):
-            return self.w.select(condition, self.w.expand(x, y.shape, self.w.sizes(y)), y)
-        return elementwise(self.w, [x, y], lambda pair: self.w.select(condition, *pair))
+            return self.writer.select(condition, self.writer.expand(x, y.shape, self.writer.sizes(y)), y)
+        return elementwise(self.writer, [x, y], lambda pair: self.writer.select(condition, *pair))
 
     def _apply_views(self, view: View, term: Any) -> Any:
         """Apply the ops of a view to the contents of its cell, or to an array of positions in them."""
@@ -88,11 +88,11 @@ class Memory:
             name = OPS[node.op.name].traits.op_on_tensors
             rule = RULES.get(name)
             if name == "get_item":
-                result = subscript(self.w, term, node.attributes["spec"], operands)
+                result = subscript(self.writer, term, node.attributes["spec"], operands)
             else:
-                result = rule(self.w, node, term) if rule is not None else None
+                result = rule(self.writer, node, term) if rule is not None else None
             if result is None:
-                raise GraphUnfit(node.op.name, f"{self.w.runtime} has no form for {types_of(node)}", node.span)
+                raise GraphUnfit(node.op.name, f"{self.writer.runtime} has no form for {types_of(node)}", node.span)
             term = result
         return term
 
@@ -109,41 +109,41 @@ class Memory:
             axis_shape = [1] * len(shape)
             axis_shape[axis] = -1
             positions += (np.arange(count) * (stride // size)).reshape(axis_shape)
-        return self.w.reshape(self.w.take(self.w.flatten(term), 0, positions.reshape(-1)), shape)
+        return self.writer.reshape(self.writer.take(self.writer.flatten(term), 0, positions.reshape(-1)), shape)
 
     def store(self, view: View, value: Term | Window) -> None:
         """Write to all elements of an array."""
         if isinstance(view.cell, Choice):
             for i, option in enumerate(options_of(view)):
                 current_contents = self.load(option)
-                new_value = cast(self.w, value, current_contents.dtype)
+                new_value = cast(self.writer, value, current_contents.dtype)
                 self.store(option, self._select_array(view.cell.tag.same(i), new_value, current_contents))
             return
-        cell, w = view.cell, self.w
+        cell, writer = view.cell, self.writer
         may_alias_argument = any(alias.argument_position is not None for alias in cell.possible_aliases)
         if cell.is_frozen or cell.is_moved or may_alias_argument:
             raise GraphUnfit("array_store", "an array that has two names is written")
         for alias in cell.possible_aliases:
             alias.is_moved = True
-        value = cast(w, value, cell.term.dtype)
+        value = cast(writer, value, cell.term.dtype)
         if not view.chain:
-            value = fit_array(w, value, cell.term.shape)
-            self.write(cell, w.expand(value, cell.term.shape, w.sizes(cell.term)))
+            value = fit_array(writer, value, cell.term.shape)
+            self.write(cell, writer.expand(value, cell.term.shape, writer.sizes(cell.term)))
             return
         (node, operands), *rest = view.chain
         if not rest and node.op.name == "array_view":
-            new_contents = assign(w, cell.term, value, node.attributes["spec"], operands)
+            new_contents = assign(writer, cell.term, value, node.attributes["spec"], operands)
             if new_contents is not None:
                 self.write(cell, new_contents)
                 return
-        positions = self._apply_views(view, positions_of(w, cell.term))
-        self.write(cell, write_at(w, cell.term, value, positions, None))
+        positions = self._apply_views(view, positions_of(writer, cell.term))
+        self.write(cell, write_at(writer, cell.term, value, positions, None))
 
     def view(self, node: Node, base: View, *operands: Term) -> View:
         """Return a view of a view: the view op `node` is applied last."""
         result = View(base.cell, (*base.chain, (node, operands)))
         if node.effects & Effects.RAISE:  # an index out of range is an error, also where nothing is read
-            check_positions(self.w, _require_term(self.load(base)), node.attributes["spec"], operands)
+            check_positions(self.writer, _require_term(self.load(base)), node.attributes["spec"], operands)
         return result
 
     def array_load(self, node: Node, view: View) -> Term:
@@ -157,7 +157,8 @@ class Memory:
         if isinstance(view.cell, Choice):
             return self._set_in_choice(view, view.cell.tag, value, node, operands)
         current = _require_term(self.load(view))
-        new_contents = assign(self.w, current, cast(self.w, value, current.dtype), node.attributes["spec"], operands)
+        new_value = cast(self.writer, value, current.dtype)
+        new_contents = assign(self.writer, current, new_value, node.attributes["spec"], operands)
         if new_contents is None:
             return None
         self.store(view, new_contents)
@@ -168,14 +169,15 @@ class Memory:
     ) -> list[Item] | None:
         """Write to the chosen array; write to each of the others the elements that it has already."""
         for i, option in enumerate(options_of(view)):
-            part = subscript(self.w, _require_term(self.load(option)), node.attributes["spec"], operands)
+            part = subscript(self.writer, _require_term(self.load(option)), node.attributes["spec"], operands)
             if not isinstance(part, Term):  # the elements of a mask, for example: whole arrays are written
-                new_contents = assign(self.w, _require_term(self.load(view)), value, node.attributes["spec"], operands)
+                base = _require_term(self.load(view))
+                new_contents = assign(self.writer, base, value, node.attributes["spec"], operands)
                 if new_contents is None:
                     return None
                 self.store(view, new_contents)
                 return []
-            chosen_value = self.w.select(tag.same(i), self.w.cast(_require_term(value), part.dtype), part)
+            chosen_value = self.writer.select(tag.same(i), self.writer.cast(_require_term(value), part.dtype), part)
             if self.array_set(node, option, chosen_value, *operands) is None:
                 return None
         return []
@@ -190,42 +192,42 @@ class Memory:
             term = size if isinstance(size, int) else next(sizes_left)
             if isinstance(term, Term) and term.constant_value is not None:
                 term = max(term.constant_value, 0)
-            elif isinstance(term, Term) and not self.w.can_be_sizes(term):
+            elif isinstance(term, Term) and not self.writer.can_be_sizes(term):
                 raise GraphUnfit("array_new", SIZE_DEPENDS_ON_VALUE, node.span)
             shape.append(term if isinstance(term, int) else None)
-            size_values.append(term if isinstance(term, int) else self.w.as_size(term))
+            size_values.append(term if isinstance(term, int) else self.writer.as_size(term))
         dtype = node.attributes["dtype"]
         fill = node.attributes.get("fill")
-        number = self.w.constant(0 if fill is None else fill, dtype)
-        return View(self.new_cell(self.w.expand(number, shape, size_values)))
+        number = self.writer.constant(0 if fill is None else fill, dtype)
+        return View(self.new_cell(self.writer.expand(number, shape, size_values)))
 
     def new_handler_cell(self, node: Node) -> HandlerCell:
         """Make a cell for a number that the body of a `try` may store for its handlers."""
         type_: Any = node.attributes["type"]
-        is_filled = self.new_cell(self.w.constant(False, bool_))
+        is_filled = self.new_cell(self.writer.constant(False, bool_))
         shape = static_shape(type_.shape)
         if shape is None:
             raise GraphUnfit("try", "a handler reads an array of unknown size that the body assigns", node.span)
-        cell = HandlerCell(self.w.expand(self.w.constant(0, type_.dtype), shape), is_filled=is_filled)
+        cell = HandlerCell(self.writer.expand(self.writer.constant(0, type_.dtype), shape), is_filled=is_filled)
         self.cells.append(cell)
         return cell
 
     def set_handler_cell(self, node: Node, cell: HandlerCell, value: Term) -> list[Item]:
-        self.write(cell, self.w.cast(value, cell.term.dtype))
-        self.write(cell.is_filled, self.w.constant(True, bool_))
+        self.write(cell, self.writer.cast(value, cell.term.dtype))
+        self.write(cell.is_filled, self.writer.constant(True, bool_))
         return []
 
     def get_handler_cell(self, node: Node, cell: HandlerCell, default: Term) -> Term:
         """Return the number that the body stored, or `default` if it stored none."""
-        return self.w.select(cell.is_filled.term, cell.term, self.w.cast(default, cell.term.dtype))
+        return self.writer.select(cell.is_filled.term, cell.term, self.writer.cast(default, cell.term.dtype))
 
     def array_size(self, node: Node, view: View) -> Term:
         term = self.load(view)
         if isinstance(term, Window):
             if node.attributes["axis"] % term.term.rank == term.axis:
-                return self.w.cast(term.length, node.results[0].dtype)
+                return self.writer.cast(term.length, node.results[0].dtype)
             term = term.term
-        return self.w.size_term(term, node.attributes["axis"] % term.rank, node.results[0].dtype)
+        return self.writer.size_term(term, node.attributes["axis"] % term.rank, node.results[0].dtype)
 
 
 def _require_term(term: Term | Window) -> Term:

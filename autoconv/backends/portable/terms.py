@@ -132,17 +132,17 @@ class Progression:
     step: Term
     length: Term
 
-    def at(self, w: Operators, index: Term) -> Term:
+    def at(self, writer: Operators, index: Term) -> Term:
         """Return an element; a position out of range sets the error word, a negative one counts from the end."""
-        position = w.cast(index, self.start.dtype)
-        w.fail((position >= self.length) | (position < -self.length))
-        return self.start + w.select(position < 0, position + self.length, position) * self.step
+        position = writer.cast(index, self.start.dtype)
+        writer.fail((position >= self.length) | (position < -self.length))
+        return self.start + writer.select(position < 0, position + self.length, position) * self.step
 
-    def as_array(self, w: Operators) -> Term | None:
+    def as_array(self, writer: Operators) -> Term | None:
         """Return the numbers as an array; None if the runtime has no arrays of this length."""
-        if not w.can_be_sizes(self.length):
+        if not writer.can_be_sizes(self.length):
             return None
-        return self.start + w.iota((None,), 0, self.start.dtype, [w.as_size(self.length)]) * self.step
+        return self.start + writer.iota((None,), 0, self.start.dtype, [writer.as_size(self.length)]) * self.step
 
 
 def static_shape(shape: Shape) -> tuple[int, ...] | None:

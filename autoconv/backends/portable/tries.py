@@ -34,43 +34,43 @@ class CaughtError:
     number: Term
 
 
-def is_catchable(w: Control, number: Term) -> Term:
+def is_catchable(writer: Control, number: Term) -> Term:
     """Return whether an error word stands for an exception of Python, not for a limit of this runtime alone."""
-    return _look_up(w, [error_class is not None for error_class in w.error_classes], bool_, number)
+    return _look_up(writer, [error_class is not None for error_class in writer.error_classes], bool_, number)
 
 
-def match_clauses(w: Control, node: Node, error: Any) -> Term | None:
+def match_clauses(writer: Control, node: Node, error: Any) -> Term | None:
     """Return the position of the clause that catches an exception, or the number of clauses if none does."""
     if not isinstance(error, CaughtError):
         return None
     clauses = node.attributes["clauses"]
-    numbers = [clause_number(error_class, clauses) for error_class in w.error_classes]
-    return _look_up(w, numbers, node.results[0].dtype, error.number)
+    numbers = [clause_number(error_class, clauses) for error_class in writer.error_classes]
+    return _look_up(writer, numbers, node.results[0].dtype, error.number)
 
 
-def _look_up(w: Control, table_by_location: Sequence[int], dtype: DType, number: Term) -> Term:
+def _look_up(writer: Control, table_by_location: Sequence[int], dtype: DType, number: Term) -> Term:
     """Return the entry for the location that an error word stands for; 0 for the error word 0."""
-    table = w.array(np.array([0, *table_by_location], int64.numpy), int64)
-    element = w.gather_nd(table, w.reshape(w.cast(number, int64), (1, 1)))
-    return w.cast(w.reshape(element, ()), dtype)
+    table = writer.array(np.array([0, *table_by_location], int64.numpy), int64)
+    element = writer.gather_nd(table, writer.reshape(writer.cast(number, int64), (1, 1)))
+    return writer.cast(writer.reshape(element, ()), dtype)
 
 
-def raise_again(w: Control, node: Node, error: Any, *_: Any) -> list[Item] | None:
+def raise_again(writer: Control, node: Node, error: Any, *_: Any) -> list[Item] | None:
     """Set the error word to the number of an exception, unless it is set already; return None for other values."""
     if not isinstance(error, CaughtError):
         return None
-    word = w.error_word_or_zero(w.error_word)
-    w.error_word = w.select(word.same(0), error.number, word)
+    word = writer.error_word_or_zero(writer.error_word)
+    writer.error_word = writer.select(word.same(0), error.number, word)
     return []
 
 
-def make_exception(w: Control, node: Node, *_: Any) -> CaughtError:
+def make_exception(writer: Control, node: Node, *_: Any) -> CaughtError:
     """Make an exception of a class, to be raised."""
     _message, error_class = message_and_class(node)
-    return CaughtError(w.constant(w.location_number(error_class), int32))
+    return CaughtError(writer.constant(writer.location_number(error_class), int32))
 
 
-def refuse_dict(w: Control, node: Node, *_: Any) -> None:
+def refuse_dict(writer: Control, node: Node, *_: Any) -> None:
     raise GraphUnfit("try", "a handler reads a list or object that the body assigns", node.span)
 
 

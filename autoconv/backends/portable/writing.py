@@ -137,11 +137,11 @@ class Rules(Elementwise):
 
     def take_at(self, x: Term, axis: int, positions: Term) -> Term:
         """Take elements along an axis by a vector of positions, all of which are in range."""
-        order = [axis, *(a for a in range(x.rank) if a != axis)]
+        order = [axis, *(i for i in range(x.rank) if i != axis)]
         transposed_x = self.transpose(x, order)
         column = self.reshape(positions, (*positions.shape, 1), [*self.sizes(positions), 1])
         elements = self.gather_nd(transposed_x, column)
-        return self.transpose(elements, [order.index(a) for a in range(x.rank)])
+        return self.transpose(elements, [order.index(i) for i in range(x.rank)])
 
     def outer_broadcast(self, x: Term, y: Term, inner_rank: int) -> tuple[Term, Term]:
         """Broadcast all but the last `inner_rank` dimensions of two arrays against each other; return the arrays."""
@@ -168,8 +168,8 @@ class Rules(Elementwise):
         if x.dtype.is_floating:
             is_extreme = is_extreme | self.is_nan(x)
         sizes = self.sizes(x)
-        shape = [size if a == axis else 1 for a, size in enumerate(x.shape)]
-        positions = self.iota(shape, axis, int64, [size if a == axis else 1 for a, size in enumerate(sizes)])
+        shape = [size if i == axis else 1 for i, size in enumerate(x.shape)]
+        positions = self.iota(shape, axis, int64, [size if i == axis else 1 for i, size in enumerate(sizes)])
         candidates = self.select(is_extreme, positions, int64.max)
         return self.cast(self.reduce(candidates, (axis,), "minimum", int64.max), dtype)
 
@@ -220,7 +220,7 @@ class Rules(Elementwise):
     def _shift(self, x: Term, axis: int, distance: int, start: Any) -> Term:
         """Move elements to positions higher by `distance`, and fill the gap with the number `start`."""
         part = self.static_slice(x, axis, 0, x.shape[axis] - distance)
-        amounts = [distance if a == axis else 0 for a in range(x.rank)]
+        amounts = [distance if i == axis else 0 for i in range(x.rank)]
         return self.pad(part, self.constant(start, x.dtype), amounts, [0] * x.rank)
 
 

@@ -136,14 +136,14 @@ def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Par
             cell = None if option is None else option.cell
             assert not isinstance(cell, Choice)
             if cell is not None and cell.argument_position is not None:
-                origins.append(_Origin(cell.argument_position, True, option))
+                origins.append(_Origin(cell.argument_position, is_of_argument=True, view=option))
                 continue
             position = len(values) if cell is None else position_of_cell.get(cell, len(values))
             if position == len(values):
                 values.append(term if cell is None else cell.term)
             if cell is not None:
                 position_of_cell[cell] = position
-            origins.append(_Origin(position, False, option))
+            origins.append(_Origin(position, is_of_argument=False, view=option))
         tagged_origins.append((len(values), origins))
         if len(origins) > 1:
             values.append(term)

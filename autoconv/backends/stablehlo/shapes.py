@@ -100,15 +100,15 @@ class ShapeWriter(ArrayWriter):
         count = max(0, -(-(stop - start) // step))
         if count == x.shape[axis] and step == 1:
             return x
-        shape = tuple(count if a == axis else size for a, size in enumerate(x.shape))
+        shape = tuple(count if i == axis else size for i, size in enumerate(x.shape))
         if static_shape(x.shape) is None:
             starts, steps = [0] * x.rank, [1] * x.rank
             starts[axis], steps[axis] = start, step
-            stops = [stop if a == axis else size for a, size in enumerate(self.sizes(x))]
+            stops = [stop if i == axis else size for i, size in enumerate(self.sizes(x))]
             return self._open_slices(x, self.integers(starts, int32), self.shape_vector(stops), steps, shape)
-        starts = [start if a == axis else 0 for a in range(x.rank)]
-        stops = [stop if a == axis else size for a, size in enumerate(x.shape)]
-        steps = [step if a == axis else 1 for a in range(x.rank)]
+        starts = [start if i == axis else 0 for i in range(x.rank)]
+        stops = [stop if i == axis else size for i, size in enumerate(x.shape)]
+        steps = [step if i == axis else 1 for i in range(x.rank)]
         properties = (
             f"start_indices = array<i64{list_text(starts)}>, limit_indices = array<i64{list_text(stops)}>, "
             f"strides = array<i64{list_text(steps)}>"
@@ -128,11 +128,11 @@ class ShapeWriter(ArrayWriter):
         first = 0 if start is None else self._clip_bound(start, size)
         end = size if stop is None else self.binary("maximum", self._clip_bound(stop, size), first)
         starts, stops = (
-            self.shape_vector([bound if a == axis else whole_bound for a, whole_bound in enumerate(whole_bounds)])
+            self.shape_vector([bound if i == axis else whole_bound for i, whole_bound in enumerate(whole_bounds)])
             for bound, whole_bounds in ((first, [0] * x.rank), (end, self.sizes(x)))
         )
-        steps = [step if a == axis else 1 for a in range(x.rank)]
-        shape = [None if a == axis else axis_size for a, axis_size in enumerate(x.shape)]
+        steps = [step if i == axis else 1 for i in range(x.rank)]
+        shape = [None if i == axis else axis_size for i, axis_size in enumerate(x.shape)]
         return self._open_slices(x, starts, stops, steps, shape)
 
     def _clip_bound(self, bound: Any, size: Term) -> Term:
@@ -153,13 +153,13 @@ class ShapeWriter(ArrayWriter):
         return self.emit("reverse", [x], x.dtype, x.shape, f"dimensions = array<i64{list_text(axes)}>") if axes else x
 
     def dynamic_slice(self, x: Term, axis: int, start: Term, size: int) -> Term:
-        shape = tuple(size if a == axis else axis_size for a, axis_size in enumerate(x.shape))
+        shape = tuple(size if i == axis else axis_size for i, axis_size in enumerate(x.shape))
         if static_shape(shape) is None:
-            slice_sizes = [size if a == axis else axis_size for a, axis_size in enumerate(self.sizes(x))]
-            vector = self.shape_vector([self.as_size(start) if a == axis else 0 for a in range(x.rank)])
+            slice_sizes = [size if i == axis else axis_size for i, axis_size in enumerate(self.sizes(x))]
+            vector = self.shape_vector([self.as_size(start) if i == axis else 0 for i in range(x.rank)])
             return self._open_slices(x, vector, vector + self.shape_vector(slice_sizes), [1] * x.rank, shape)
         zero = self.constant(0, start.dtype)
-        starts = [start if a == axis else zero for a in range(x.rank)]
+        starts = [start if i == axis else zero for i in range(x.rank)]
         return self.emit("dynamic_slice", [x, *starts], x.dtype, shape, f"slice_sizes = array<i64{list_text(shape)}>")
 
     def dynamic_update(self, x: Term, update: Term, starts: Sequence[Term]) -> Term:

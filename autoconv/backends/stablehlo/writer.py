@@ -99,7 +99,7 @@ class Writer(ShapeWriter):
 
     def fft(self, x: Term, kind: str, axes: Sequence[int], sizes: Sequence[int]) -> Term:
         for axis, size in zip(axes, sizes, strict=True):
-            order = [a for a in range(x.rank) if a != axis] + [axis]
+            order = [i for i in range(x.rank) if i != axis] + [axis]
             x = self.transpose(x, order)
             dtype, last_size = x.dtype, size
             if kind == "rfft":
@@ -108,7 +108,7 @@ class Writer(ShapeWriter):
                 dtype = x.dtype.real_dtype
             properties = f"fft_type = #stablehlo<fft_type {kind.upper()}>, fft_length = array<i64: {size}>"
             x = self.emit("fft", [x], dtype, (*x.shape[:-1], last_size), properties)
-            x = self.transpose(x, [order.index(a) for a in range(x.rank)])
+            x = self.transpose(x, [order.index(i) for i in range(x.rank)])
         return x
 
     def reduce(self, x: Term, axes: Sequence[int], op: str, start: Any) -> Term:

@@ -78,7 +78,7 @@ def convert_callee(function: Any, region: Any = None) -> Any:
     `region.contract.before_call` raises if an unchanged callable must not run under trace.
     """
     if type(function) is Variant:
-        return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
+        return lambda *args, **kwargs: distribute(lambda arm: call(arm)(*args, **kwargs), function)
     if is_object(function):
         return function
     if type(function) is SymbolicTensor and function.weak and region is not None and region.contract.python_numbers:
@@ -180,7 +180,7 @@ def _distribute_over_arms(function: Callable[..., Any], override: Callable[..., 
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         args = tuple(require_defined(x) if type(x) is Variant else x for x in args)
-        if not any(type(x) is Variant and sum(not is_absent(v) for v in x.values) > 1 for x in args):
+        if not any(type(x) is Variant and sum(not is_absent(arm) for arm in x.values) > 1 for x in args):
             return bind_iterator(override(*args, **kwargs))
         return distribute(lambda *alternatives: override(*alternatives, **kwargs), *args)
 

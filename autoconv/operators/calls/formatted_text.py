@@ -50,7 +50,7 @@ def percent(template: Any, values: object) -> Any:
     if not isinstance(template, (str, bytes)) or not _is_formatted_at_run_time(values):
         return template % values
     if type(values) is Variant:
-        return distribute(lambda v: percent(template, v), values)
+        return distribute(lambda arm: percent(template, arm), values)
     is_number = isinstance(values, SymbolicTensor) and values.weak  # a tensor of NumPy's may be a sequence of values
     return apply_object("mod", template, (values,) if is_number else values)
 

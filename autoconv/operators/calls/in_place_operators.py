@@ -36,7 +36,7 @@ def _augmented_assignment(binary_operator: Operator) -> Callable[[Any, Any], Any
         elif isinstance(x, np.ndarray):
             record_array_change(x)
         if type(x) is SymbolicArray and type(value) is Variant:
-            distribute(lambda v: operate_in_place(x, v), value)
+            distribute(lambda arm: operate_in_place(x, arm), value)
             return x
         if type(x) is list and operate_in_place is operator.iadd and type(value) is TracedList:
             x.extend(value)  # `+=` would create a new list out of both

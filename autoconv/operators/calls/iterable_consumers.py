@@ -172,7 +172,8 @@ def _apply_to_staged_list(function: Callable[..., Any], items: Any, kwargs: dict
     )  # fmt: skip
 
 
-_PREVIOUS_OVERRIDES = {f: OVERRIDES.get(f, f) for f in (tuple, frozenset, dict, sorted, min, max)}
+_CONSUMERS: tuple[Any, ...] = (tuple, frozenset, dict, sorted, min, max)
+_PREVIOUS_OVERRIDES = {function: OVERRIDES.get(function, function) for function in _CONSUMERS}
 # Those of these builtins that keep the classes of numbers if the number of items is known.
 _CLASS_PRESERVING = frozenset({tuple, min, max})
 

@@ -238,7 +238,8 @@ def _convert_class_attribute(name: str, value: Any, convert: Callable[[Any], Any
     if isinstance(value, property):
         accessors: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
         getter, setter, deleter = (
-            _convert_lazily(f, convert) if isinstance(f, types.FunctionType) else f for f in accessors
+            _convert_lazily(accessor, convert) if isinstance(accessor, types.FunctionType) else accessor
+            for accessor in accessors
         )
         return property(getter, setter, deleter, value.__doc__)
     return value

@@ -156,8 +156,10 @@ def store_parts(value_dict: Any, position: int, layouts: list[Layout], value: ob
         layout = Leaf(ObjectType(), as_object)
     if layout not in layouts:
         layouts.append(layout)
-    parts = [SymbolicObject(v) if isinstance(v.type, ObjectType) else _as_boxable(SymbolicTensor(v), "")
-             for v in emit(value, layout, region)]  # fmt: skip
+    parts = [
+        SymbolicObject(part) if isinstance(part.type, ObjectType) else _as_boxable(SymbolicTensor(part), "")
+        for part in emit(value, layout, region)
+    ]
     stored_tuple = record_without_hook("object_build", [layouts.index(layout), *parts], class_name="tuple")
     record_without_hook("object_apply", [value_dict, position, stored_tuple], function="setitem", keywords=())
 

@@ -187,8 +187,8 @@ def _join_handlers(recorder: Any, types: Sequence[Any]) -> None:
         index = record_object("object_match", [recorder.error], clauses=clauses)
         captures = unify_captures(regions)
         node = handler.record(
-            "cond", [index.value_in_graph, *captures], {}, regions=[r.graph for r in regions], types=list(types),
-            node_name="cond",
+            "cond", [index.value_in_graph, *captures], {}, regions=[region.graph for region in regions],
+            types=list(types), node_name="cond",
         )  # fmt: skip
     handler.graph.outputs = list(node.results)
 

@@ -318,7 +318,7 @@ _COMPARISONS = frozenset(comparison.method for comparison in COMPARISONS)
 _OPERATOR_FUNCTIONS: dict[str, Any] = {
     **{entry.method: entry.function for entry in (*BINARY, *COMPARISONS, *UNARY)},
     **{entry.method: _checked_comparison(entry.function) for entry in COMPARISONS if entry.name not in ("eq", "ne")},
-    **{entry.reflected: lambda x, y, f=entry.function: f(y, x) for entry in BINARY},
+    **{entry.reflected: lambda x, y, function=entry.function: function(y, x) for entry in BINARY},
     "__pos__": operator.pos, "__getitem__": operator.getitem, "__divmod__": divmod, "__round__": round,
 }  # fmt: skip
 

@@ -222,11 +222,12 @@ def _as_one_tensor(value: object) -> Tensor:
     tensor = as_tensor(value)
     if tensor is not None:
         return _as_numpy_number(tensor) if tensor.type.weak else tensor  # type: ignore[no-any-return]
-    if isinstance(value, (list, tuple)) and any(isinstance(v, (Tensor, SymbolicArray, list, tuple)) for v in value):
-        items = [_as_one_tensor(item) for item in value]
-        if any(isinstance(item, SymbolicTensor) for item in items):
-            return stack_items(items)  # type: ignore[no-any-return]
-        return EagerTensor(np.array([item.numpy() for item in items]))  # type: ignore[attr-defined]
+    items = value if isinstance(value, (list, tuple)) else ()
+    if any(isinstance(item, (Tensor, SymbolicArray, list, tuple)) for item in items):
+        tensors = list(map(_as_one_tensor, items))
+        if any(isinstance(tensor, SymbolicTensor) for tensor in tensors):
+            return stack_items(tensors)  # type: ignore[no-any-return]
+        return EagerTensor(np.array([tensor.numpy() for tensor in tensors]))  # type: ignore[attr-defined]
     array = np.array(value)
     _number_dtype(array.dtype)
     return EagerTensor(array)

@@ -146,10 +146,10 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
         if kind is not None:
             widened_keys = getattr(kind, "__autoconv_widened__", ())
             pairs = [
-                _widen_integers(a, b) if key in widened_keys else (a, b)
-                for key, a, b in zip(first.keys or first.parts, first.parts, second.parts, strict=True)
+                _widen_integers(part, other) if key in widened_keys else (part, other)
+                for key, part, other in zip(first.keys or first.parts, first.parts, second.parts, strict=True)
             ]
-            return Parts(kind, first.keys, tuple(_join_part(a, b, name, contract) for a, b in pairs))
+            return Parts(kind, first.keys, tuple(_join_part(*pair, name, contract) for pair in pairs))
     pairs_of_layouts = zip(originals, (first, second), strict=True)
     first, second = (original if is_container(original) else apart for original, apart in pairs_of_layouts)
     return _join_arms(first, second, name, contract)
@@ -163,8 +163,9 @@ def _widen_integers(first: Layout, second: Layout) -> tuple[Layout, Layout]:
     types = [leaf.type for leaf in leaves if isinstance(leaf.type, TensorType) and leaf.type.dtype.is_integer]
     if len(types) < 2 or types[0].dtype is types[1].dtype:
         return first, second
-    a, b = (Leaf(type_.with_dtype(int64), leaf.wrap) for type_, leaf in zip(types, leaves, strict=True))
-    return a, b
+    pairs = zip(types, leaves, strict=True)
+    wide_first, wide_second = (Leaf(type_.with_dtype(int64), leaf.wrap) for type_, leaf in pairs)
+    return wide_first, wide_second
 
 
 def _join_part(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:

@@ -32,7 +32,8 @@ from autoconv.runtime.support.structure import plain_class
 def join_arguments(old: Layout, new: Layout, name: str, contract: Contract) -> Layout:
     """Join two argument layouts like `join_layouts`; under `compile`, strings that differ become a graph object."""
     layout = join_layouts(old, new, name, contract)
-    has_text = isinstance(layout, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in layout.arms)
+    arms = layout.arms if isinstance(layout, Arms) else ()
+    has_text = any(isinstance(arm, Static) and isinstance(arm.value, str) for arm in arms)
     return join_objects(old, new) if has_text and contract.objects_in_graph else layout
 
 

@@ -127,7 +127,7 @@ def find_shared_lists(
     for place, containers in containers_by_place.items():
         earlier = tuple(
             other for other in containers_by_place if _place_order(other) < _place_order(place)
-            and any(a.keys() & b.keys() for a, b in zip(containers, containers_by_place[other], strict=True))
+            and any(map(_have_common_keys, containers, containers_by_place[other]))
         )  # fmt: skip
         if earlier:
             result.earlier[place] = earlier
@@ -139,6 +139,10 @@ def find_shared_lists(
         if not ids_in_column <= ids_in_places:
             result.frozen_results.add(position)
     return result
+
+
+def _have_common_keys(first: dict[int, Any], second: dict[int, Any]) -> bool:
+    return not first.keys().isdisjoint(second)
 
 
 def _shared_ids(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> set[int]:
@@ -163,7 +167,8 @@ def _constant_indices(
             if columns[place.result_position][region_position] is not NEVER:
                 values = [column[region_position] for column in columns]
                 container, *other_containers = (
-                    _sole_value(_alternatives_at(p, values, layouts, region)) for p in (place, *earlier_places)
+                    _sole_value(_alternatives_at(same_place, values, layouts, region))
+                    for same_place in (place, *earlier_places)
                 )
                 candidates = enumerate(other_containers if _is_new(container, region) else [], 1)
                 positions.add(next((n for n, other in candidates if other is container), 0))

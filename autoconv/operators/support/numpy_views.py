@@ -184,19 +184,22 @@ VIEWS_OF_ANY: dict[Any, Callable[..., Any]] = {
     np.einsum: _einsum, np.meshgrid: _meshgrid, np.ix_: _ix,
     np.frombuffer: lambda *_, **__: _refuse_view(np.frombuffer),
     np.broadcast_arrays: lambda *_, **__: _refuse_view(np.broadcast_arrays),
-    **{f: _view_of_each(f) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
+    **{function: _view_of_each(function) for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
 }  # fmt: skip
 VIEWS: dict[Any, Callable[..., Any]] = {
-    **{f: _view_function(f) for f in _functions_by_name(
+    **{function: _view_function(function) for function in _functions_by_name(
         "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
         "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
-    **{f: _view_splitter(f) for f in _functions_by_name("split", "array_split", "hsplit", "vsplit", "dsplit")},
-    **{f: _views_of_argument(f, tuple) for f in _functions_by_name("unstack")},
-    **{f: lambda *_, f=f, **__: _refuse_view(f) for f in _functions_by_name(
+    **{function: _view_splitter(function) for function in _functions_by_name(
+        "split", "array_split", "hsplit", "vsplit", "dsplit")},
+    **{function: _views_of_argument(function, tuple) for function in _functions_by_name("unstack")},
+    **{function: lambda *_, function=function, **__: _refuse_view(function) for function in _functions_by_name(
         "broadcast_arrays", "real_if_close")},
     np.real: lambda val: array_member(val, "real"), np.imag: lambda val: array_member(val, "imag"),
     np.diagonal: diagonal_of, np.broadcast_to: _broadcast_to, np.lib.stride_tricks.sliding_window_view: _windows,
-    **{f: lambda array, *, offset=0: diagonal_of(array, offset, -2, -1) for f in _functions_by_name("linalg.diagonal")},
+    **dict.fromkeys(
+        _functions_by_name("linalg.diagonal"), lambda array, *, offset=0: diagonal_of(array, offset, axis1=-2, axis2=-1)
+    ),
     np.reshape: _reshape,
     **{
         function: lambda array, *args, **options: array_member(array, "astype")(*args, **options)

@@ -265,43 +265,44 @@ def _compared_fields(x: Any) -> tuple[Any, ...]:
     return tuple(getattr(x, field.name) for field in dataclasses.fields(x) if field.compare)
 
 
-def is_(a: Any, b: Any) -> Any:
-    """`a is b`; under `compile`, the contract refuses a comparison of numbers whose identity is unknown."""
-    if a is b and not isinstance(a, (bool, int, float)):
+def is_(x: Any, y: Any) -> Any:
+    """`x is y`; under `compile`, the contract refuses a comparison of numbers whose identity is unknown."""
+    if x is y and not isinstance(x, (bool, int, float)):
         return True
     region = current_region()
-    if region is not None and (is_in_graph(a) or is_in_graph(b)):
-        for x in (a, b):
-            if type(x) is SymbolicTensor and kind_of_number(x) != "bool":
-                region.contract.before_write(x, "a number is compared by identity")  # boxing would create a new object
-        return truth_of(apply_object("is", a, b))
-    if type(a) is SymbolicGenerator and type(b) is SymbolicGenerator:
-        return truth_of(apply_object("is", a, b))
-    if type(a) is Variant and (isinstance(b, _COMPARED_IN_GRAPH) or hasattr(b, "__dict__")):
-        return distribute(is_, a, b)
-    if type(b) is Variant and (isinstance(a, _COMPARED_IN_GRAPH) or hasattr(a, "__dict__")):
-        return distribute(is_, a, b)
-    if type(a) is Variant or type(b) is Variant:
-        return selects_object(a, b) if type(a) is Variant else selects_object(b, a)
-    if type(a) is SymbolicArray and type(b) is SymbolicArray:
-        return a is b or is_same_array(a, b)
-    if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
-        return _is_same_number(a, b, region)
-    check_identity(a, b)
-    return a is b
+    if region is not None and (is_in_graph(x) or is_in_graph(y)):
+        for operand in (x, y):
+            if type(operand) is SymbolicTensor and kind_of_number(operand) != "bool":
+                # Boxing would create a new object.
+                region.contract.before_write(operand, "a number is compared by identity")
+        return truth_of(apply_object("is", x, y))
+    if type(x) is SymbolicGenerator and type(y) is SymbolicGenerator:
+        return truth_of(apply_object("is", x, y))
+    if type(x) is Variant and (isinstance(y, _COMPARED_IN_GRAPH) or hasattr(y, "__dict__")):
+        return distribute(is_, x, y)
+    if type(y) is Variant and (isinstance(x, _COMPARED_IN_GRAPH) or hasattr(x, "__dict__")):
+        return distribute(is_, x, y)
+    if type(x) is Variant or type(y) is Variant:
+        return selects_object(x, y) if type(x) is Variant else selects_object(y, x)
+    if type(x) is SymbolicArray and type(y) is SymbolicArray:
+        return x is y or is_same_array(x, y)
+    if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
+        return _is_same_number(x, y, region)
+    check_identity(x, y)
+    return x is y
 
 
-def _is_same_number(a: Any, b: Any, region: Region | None) -> Any:
-    """`a is b`, where one of the two is a number of the graph."""
+def _is_same_number(x: Any, y: Any, region: Region | None) -> Any:
+    """`x is y`, where one of the two is a number of the graph."""
     if region is not None and region.contract.python_numbers:
-        if a is b or kind_of_number(a) != kind_of_number(b):
-            return a is b
-        if kind_of_number(a) == "bool":
-            return eq(a, b)  # True and False are singletons
-    if region is not None and a is not b and a is not None and b is not None:
-        region.contract.before_write(a, "a number is compared by identity")
-    check_identity(a, b)
-    return a is b
+        if x is y or kind_of_number(x) != kind_of_number(y):
+            return x is y
+        if kind_of_number(x) == "bool":
+            return eq(x, y)  # True and False are singletons
+    if region is not None and x is not y and x is not None and y is not None:
+        region.contract.before_write(x, "a number is compared by identity")
+    check_identity(x, y)
+    return x is y
 
 
 # Variants, arrays and numbers, whose identity is decided for each arm of a variant.
@@ -315,8 +316,9 @@ def kind_of_number(x: object) -> str:
     return type(x).__name__ if isinstance(x, (bool, int, float, complex)) else "object"
 
 
-def is_not(a: object, b: object) -> Any:
-    is_same = is_(a, b)
+def is_not(x: object, y: object) -> Any:
+    """`x is not y`."""
+    is_same = is_(x, y)
     return dispatch.apply("logical_not", is_same) if isinstance(is_same, Tensor) else not is_same
 
 

@@ -79,7 +79,7 @@ def _list_extend(owner: TracedList, values: object) -> None:
     first, second = widen_items(items, layout), widen_items(other_items, layout)
     if has_lists(first):
         pairs = zip(first.values, second.values, strict=True)
-        set_graph_items(owner, Items(layout, [_list_op("list_concat", a, b) for a, b in pairs]))
+        set_graph_items(owner, Items(layout, [_list_op("list_concat", *pair) for pair in pairs]))
     else:
         set_graph_items(owner, Items(layout, [(length(first) + length(second)).value_in_graph]))
 

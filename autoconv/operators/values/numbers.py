@@ -56,7 +56,7 @@ def _make_recorder(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the replacement of a function of math or cmath, which records `op` for symbolic arguments."""
     def apply(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(value_of, args))
-        if kwargs or not any(isinstance(a, SymbolicTensor) for a in args):
+        if kwargs or not any(isinstance(argument, SymbolicTensor) for argument in args):
             return function(*args, **kwargs)
         if op == "python_math" or function is cmath.rect:
             refuse_complex(function, *args)
@@ -72,10 +72,10 @@ def _distance(*points: Any, **kwargs: Any) -> Any:
     is_pair = not kwargs and len(points) == 2 and is_compiled()
     if not (is_pair and any(isinstance(point, SymbolicTensor) for point in points)):
         return _make_recorder("python_math", math.dist)(*points, **kwargs)
-    p, q = map(_coordinates, points)
-    if len(p) != len(q):
-        raise_from_python(math.dist, [1.0] * len(p), [1.0] * len(q))
-    return _make_recorder("python_math", math.hypot)(*map(operator.sub, p, q))
+    first, second = map(_coordinates, points)
+    if len(first) != len(second):
+        raise_from_python(math.dist, [1.0] * len(first), [1.0] * len(second))
+    return _make_recorder("python_math", math.hypot)(*map(operator.sub, first, second))
 
 
 def _coordinates(point: Any) -> list[Any]:

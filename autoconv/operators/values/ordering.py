@@ -33,13 +33,13 @@ def _extreme_override(name: str, op: str, reduction: str) -> Callable[..., Any]:
     """Return max() or min(); `op` compares two tensors, `reduction` the elements of one."""
     python_function = getattr(builtins, name)
 
-    def choose(a: Any, b: Any) -> Any:
-        # As in Python, max(a, b) is a unless b is greater, also for NaN.
-        is_better = b > a if name == "max" else b < a
-        if not is_compiled() and not (is_weak(a) and is_weak(b)) and isinstance(is_better, Tensor):
-            return dispatch.apply(op, a, b)
-        is_selected = isinstance(is_better, Tensor) and is_better.type.shape == () and _are_of_one_kind(a, b)
-        return dispatch.apply("select", is_better, b, a) if is_selected else if_exp(is_better, lambda: b, lambda: a)
+    def choose(x: Any, y: Any) -> Any:
+        # As in Python, max(x, y) is x unless y is greater, also for NaN.
+        is_better = y > x if name == "max" else y < x
+        if not is_compiled() and not (is_weak(x) and is_weak(y)) and isinstance(is_better, Tensor):
+            return dispatch.apply(op, x, y)
+        is_selected = isinstance(is_better, Tensor) and is_better.type.shape == () and _are_of_one_kind(x, y)
+        return dispatch.apply("select", is_better, y, x) if is_selected else if_exp(is_better, lambda: y, lambda: x)
 
     def extreme(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(value_of, args))
@@ -56,7 +56,7 @@ def _extreme_override(name: str, op: str, reduction: str) -> Callable[..., Any]:
             args = tuple(args[0])
         if any(map(is_object, args)) and is_compiled():
             return apply_object(name, *args) if len(args) > 1 else args[0]
-        if not any(isinstance(a, (SymbolicTensor, Variant)) for a in args):
+        if not any(isinstance(argument, (SymbolicTensor, Variant)) for argument in args):
             return python_function(args)
         result = args[0]
         for other in args[1:]:
@@ -93,9 +93,9 @@ def _empty_error(name: str) -> ValueError:
     raise AssertionError(name)
 
 
-def _are_of_one_kind(a: object, b: object) -> bool:
+def _are_of_one_kind(x: object, y: object) -> bool:
     """Return whether both are numbers of Python's, or both of NumPy's, and of one dtype."""
-    return _dtype_of(a) is _dtype_of(b) and is_weak(a) == is_weak(b)
+    return _dtype_of(x) is _dtype_of(y) and is_weak(x) == is_weak(y)
 
 
 def _dtype_of(x: object) -> Any:
@@ -124,7 +124,7 @@ def _sort(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
         return dispatch.apply("sort", tensor, axis=-1, descending=reverse)
     items = builtins.list(iterable)
     keys = items if key is None else builtins.list(builtins.map(convert_callback(key), items))
-    if not any(isinstance(k, SymbolicTensor) for k in keys):
+    if not any(isinstance(key, SymbolicTensor) for key in keys):
         order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         return [items[i] for i in order]
     if len(items) > _COMPARISON_LIMIT:

@@ -176,13 +176,14 @@ def are_tensors(items: Items) -> bool:
     return isinstance(element, Leaf) and element.wrap is None and isinstance(element.type, TensorType)
 
 
-def _are_tensors_of_one_dtype(a: Layout, b: Layout) -> bool:
+def _are_tensors_of_one_dtype(first: Layout, second: Layout) -> bool:
     """Return whether two layouts are tensors that differ at most in their known shapes."""
-    if not (isinstance(a, Leaf) and isinstance(b, Leaf) and a.wrap is None and b.wrap is None):
-        return False
-    if not (isinstance(a.type, TensorType) and isinstance(b.type, TensorType)):
-        return False
-    return a.type.dtype is b.type.dtype and a.type.weak == b.type.weak
+    types = [
+        layout.type
+        for layout in (first, second)
+        if isinstance(layout, Leaf) and layout.wrap is None and isinstance(layout.type, TensorType)
+    ]
+    return len(types) == 2 and types[0].dtype is types[1].dtype and types[0].weak == types[1].weak
 
 
 def index_in_graph(position: int) -> Any:

@@ -24,35 +24,37 @@ from autoconv.ops.random.philox import BLOCK_WORDS
 
 
 @lowers("stateless_truncated_normal")
-def truncated_normal(w: Control, node: Node, seed: Term, *sizes: Term) -> Term | None:
+def truncated_normal(writer: Control, node: Node, seed: Term, *sizes: Term) -> Term | None:
     """Fill groups of numbers, each of as many as a block makes, with the accepted candidates of the group's blocks."""
     shape, dtype = static_shape(node.attributes["shape"]), node.attributes["dtype"]
-    blocks = philox_stream(w, seed, node.attributes.get("alg", "philox"))
+    blocks = philox_stream(writer, seed, node.attributes.get("alg", "philox"))
     if shape is None or sizes or blocks is None:
         return None
     count, compute_dtype = math.prod(shape), float64 if dtype is float64 else float32
     group_size = 2 if compute_dtype is float64 else 4
     group_count = -(-count // group_size)
-    starts = w.iota((group_count,), 0, uint64) * (RESERVED_WORDS * group_size // BLOCK_WORDS)
-    slots = w.iota((group_count, group_size), 1, int64)
+    starts = writer.iota((group_count,), 0, uint64) * (RESERVED_WORDS * group_size // BLOCK_WORDS)
+    slots = writer.iota((group_count, group_size), 1, int64)
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
         accepted_numbers, filled_count, block_number = state
-        words = w.reshape(blocks(starts + block_number), (4 * group_count,))
+        words = writer.reshape(blocks(starts + block_number), (4 * group_count,))
         pair_count = group_count * group_size // 2
-        fractions = words_to_fractions(w, words, 2 * pair_count, compute_dtype)
-        candidates = w.reshape(normal_pairs(w, fractions, pair_count, compute_dtype), (group_count, group_size))
+        fractions = words_to_fractions(writer, words, 2 * pair_count, compute_dtype)
+        pairs = normal_pairs(writer, fractions, pair_count, compute_dtype)
+        candidates = writer.reshape(pairs, (group_count, group_size))
         for i in range(group_size):
-            candidate = w.static_slice(candidates, 1, i, i + 1)
-            is_accepted = (w.emit_unary("abs", candidate) < TRUNCATION) & (filled_count < group_size)
-            accepted_numbers = w.select(is_accepted & slots.same(filled_count), candidate, accepted_numbers)
-            filled_count = w.select(is_accepted, filled_count + 1, filled_count)
+            candidate = writer.static_slice(candidates, 1, i, i + 1)
+            is_accepted = (writer.emit_unary("abs", candidate) < TRUNCATION) & (filled_count < group_size)
+            accepted_numbers = writer.select(is_accepted & slots.same(filled_count), candidate, accepted_numbers)
+            filled_count = writer.select(is_accepted, filled_count + 1, filled_count)
         return filled_count < group_size, [accepted_numbers, filled_count, block_number + 1]
 
-    filled_count = w.fill_like(w.static_slice(slots, 1, 0, 1), 0, int64)
-    state = [w.fill_like(slots, 0, compute_dtype), filled_count, w.constant(0, uint64)]
-    accepted_numbers = w.reshape(w.repeat(filled_count < group_size, state, step)[0], (group_count * group_size,))
-    return w.cast(w.reshape(w.static_slice(accepted_numbers, 0, 0, count), shape), dtype)
+    filled_count = writer.fill_like(writer.static_slice(slots, 1, 0, 1), 0, int64)
+    state = [writer.fill_like(slots, 0, compute_dtype), filled_count, writer.constant(0, uint64)]
+    accepted_numbers, *_ = writer.repeat(filled_count < group_size, state, step)
+    accepted_numbers = writer.reshape(accepted_numbers, (group_count * group_size,))
+    return writer.cast(writer.reshape(writer.static_slice(accepted_numbers, 0, 0, count), shape), dtype)
 
 
 # Positions, in the state of `_Draws`, of the first of the three terms of a kind of numbers.
@@ -65,9 +67,9 @@ class _Draws:
     A block makes two numbers of one kind, and the second is taken first.
     """
 
-    def __init__(self, w: Control, blocks: Callable[[Term], Term], first_blocks: Term) -> None:
-        self._w, self._blocks, self._count = w, blocks, int(first_blocks.shape[0])
-        zeros, zero_counts = w.fill_like(first_blocks, 0.0, float64), w.fill_like(first_blocks, 0, int64)
+    def __init__(self, writer: Control, blocks: Callable[[Term], Term], first_blocks: Term) -> None:
+        self._writer, self._blocks, self._count = writer, blocks, int(first_blocks.shape[0])
+        zeros, zero_counts = writer.fill_like(first_blocks, 0.0, float64), writer.fill_like(first_blocks, 0, int64)
         # The next block's number; then for each kind of numbers: the two of the last block, and how many are left.
         self.state = [first_blocks, zeros, zeros, zero_counts, zeros, zeros, zero_counts]
 
@@ -78,28 +80,29 @@ class _Draws:
     def normal(self, active: Term) -> Term:
         """Draw a normal number for each element that is active; the others are unspecified."""
         return self._draw(
-            active, _NORMAL_STATE, lambda fractions: normal_pairs(self._w, fractions, self._count, float64)
+            active, _NORMAL_STATE, lambda fractions: normal_pairs(self._writer, fractions, self._count, float64)
         )
 
     def _draw(self, active: Term, state_index: int, convert: Callable[[Term], Term]) -> Term:
         """Take a number that is left, or one of a new block, whose fractions in [0, 1) are converted."""
-        w, count, (first, second, remaining) = self._w, self._count, self.state[state_index : state_index + 3]
+        writer, count, (first, second, remaining) = self._writer, self._count, self.state[state_index : state_index + 3]
         needs_block = active & remaining.same(0)
-        words = w.reshape(self._blocks(self.state[0]), (4 * count,))
-        pairs = w.reshape(convert(words_to_fractions(w, words, 2 * count, float64)), (count, 2))
-        new_numbers = [w.reshape(w.static_slice(pairs, 1, i, i + 1), (count,)) for i in range(2)]
-        first, second = w.select(needs_block, new_numbers[0], first), w.select(needs_block, new_numbers[1], second)
-        remaining = w.select(active, w.select(needs_block, 2, remaining) - 1, remaining)
-        self.state[0] = w.select(needs_block, self.state[0] + 1, self.state[0])
+        words = writer.reshape(self._blocks(self.state[0]), (4 * count,))
+        pairs = writer.reshape(convert(words_to_fractions(writer, words, 2 * count, float64)), (count, 2))
+        new_numbers = [writer.reshape(writer.static_slice(pairs, 1, i, i + 1), (count,)) for i in range(2)]
+        first = writer.select(needs_block, new_numbers[0], first)
+        second = writer.select(needs_block, new_numbers[1], second)
+        remaining = writer.select(active, writer.select(needs_block, 2, remaining) - 1, remaining)
+        self.state[0] = writer.select(needs_block, self.state[0] + 1, self.state[0])
         self.state[state_index : state_index + 3] = [first, second, remaining]
-        return w.select(remaining.same(1), second, first)
+        return writer.select(remaining.same(1), second, first)
 
 
 class _ResultLayout:
     """The layout of a result: all numbers of the first parameter are drawn first, then those of the second, …"""
 
-    def __init__(self, w: Control, shape: tuple[int, ...], parameter: Term, *_: Term) -> None:
-        self._w, self._shape = w, shape
+    def __init__(self, writer: Control, shape: tuple[int, ...], parameter: Term, *_: Term) -> None:
+        self._writer, self._shape = writer, shape
         parameter_shape = shape[len(shape) - parameter.rank :]
         self._parameter_shape, self._parameter_count = parameter_shape, math.prod(parameter_shape)
         self._draws_per_parameter = math.prod(shape) // max(self._parameter_count, 1)
@@ -107,190 +110,194 @@ class _ResultLayout:
 
     def repeat_parameter(self, parameter: Term) -> Term:
         """Return the parameter of each number."""
-        w = self._w
-        column = w.reshape(w.expand(w.cast(parameter, float64), self._parameter_shape), (self._parameter_count, 1))
-        return w.reshape(w.expand(column, (self._parameter_count, self._draws_per_parameter)), (self.count,))
+        writer = self._writer
+        parameters = writer.expand(writer.cast(parameter, float64), self._parameter_shape)
+        column = writer.reshape(parameters, (self._parameter_count, 1))
+        return writer.reshape(writer.expand(column, (self._parameter_count, self._draws_per_parameter)), (self.count,))
 
     def arrange(self, numbers: Term, dtype: DType) -> Term:
         """Return the numbers in the shape of the result, converted to the dtype."""
-        w = self._w
-        table = w.transpose(w.reshape(numbers, (self._parameter_count, self._draws_per_parameter)), (1, 0))
-        return w.cast(w.reshape(table, self._shape), dtype)
+        writer = self._writer
+        table = writer.transpose(writer.reshape(numbers, (self._parameter_count, self._draws_per_parameter)), (1, 0))
+        return writer.cast(writer.reshape(table, self._shape), dtype)
 
 
 Attempt = Callable[[Term, _Draws], tuple[Term, Term]]  # (active, draws) -> candidates, whether each is accepted
 
 
-def _draw_until_accepted(w: Control, draws: _Draws, numbers: Term, active: Term, attempt: Attempt) -> Term:
+def _draw_until_accepted(writer: Control, draws: _Draws, numbers: Term, active: Term, attempt: Attempt) -> Term:
     """Return `numbers`, with an accepted candidate in place of each that is active: attempts repeat until all have one.
     """
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
         numbers, *draws.state = state
         candidates, is_accepted = attempt(active, draws)
-        return active & ~is_accepted, [w.select(active & is_accepted, candidates, numbers), *draws.state]
+        return active & ~is_accepted, [writer.select(active & is_accepted, candidates, numbers), *draws.state]
 
-    numbers, *draws.state = w.repeat(active, [numbers, *draws.state], step)
+    numbers, *draws.state = writer.repeat(active, [numbers, *draws.state], step)
     return numbers
 
 
 def _prepare(
-    w: Control, node: Node, seed: Term, parameters: tuple[Term, ...],
+    writer: Control, node: Node, seed: Term, parameters: tuple[Term, ...],
     block_distance: Callable[[list[Term]], Term] | None = None,
 ) -> tuple[_ResultLayout, _Draws, list[Term]] | None:
     """Return the result's layout, its draws, and the parameters of each number; None if there is no form.
 
     `block_distance` computes, from the parameters, the number of blocks that each number has for itself.
     """
-    shape, blocks = static_shape(node.attributes["shape"]), philox_stream(w, seed, node.attributes.get("alg", "philox"))
+    shape = static_shape(node.attributes["shape"])
+    blocks = philox_stream(writer, seed, node.attributes.get("alg", "philox"))
     if shape is None or blocks is None or not all(isinstance(size, int) for x in parameters for size in x.shape):
         return None
-    layout = _ResultLayout(w, shape, *parameters)
+    layout = _ResultLayout(writer, shape, *parameters)
     if not layout.count:
         return None
     values = [layout.repeat_parameter(parameter) for parameter in parameters]
-    positions = w.iota((layout.count,), 0, uint64)
+    positions = writer.iota((layout.count,), 0, uint64)
     distance = RESERVED_BLOCKS if block_distance is None else block_distance(values)
-    return layout, _Draws(w, blocks, positions * distance), values
+    return layout, _Draws(writer, blocks, positions * distance), values
 
 
 @lowers("stateless_random_gamma")
-def gamma(w: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) -> Term | None:
+def gamma(writer: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) -> Term | None:
     """Draw by Marsaglia and Tsang's method; an alpha below 1 is raised by 1 first."""
-    prepared = None if sizes else _prepare(w, node, seed, (alpha,))
+    prepared = None if sizes else _prepare(writer, node, seed, (alpha,))
     if prepared is None:
         return None
     layout, draws, (alphas,) = prepared
-    w.fail(~(alphas > 0.0))
+    writer.fail(~(alphas > 0.0))
     is_small, is_exponential = alphas < 1.0, alphas.same(1.0)
-    d = alphas + w.select(is_small, 2.0 / 3.0, w.fill_like(alphas, -1.0 / 3.0, float64))
-    c = w.binary("divide", 1.0 / 3.0, w.emit_unary("sqrt", d))
-    numbers = -w.libm("log1p", -draws.uniform(is_exponential))
+    d = alphas + writer.select(is_small, 2.0 / 3.0, writer.fill_like(alphas, -1.0 / 3.0, float64))
+    c = writer.binary("divide", 1.0 / 3.0, writer.emit_unary("sqrt", d))
+    numbers = -writer.libm("log1p", -draws.uniform(is_exponential))
 
     def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
         normal = draws.normal(active)
         root = 1.0 + c * normal
         is_positive = active & (root > 0.0)
-        root = w.select(is_positive, root, 1.0)
+        root = writer.select(is_positive, root, 1.0)
         cube = root * root * root
         uniform, square = draws.uniform(is_positive), normal * normal
         passes_squeeze = uniform < 1.0 - square * 0.0331 * square
-        passes_exact_test = w.libm("log", uniform) < square * 0.5 + d * (1.0 - cube + w.libm("log", cube))
+        passes_exact_test = writer.libm("log", uniform) < square * 0.5 + d * (1.0 - cube + writer.libm("log", cube))
         return d * cube, is_positive & (passes_squeeze | passes_exact_test)
 
-    numbers = _draw_until_accepted(w, draws, numbers, ~is_exponential, attempt)
-    small_alpha_numbers = numbers * w.binary("power", draws.uniform(is_small), w.binary("divide", 1.0, alphas))
-    return layout.arrange(w.select(is_small, small_alpha_numbers, numbers), node.attributes["dtype"])
+    numbers = _draw_until_accepted(writer, draws, numbers, ~is_exponential, attempt)
+    powers = writer.binary("power", draws.uniform(is_small), writer.binary("divide", 1.0, alphas))
+    small_alpha_numbers = numbers * powers
+    return layout.arrange(writer.select(is_small, small_alpha_numbers, numbers), node.attributes["dtype"])
 
 
 @lowers("stateless_random_poisson")
-def poisson(w: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -> Term | None:
+def poisson(writer: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -> Term | None:
     """Draw by products of uniform numbers for small means, by Hörmann's PTRS for others."""
-    prepared = None if sizes else _prepare(w, node, seed, (mean,))
+    prepared = None if sizes else _prepare(writer, node, seed, (mean,))
     if prepared is None:
         return None
     layout, draws, (means,) = prepared
-    w.fail(~(means >= 0.0))
-    limit, has_small_mean = w.libm("exp", -means), means < MAX_DIRECT_MEAN
-    zero, one = (w.fill_like(means, number, float64) for number in (0.0, 1.0))
+    writer.fail(~(means >= 0.0))
+    limit, has_small_mean = writer.libm("exp", -means), means < MAX_DIRECT_MEAN
+    zero, one = (writer.fill_like(means, number, float64) for number in (0.0, 1.0))
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
         product, count, *draws.state = state
-        product = w.select(active, product * draws.uniform(active), product)
+        product = writer.select(active, product * draws.uniform(active), product)
         active = active & (product > limit)
-        return active, [product, w.select(active, count + 1.0, count), *draws.state]
+        return active, [product, writer.select(active, count + 1.0, count), *draws.state]
 
-    _, counts, *draws.state = w.repeat(has_small_mean, [one, zero, *draws.state], step)
-    b = 0.931 + w.emit_unary("sqrt", means) * 2.53
+    _, counts, *draws.state = writer.repeat(has_small_mean, [one, zero, *draws.state], step)
+    b = 0.931 + writer.emit_unary("sqrt", means) * 2.53
     a = -0.059 + b * 0.02483
-    inverse = 1.1239 + w.binary("divide", 1.1328, b - 3.4)
+    inverse = 1.1239 + writer.binary("divide", 1.1328, b - 3.4)
 
     def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
         u = draws.uniform(active) - 0.5
         v = draws.uniform(active)
-        distance = 0.5 - w.emit_unary("abs", u)
-        k = w.emit_unary("floor", (a * 2.0 / distance + b) * u + means + 0.43)
-        is_accepted_early = (distance >= 0.07) & (v <= 0.9277 - w.binary("divide", 3.6224, b - 2.0))
+        distance = 0.5 - writer.emit_unary("abs", u)
+        k = writer.emit_unary("floor", (a * 2.0 / distance + b) * u + means + 0.43)
+        is_accepted_early = (distance >= 0.07) & (v <= 0.9277 - writer.binary("divide", 3.6224, b - 2.0))
         is_outside = (k < 0.0) | ((distance < 0.013) & (v > distance))
-        log_scaled_v = w.libm("log", v * inverse / (a / (distance * distance) + b))
-        log_density = -means + k * w.libm("log", means) - lgamma(w, w.binary("maximum", k, 0.0) + 1.0)
+        log_scaled_v = writer.libm("log", v * inverse / (a / (distance * distance) + b))
+        log_density = -means + k * writer.libm("log", means) - lgamma(writer, writer.binary("maximum", k, 0.0) + 1.0)
         return k, is_accepted_early | (~is_outside & (log_scaled_v <= log_density))
 
     has_large_mean = ~has_small_mean & (means < math.inf)
-    start = w.select(has_small_mean, counts, w.fill_like(means, math.inf, float64))
-    return layout.arrange(_draw_until_accepted(w, draws, start, has_large_mean, attempt), node.attributes["dtype"])
+    start = writer.select(has_small_mean, counts, writer.fill_like(means, math.inf, float64))
+    return layout.arrange(_draw_until_accepted(writer, draws, start, has_large_mean, attempt), node.attributes["dtype"])
 
 
 @lowers("stateless_random_binomial")
-def binomial(w: Control, node: Node, seed: Term, counts: Term, chances: Term, *sizes: Term) -> Term | None:
+def binomial(writer: Control, node: Node, seed: Term, counts: Term, chances: Term, *sizes: Term) -> Term | None:
     """Draw by geometric steps from success to success for small means, by Hörmann's BTRS for others."""
     if sizes:
         return None
-    counts, chances = w.broadcast(w.cast(counts, float64), w.cast(chances, float64))
+    counts, chances = writer.broadcast(writer.cast(counts, float64), writer.cast(chances, float64))
 
     def is_small(parameters: list[Term]) -> Term:
-        return parameters[0] * w.binary("minimum", parameters[1], 1.0 - parameters[1]) < MAX_DIRECT_MEAN
+        return parameters[0] * writer.binary("minimum", parameters[1], 1.0 - parameters[1]) < MAX_DIRECT_MEAN
 
     def block_distance(parameters: list[Term]) -> Term:
-        reserved = w.fill_like(parameters[0], RESERVED_BLOCKS, uint64)
-        return w.select(is_small(parameters), BLOCKS_FOR_STEPS, reserved)
+        reserved = writer.fill_like(parameters[0], RESERVED_BLOCKS, uint64)
+        return writer.select(is_small(parameters), BLOCKS_FOR_STEPS, reserved)
 
-    prepared = _prepare(w, node, seed, (counts, chances), block_distance)
+    prepared = _prepare(writer, node, seed, (counts, chances), block_distance)
     if prepared is None:
         return None
     layout, draws, (trials, probabilities) = prepared
-    w.fail(~((trials >= 0.0) & (probabilities >= 0.0) & (probabilities <= 1.0)))
+    writer.fail(~((trials >= 0.0) & (probabilities >= 0.0) & (probabilities <= 1.0)))
     is_mirrored, has_small_mean = probabilities > 0.5, is_small([trials, probabilities])
-    p = w.select(is_mirrored, 1.0 - probabilities, probabilities)
-    zero = w.fill_like(trials, 0.0, float64)
+    p = writer.select(is_mirrored, 1.0 - probabilities, probabilities)
+    zero = writer.fill_like(trials, 0.0, float64)
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
         steps, numbers, *draws.state = state
-        logarithms = w.libm("log", draws.uniform(active)), w.libm("log1p", -p)
-        length = w.emit_unary("ceil", w.binary("divide", *(w.emit_unary("abs", logarithm) for logarithm in logarithms)))
-        steps = w.select(active, steps + length, steps)
+        logarithms = writer.libm("log", draws.uniform(active)), writer.libm("log1p", -p)
+        magnitudes = [writer.emit_unary("abs", logarithm) for logarithm in logarithms]
+        length = writer.emit_unary("ceil", writer.binary("divide", *magnitudes))
+        steps = writer.select(active, steps + length, steps)
         active = active & (steps <= trials)
-        return active, [steps, w.select(active, numbers + 1.0, numbers), *draws.state]
+        return active, [steps, writer.select(active, numbers + 1.0, numbers), *draws.state]
 
-    _, numbers, *draws.state = w.repeat(has_small_mean, [zero, zero, *draws.state], step)
-    numbers = _draw_until_accepted(w, draws, numbers, ~has_small_mean, _by_hoermann(w, trials, p))
-    return layout.arrange(w.select(is_mirrored, trials - numbers, numbers), node.attributes["dtype"])
+    _, numbers, *draws.state = writer.repeat(has_small_mean, [zero, zero, *draws.state], step)
+    numbers = _draw_until_accepted(writer, draws, numbers, ~has_small_mean, _by_hoermann(writer, trials, p))
+    return layout.arrange(writer.select(is_mirrored, trials - numbers, numbers), node.attributes["dtype"])
 
 
-def _by_hoermann(w: Control, trials: Term, p: Term) -> Attempt:
+def _by_hoermann(writer: Control, trials: Term, p: Term) -> Attempt:
     """Return the attempt of Hörmann's BTRS for these counts of trials and probabilities `p` of success."""
-    deviation = w.emit_unary("sqrt", trials * p * (1.0 - p))
+    deviation = writer.emit_unary("sqrt", trials * p * (1.0 - p))
     b = 1.15 + deviation * 2.53
     a = -0.0873 + b * 0.0248 + p * 0.01
-    middle, odds = w.emit_unary("floor", (trials + 1.0) * p), p / (1.0 - p)
+    middle, odds = writer.emit_unary("floor", (trials + 1.0) * p), p / (1.0 - p)
 
     def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
         u, v = draws.uniform(active), draws.uniform(active)
         u = u - 0.5
-        distance = 0.5 - w.emit_unary("abs", u)
-        k = w.emit_unary("floor", (a * 2.0 / distance + b) * u + trials * p + 0.5)
-        is_accepted_early = (distance >= 0.07) & (v <= 0.92 - w.binary("divide", 4.2, b))
+        distance = 0.5 - writer.emit_unary("abs", u)
+        k = writer.emit_unary("floor", (a * 2.0 / distance + b) * u + trials * p + 0.5)
+        is_accepted_early = (distance >= 0.07) & (v <= 0.92 - writer.binary("divide", 4.2, b))
         is_outside = (k < 0.0) | (k > trials)
-        clipped_k = w.select(k < 0.0, 0.0, w.select(k > trials, trials, k))
-        alpha = (2.83 + w.binary("divide", 5.1, b)) * deviation
-        log_scaled_v = w.libm("log", v * alpha / (a / (distance * distance) + b))
+        clipped_k = writer.select(k < 0.0, 0.0, writer.select(k > trials, trials, k))
+        alpha = (2.83 + writer.binary("divide", 5.1, b)) * deviation
+        log_scaled_v = writer.libm("log", v * alpha / (a / (distance * distance) + b))
         log_density = (
-            (middle + 0.5) * w.libm("log", (middle + 1.0) / (odds * (trials - middle + 1.0)))
-            + (trials + 1.0) * w.libm("log", (trials - middle + 1.0) / (trials - clipped_k + 1.0))
-            + (clipped_k + 0.5) * w.libm("log", odds * (trials - clipped_k + 1.0) / (clipped_k + 1.0))
-            + _stirling_error(w, middle) + _stirling_error(w, trials - middle)
-            - _stirling_error(w, clipped_k) - _stirling_error(w, trials - clipped_k)
+            (middle + 0.5) * writer.libm("log", (middle + 1.0) / (odds * (trials - middle + 1.0)))
+            + (trials + 1.0) * writer.libm("log", (trials - middle + 1.0) / (trials - clipped_k + 1.0))
+            + (clipped_k + 0.5) * writer.libm("log", odds * (trials - clipped_k + 1.0) / (clipped_k + 1.0))
+            + _stirling_error(writer, middle) + _stirling_error(writer, trials - middle)
+            - _stirling_error(writer, clipped_k) - _stirling_error(writer, trials - clipped_k)
         )  # fmt: skip
         return k, is_accepted_early | (~is_outside & (log_scaled_v <= log_density))
 
     return attempt
 
 
-def _stirling_error(w: Control, k: Term) -> Term:
+def _stirling_error(writer: Control, k: Term) -> Term:
     """Return log(k!) minus Stirling's approximation of it."""
     square = (k + 1.0) * (k + 1.0)
-    inner_sum = 1.0 / 360.0 - w.binary("divide", 1.0 / 1260.0, square)
+    inner_sum = 1.0 / 360.0 - writer.binary("divide", 1.0 / 1260.0, square)
     series = (1.0 / 12.0 - inner_sum / square) / (k + 1.0)
     for i, value in enumerate(STIRLING_CORRECTIONS.tolist()):
-        series = w.select(k.same(float(i)), value, series)
+        series = writer.select(k.same(float(i)), value, series)
     return series

@@ -27,102 +27,107 @@ class LUFactors:
     `packed` holds U, and below the diagonal L. `permutation` is P, and `sign` the determinant of P.
     """
 
-    def __init__(self, w: Control, x: Term) -> None:
+    def __init__(self, writer: Control, x: Term) -> None:
         size = x.shape[-1]
-        eye = w.expand(w.array(np.eye(size).astype(x.dtype.numpy), x.dtype), x.shape)
-        sign = w.expand(w.constant(1, x.dtype), x.shape[:-2])
-        state = [w.constant(0, int64), x, eye, sign]
-        word = w.error_word_or_zero(w.error_word)
-        state_after = w.loop(
-            lambda state, word: _has_next_step(w, state, word, size),
-            lambda state, word: _eliminate_column(w, state, word),
+        eye = writer.expand(writer.array(np.eye(size).astype(x.dtype.numpy), x.dtype), x.shape)
+        sign = writer.expand(writer.constant(1, x.dtype), x.shape[:-2])
+        state = [writer.constant(0, int64), x, eye, sign]
+        word = writer.error_word_or_zero(writer.error_word)
+        state_after = writer.loop(
+            lambda state, word: _has_next_step(writer, state, word, size),
+            lambda state, word: _eliminate_column(writer, state, word),
             state,
             word,
         )
-        w.error_word = state_after.pop()
+        writer.error_word = state_after.pop()
         self.packed, self.permutation, self.sign = state_after[1:]
-        self.w = w
+        self.writer = writer
 
     def diagonal(self) -> Term:
         """Return the diagonal of U."""
-        w, size = self.w, self.packed.shape[-1]
-        eye = w.expand(w.array(np.eye(size, dtype=bool), bool_), self.packed.shape)
-        return w.reduce(w.select(eye, self.packed, 0), (self.packed.rank - 1,), "add", 0)
+        writer, size = self.writer, self.packed.shape[-1]
+        eye = writer.expand(writer.array(np.eye(size, dtype=bool), bool_), self.packed.shape)
+        return writer.reduce(writer.select(eye, self.packed, 0), (self.packed.rank - 1,), "add", 0)
 
     def solve(self, y: Term) -> Term:
         """Return the solution of A·x = y, for a stack of matrices y."""
-        intermediate = self._substitute(multiply_matrices(self.w, self.permutation, y), is_lower=True)
+        intermediate = self._substitute(multiply_matrices(self.writer, self.permutation, y), is_lower=True)
         return self._substitute(intermediate, is_lower=False)
 
     def _substitute(self, y: Term, is_lower: bool) -> Term:
         """Solve by substitution with L, or with U, one row in each iteration."""
-        w, packed, size = self.w, self.packed, self.packed.shape[-1]
-        row_numbers = w.iota((size,), 0, int64)
+        writer, packed, size = self.writer, self.packed, self.packed.shape[-1]
+        row_numbers = writer.iota((size,), 0, int64)
 
         def solve_row(state: list[Term], word: Term) -> list[Term]:
-            w.error_word = word
+            writer.error_word = word
             step, solution = state
-            current = step if is_lower else w.binary("subtract", size - 1, step)
-            is_current = w.reshape(row_numbers.same(current), (size, 1))
-            row = w.reduce(w.select(w.reshape(is_current, (size, 1)), packed, 0), (packed.rank - 2,), "add", 0)
+            current = step if is_lower else writer.binary("subtract", size - 1, step)
+            is_current = writer.reshape(row_numbers.same(current), (size, 1))
+            current_rows = writer.select(writer.reshape(is_current, (size, 1)), packed, 0)
+            row = writer.reduce(current_rows, (packed.rank - 2,), "add", 0)
             is_solved = row_numbers < current if is_lower else row_numbers > current
-            sums = w.reduce(
-                insert_axis(w, w.select(is_solved, row, 0), row.rank) * solution, (solution.rank - 2,), "add", 0
+            sums = writer.reduce(
+                insert_axis(writer, writer.select(is_solved, row, 0), row.rank) * solution,
+                (solution.rank - 2,), "add", 0,
             )
-            known_part = insert_axis(w, sums, sums.rank - 1)
+            known_part = insert_axis(writer, sums, sums.rank - 1)
             value = solution - known_part
             if not is_lower:
-                pivot = w.reduce(w.select(row_numbers.same(current), row, 0), (row.rank - 1,), "add", 0)
-                value = value / insert_axis(w, insert_axis(w, pivot, pivot.rank), pivot.rank + 1)
-            return [step + 1, w.emit_select(*w.broadcast(is_current, value, solution))]
+                pivot = writer.reduce(writer.select(row_numbers.same(current), row, 0), (row.rank - 1,), "add", 0)
+                value = value / insert_axis(writer, insert_axis(writer, pivot, pivot.rank), pivot.rank + 1)
+            return [step + 1, writer.emit_select(*writer.broadcast(is_current, value, solution))]
 
-        state = [w.constant(0, int64), y]
-        word = w.error_word_or_zero(w.error_word)
-        solution = w.loop(lambda state, word: _has_next_step(w, state, word, size), solve_row, state, word)
-        w.error_word = solution.pop()
+        state = [writer.constant(0, int64), y]
+        word = writer.error_word_or_zero(writer.error_word)
+        solution = writer.loop(lambda state, word: _has_next_step(writer, state, word, size), solve_row, state, word)
+        writer.error_word = solution.pop()
         return solution[1]
 
 
-def _has_next_step(w: Control, state: list[Term], word: Term, size: int) -> Term:
-    w.error_word = word
+def _has_next_step(writer: Control, state: list[Term], word: Term, size: int) -> Term:
+    writer.error_word = word
     return state[0] < size
 
 
-def _eliminate_column(w: Control, state: list[Term], word: Term) -> list[Term]:
+def _eliminate_column(writer: Control, state: list[Term], word: Term) -> list[Term]:
     """Exchange rows so that the pivot is on the diagonal, and eliminate below it; return the next state of the loop."""
-    w.error_word = word
+    writer.error_word = word
     step, x, permutation, sign = state
     size, rank = x.shape[-1], x.rank
-    positions = w.iota((size,), 0, int64)
-    row_numbers = w.reshape(positions, (size, 1))
-    column = w.reduce(w.select(positions.same(step), x, 0), (rank - 1,), "add", 0)
-    magnitudes = w.select(positions >= step, w.emit_unary("abs", column), -1.0)
-    pivot_position = insert_axis(w, w.extreme_position(magnitudes, rank - 2, largest=True, dtype=int64), rank - 2)
-    wide_pivot_position = insert_axis(w, pivot_position, rank - 1)  # [..., 1, 1]
+    positions = writer.iota((size,), 0, int64)
+    row_numbers = writer.reshape(positions, (size, 1))
+    column = writer.reduce(writer.select(positions.same(step), x, 0), (rank - 1,), "add", 0)
+    magnitudes = writer.select(positions >= step, writer.emit_unary("abs", column), -1.0)
+    pivot_position = writer.extreme_position(magnitudes, rank - 2, largest=True, dtype=int64)
+    pivot_position = insert_axis(writer, pivot_position, rank - 2)
+    wide_pivot_position = insert_axis(writer, pivot_position, rank - 1)  # [..., 1, 1]
     x, permutation = (
-        _exchange_rows(w, matrix, row_numbers, step, wide_pivot_position) for matrix in (x, permutation)
+        _exchange_rows(writer, matrix, row_numbers, step, wide_pivot_position) for matrix in (x, permutation)
     )
-    is_exchanged = w.reshape(w.compare("ne", pivot_position, step), sign.shape)
-    sign = w.select(is_exchanged, -sign, sign)
-    pivot_row_values = w.reduce(w.select(row_numbers.same(step), x, 0), (rank - 2,), "add", 0)
-    pivot = w.reduce(w.select(positions.same(step), pivot_row_values, 0), (rank - 2,), "add", 0)
-    column = w.reduce(w.select(positions.same(step), x, 0), (rank - 1,), "add", 0)
-    wide_pivot = insert_axis(w, pivot, rank - 2)
-    factor = w.select(positions > step, column / w.select(wide_pivot.same(0.0), 1.0, wide_pivot), 0.0)
-    factor_column = insert_axis(w, factor, rank - 1)
-    new_x = x - factor_column * w.select(positions > step, insert_axis(w, pivot_row_values, rank - 2), 0.0)
-    new_elements = w.select(positions.same(step), w.expand(factor_column, x.shape), new_x)
-    is_below_diagonal = w.broadcast(row_numbers > step, x)[0]
-    return [step + 1, w.emit_select(is_below_diagonal, new_elements, x), permutation, sign]
+    is_exchanged = writer.reshape(writer.compare("ne", pivot_position, step), sign.shape)
+    sign = writer.select(is_exchanged, -sign, sign)
+    pivot_row_values = writer.reduce(writer.select(row_numbers.same(step), x, 0), (rank - 2,), "add", 0)
+    pivot = writer.reduce(writer.select(positions.same(step), pivot_row_values, 0), (rank - 2,), "add", 0)
+    column = writer.reduce(writer.select(positions.same(step), x, 0), (rank - 1,), "add", 0)
+    wide_pivot = insert_axis(writer, pivot, rank - 2)
+    factor = writer.select(positions > step, column / writer.select(wide_pivot.same(0.0), 1.0, wide_pivot), 0.0)
+    factor_column = insert_axis(writer, factor, rank - 1)
+    new_x = x - factor_column * writer.select(positions > step, insert_axis(writer, pivot_row_values, rank - 2), 0.0)
+    new_elements = writer.select(positions.same(step), writer.expand(factor_column, x.shape), new_x)
+    is_below_diagonal = writer.broadcast(row_numbers > step, x)[0]
+    return [step + 1, writer.emit_select(is_below_diagonal, new_elements, x), permutation, sign]
 
 
-def _exchange_rows(w: Control, x: Term, row_numbers: Term, first: Term, second: Term) -> Term:
+def _exchange_rows(writer: Control, x: Term, row_numbers: Term, first: Term, second: Term) -> Term:
     """Exchange two rows, given by their positions, of each matrix."""
     axis = x.rank - 2
-    first_row = insert_axis(w, w.reduce(w.select(row_numbers.same(first), x, 0), (axis,), "add", 0), axis)
-    second_row = insert_axis(w, w.reduce(w.select(w.compare("eq", row_numbers, second), x, 0), (axis,), "add", 0), axis)
-    new_x = w.emit_select(*w.broadcast(w.compare("eq", row_numbers, second), first_row, x))
-    return w.emit_select(*w.broadcast(w.compare("eq", row_numbers, first), second_row, new_x))
+    first_elements = writer.select(row_numbers.same(first), x, 0)
+    first_row = insert_axis(writer, writer.reduce(first_elements, (axis,), "add", 0), axis)
+    second_elements = writer.select(writer.compare("eq", row_numbers, second), x, 0)
+    second_row = insert_axis(writer, writer.reduce(second_elements, (axis,), "add", 0), axis)
+    new_x = writer.emit_select(*writer.broadcast(writer.compare("eq", row_numbers, second), first_row, x))
+    return writer.emit_select(*writer.broadcast(writer.compare("eq", row_numbers, first), second_row, new_x))
 
 
 def _is_supported_matrix(x: Term) -> bool:
@@ -130,46 +135,46 @@ def _is_supported_matrix(x: Term) -> bool:
 
 
 @lowers("solve")
-def solve(w: Control, node: Node, x: Term, y: Term) -> Term | None:
+def solve(writer: Control, node: Node, x: Term, y: Term) -> Term | None:
     if not _is_supported_matrix(x) or static_shape(y.shape) is None:
         return None
     if node.attributes.get("adjoint"):
-        x = transpose_last_two(w, x)
-    x, y = w.outer_broadcast(x, y, 2)
-    factors = LUFactors(w, x)
-    w.fail(factors.diagonal().same(0.0))
+        x = transpose_last_two(writer, x)
+    x, y = writer.outer_broadcast(x, y, 2)
+    factors = LUFactors(writer, x)
+    writer.fail(factors.diagonal().same(0.0))
     return factors.solve(y)
 
 
 @lowers("inverse")
-def inverse(w: Control, node: Node, x: Term) -> Term | None:
+def inverse(writer: Control, node: Node, x: Term) -> Term | None:
     if not _is_supported_matrix(x):
         return None
     if node.attributes.get("adjoint"):
-        x = transpose_last_two(w, x)
-    factors = LUFactors(w, x)
-    w.fail(factors.diagonal().same(0.0))
-    return factors.solve(w.expand(w.array(np.eye(x.shape[-1]).astype(x.dtype.numpy), x.dtype), x.shape))
+        x = transpose_last_two(writer, x)
+    factors = LUFactors(writer, x)
+    writer.fail(factors.diagonal().same(0.0))
+    return factors.solve(writer.expand(writer.array(np.eye(x.shape[-1]).astype(x.dtype.numpy), x.dtype), x.shape))
 
 
 @lowers("determinant")
-def determinant(w: Control, node: Node, x: Term) -> Term | None:
+def determinant(writer: Control, node: Node, x: Term) -> Term | None:
     if not _is_supported_matrix(x):
         return None
-    factors = LUFactors(w, x)
+    factors = LUFactors(writer, x)
     diagonal = factors.diagonal()
-    return fold(w, diagonal, "prod", (diagonal.rank - 1,), keepdims=False) * factors.sign
+    return fold(writer, diagonal, "prod", (diagonal.rank - 1,), keepdims=False) * factors.sign
 
 
 @lowers("slogdet")
-def slogdet(w: Control, node: Node, x: Term) -> list[Any] | None:
+def slogdet(writer: Control, node: Node, x: Term) -> list[Any] | None:
     if not _is_supported_matrix(x):
         return None
-    factors = LUFactors(w, x)
+    factors = LUFactors(writer, x)
     diagonal = factors.diagonal()
     last_axis = (diagonal.rank - 1,)
-    signs = w.select(diagonal < 0.0, w.constant(-1.0, x.dtype), 1.0)
-    signs = w.select(diagonal.same(0.0), 0.0, signs)
-    logarithms = w.libm("log", w.emit_unary("abs", diagonal))
-    sign = fold(w, signs, "prod", last_axis, keepdims=False) * factors.sign
-    return [sign, fold(w, logarithms, "sum", last_axis, keepdims=False)]
+    signs = writer.select(diagonal < 0.0, writer.constant(-1.0, x.dtype), 1.0)
+    signs = writer.select(diagonal.same(0.0), 0.0, signs)
+    logarithms = writer.libm("log", writer.emit_unary("abs", diagonal))
+    sign = fold(writer, signs, "prod", last_axis, keepdims=False) * factors.sign
+    return [sign, fold(writer, logarithms, "sum", last_axis, keepdims=False)]

@@ -13,37 +13,37 @@ from autoconv.backends.portable.writing import Rules
 from autoconv.graph.graph import Node
 
 
-def transpose_last_two(w: Rules, x: Term) -> Term:
-    return w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
+def transpose_last_two(writer: Rules, x: Term) -> Term:
+    return writer.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
 
 
-def multiply_matrices(w: Rules, x: Term, y: Term) -> Term:
+def multiply_matrices(writer: Rules, x: Term, y: Term) -> Term:
     """Multiply the matrices of the last two dimensions; the others broadcast."""
     batch_rank = max(x.rank, y.rank) - 2
     if batch_rank == 0:
-        return w.dot(x, y, (), (), (1,), (0,))
-    x, y = w.outer_broadcast(x, y, 2)
+        return writer.dot(x, y, (), (), (1,), (0,))
+    x, y = writer.outer_broadcast(x, y, 2)
     axes = tuple(range(batch_rank))
-    return w.dot(x, y, axes, axes, (batch_rank + 1,), (batch_rank,))
+    return writer.dot(x, y, axes, axes, (batch_rank + 1,), (batch_rank,))
 
 
 @lowers("matmul")
-def matmul(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
+def matmul(writer: Rules, node: Node, x: Term, y: Term) -> Term | None:
     if x.dtype.is_bool or x.dtype is not y.dtype:
         return None
-    x = transpose_last_two(w, x) if node.attributes.get("transpose_a") else x
-    y = transpose_last_two(w, y) if node.attributes.get("transpose_b") else y
-    return multiply_matrices(w, x, y)
+    x = transpose_last_two(writer, x) if node.attributes.get("transpose_a") else x
+    y = transpose_last_two(writer, y) if node.attributes.get("transpose_b") else y
+    return multiply_matrices(writer, x, y)
 
 
 @lowers("tensordot")
-def tensordot(w: Rules, node: Node, x: Term, y: Term) -> Term:
+def tensordot(writer: Rules, node: Node, x: Term, y: Term) -> Term:
     x_axes, y_axes = node.attributes["axes"]
-    return w.dot(x, y, (), (), tuple(axis % x.rank for axis in x_axes), tuple(axis % y.rank for axis in y_axes))
+    return writer.dot(x, y, (), (), tuple(axis % x.rank for axis in x_axes), tuple(axis % y.rank for axis in y_axes))
 
 
 @lowers("einsum")
-def einsum(w: Rules, node: Node, *operands: Term) -> Term | None:
+def einsum(writer: Rules, node: Node, *operands: Term) -> Term | None:
     """Contract from left to right: each step sums over labels that neither the result nor a later operand has."""
     equation = node.attributes["equation"].replace(" ", "")
     inputs, arrow, result_labels = equation.partition("->")
@@ -51,17 +51,17 @@ def einsum(w: Rules, node: Node, *operands: Term) -> Term | None:
     operand_labels, result_labels = _expand_ellipsis(inputs.split(","), result_labels, bool(arrow), ranks)
     if operand_labels is None:
         return None
-    total, labels_of_total = _diagonal(w, operands[0], operand_labels[0])
+    total, labels_of_total = _diagonal(writer, operands[0], operand_labels[0])
     if total is None:
         return None
     for i, (x, labels) in enumerate(zip(operands[1:], operand_labels[1:], strict=True)):
         needed_later = set("".join(operand_labels[i + 2 :])) | set(result_labels)
-        diagonal, labels = _diagonal(w, x, labels)
+        diagonal, labels = _diagonal(writer, x, labels)
         if diagonal is None:
             return None
-        total, labels_of_total = _contract(w, total, labels_of_total, diagonal, labels, needed_later)
-    total, labels_of_total = _sum_labels(w, total, labels_of_total, set(result_labels))
-    return w.transpose(total, [labels_of_total.index(label) for label in result_labels])
+        total, labels_of_total = _contract(writer, total, labels_of_total, diagonal, labels, needed_later)
+    total, labels_of_total = _sum_labels(writer, total, labels_of_total, set(result_labels))
+    return writer.transpose(total, [labels_of_total.index(label) for label in result_labels])
 
 
 def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: list[int]) -> tuple[Any, str]:
@@ -87,7 +87,7 @@ def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: lis
     return expanded_labels, result.replace("...", letters)
 
 
-def _diagonal(w: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
+def _diagonal(writer: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
     """Take the diagonal over each label that occurs twice; return it and its labels."""
     for label in labels:
         if labels.count(label) < 2:
@@ -95,21 +95,23 @@ def _diagonal(w: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
         first, second = labels.index(label), labels.rindex(label)
         if labels.count(label) > 2:
             return None, labels
-        result = w.reduce(w.select(w.diagonal_mask(x, first, second), x, 0), (second,), "add", 0)
-        return _diagonal(w, result, labels[:second] + labels[second + 1 :])
+        result = writer.reduce(writer.select(writer.diagonal_mask(x, first, second), x, 0), (second,), "add", 0)
+        return _diagonal(writer, result, labels[:second] + labels[second + 1 :])
     return x, labels
 
 
-def _sum_labels(w: Rules, x: Term, labels: str, needed_labels: set[str]) -> tuple[Term, str]:
+def _sum_labels(writer: Rules, x: Term, labels: str, needed_labels: set[str]) -> tuple[Term, str]:
     """Sum over the labels that are not needed; return the sum and its labels."""
     axes = [axis for axis, label in enumerate(labels) if label not in needed_labels]
-    return w.reduce(x, axes, "add", 0), "".join(label for label in labels if label in needed_labels)
+    return writer.reduce(x, axes, "add", 0), "".join(label for label in labels if label in needed_labels)
 
 
-def _contract(w: Rules, x: Term, x_labels: str, y: Term, y_labels: str, needed_later: set[str]) -> tuple[Term, str]:
+def _contract(
+    writer: Rules, x: Term, x_labels: str, y: Term, y_labels: str, needed_later: set[str]
+) -> tuple[Term, str]:
     """Multiply two operands, and sum over labels that are not needed later; return the product and its labels."""
-    x, x_labels = _sum_labels(w, x, x_labels, needed_later | set(y_labels))
-    y, y_labels = _sum_labels(w, y, y_labels, needed_later | set(x_labels))
+    x, x_labels = _sum_labels(writer, x, x_labels, needed_later | set(y_labels))
+    y, y_labels = _sum_labels(writer, y, y_labels, needed_later | set(x_labels))
     shared_labels = [label for label in x_labels if label in y_labels]
     batch_labels = [label for label in shared_labels if label in needed_later]
     inner_labels = [label for label in shared_labels if label not in needed_later]
@@ -120,26 +122,27 @@ def _contract(w: Rules, x: Term, x_labels: str, y: Term, y_labels: str, needed_l
     )
     x_other_labels = [label for label in x_labels if label not in shared_labels]
     y_other_labels = [label for label in y_labels if label not in shared_labels]
-    return w.dot(x, y, x_batch, y_batch, x_inner, y_inner), "".join([*batch_labels, *x_other_labels, *y_other_labels])
+    labels = "".join([*batch_labels, *x_other_labels, *y_other_labels])
+    return writer.dot(x, y, x_batch, y_batch, x_inner, y_inner), labels
 
 
 @lowers("cholesky")
-def cholesky(w: Rules, node: Node, x: Term) -> Term:
-    result = w.cholesky(x)
-    w.fail(w.is_nan(result))
+def cholesky(writer: Rules, node: Node, x: Term) -> Term:
+    result = writer.cholesky(x)
+    writer.fail(writer.is_nan(result))
     return result
 
 
 @lowers("triangular_solve")
-def triangular_solve(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
+def triangular_solve(writer: Rules, node: Node, x: Term, y: Term) -> Term | None:
     if x.shape[:-2] != y.shape[:-2]:
         return None
     lower, adjoint = node.attributes.get("lower", True), node.attributes.get("adjoint", False)
-    return w.triangular_solve(x, y, lower, adjoint)
+    return writer.triangular_solve(x, y, lower, adjoint)
 
 
 @lowers("fft", "ifft", "rfft", "irfft")
-def fft(w: Rules, node: Node, x: Term) -> Term | None:
+def fft(writer: Rules, node: Node, x: Term) -> Term | None:
     name = node.op.name
     axes = [axis % x.rank for axis in node.attributes.get("axes") or (-1,)]
     norm = node.attributes.get("norm") or "backward"
@@ -151,10 +154,11 @@ def fft(w: Rules, node: Node, x: Term) -> Term | None:
         return None
     if name == "irfft":
         spectrum_size = sizes[0] // 2 + 1
-        x = w.static_slice(x, x.rank - 1, 0, min(spectrum_size, x.shape[-1]))
+        x = writer.static_slice(x, x.rank - 1, 0, min(spectrum_size, x.shape[-1]))
         if x.shape[-1] < spectrum_size:
-            x = w.pad(x, w.constant(0, x.dtype), [0] * x.rank, [*[0] * (x.rank - 1), spectrum_size - x.shape[-1]])
-    result = w.fft(x, name, axes, sizes)
+            padding = [*[0] * (x.rank - 1), spectrum_size - x.shape[-1]]
+            x = writer.pad(x, writer.constant(0, x.dtype), [0] * x.rank, padding)
+    result = writer.fft(x, name, axes, sizes)
     element_count = float(np.prod(sizes))
     is_forward = name in ("fft", "rfft")
     factor = {
@@ -163,4 +167,4 @@ def fft(w: Rules, node: Node, x: Term) -> Term | None:
     }[norm]  # fmt: skip
     if factor == 1.0:
         return result
-    return result * w.constant(factor, result.dtype)
+    return result * writer.constant(factor, result.dtype)

@@ -17,125 +17,127 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import ListType, TensorType
 
 
-def _make_list(w: Rules, node: Node, length: Term) -> ListTerm | None:
+def _make_list(writer: Rules, node: Node, length: Term) -> ListTerm | None:
     """Return a list of zeros for the result of a node; None if a size of its elements is open."""
     list_type = node.results[0].type
     element = list_type.element if isinstance(list_type, ListType) else None
     shape = static_shape(element.shape) if isinstance(element, TensorType) else None
     if shape is None or not isinstance(element, TensorType):
         return None
-    buffer = w.expand(w.constant(0, element.dtype), (w.capacity, *shape))
+    buffer = writer.expand(writer.constant(0, element.dtype), (writer.capacity, *shape))
     return ListTerm(buffer, length)
 
 
 @lowers("list_empty")
-def empty(w: Rules, node: Node) -> ListTerm | None:
-    return _make_list(w, node, w.constant(0, int32))
+def empty(writer: Rules, node: Node) -> ListTerm | None:
+    return _make_list(writer, node, writer.constant(0, int32))
 
 
 @lowers("list_reserve")
-def reserve(w: Rules, node: Node, count: Term) -> ListTerm | None:
-    count = w.cast(count, int32)
-    w.fail((count < 0) | (count > w.capacity))
-    return _make_list(w, node, count)
+def reserve(writer: Rules, node: Node, count: Term) -> ListTerm | None:
+    count = writer.cast(count, int32)
+    writer.fail((count < 0) | (count > writer.capacity))
+    return _make_list(writer, node, count)
 
 
 @lowers("list_length")
-def length(w: Rules, node: Node, list_term: ListTerm) -> Term:
-    return w.cast(list_term.length, node.results[0].dtype)
+def length(writer: Rules, node: Node, list_term: ListTerm) -> Term:
+    return writer.cast(list_term.length, node.results[0].dtype)
 
 
-def _write_row(w: Rules, list_term: ListTerm, position: Term, x: Term) -> Term:
+def _write_row(writer: Rules, list_term: ListTerm, position: Term, x: Term) -> Term:
     """Return the list's buffer with another row at a position."""
-    zeros = [w.constant(0, int64)] * x.rank
-    row = w.expand(x, list_term.buffer.shape[1:])
-    return w.dynamic_update(list_term.buffer, insert_axis(w, row, 0), [w.cast(position, int64), *zeros])
+    zeros = [writer.constant(0, int64)] * x.rank
+    row = writer.expand(x, list_term.buffer.shape[1:])
+    return writer.dynamic_update(list_term.buffer, insert_axis(writer, row, 0), [writer.cast(position, int64), *zeros])
 
 
-def _read_row(w: Rules, list_term: ListTerm, position: Term) -> Term:
-    return drop_axes(w, w.dynamic_slice(list_term.buffer, 0, w.cast(position, int64), 1), [0])
+def _read_row(writer: Rules, list_term: ListTerm, position: Term) -> Term:
+    return drop_axes(writer, writer.dynamic_slice(list_term.buffer, 0, writer.cast(position, int64), 1), [0])
 
 
 @lowers("list_push")
-def push(w: Rules, node: Node, list_term: ListTerm, x: Term) -> ListTerm:
-    w.fail(list_term.length >= w.capacity)
-    return ListTerm(_write_row(w, list_term, list_term.length, w.cast(x, list_term.buffer.dtype)), list_term.length + 1)
+def push(writer: Rules, node: Node, list_term: ListTerm, x: Term) -> ListTerm:
+    writer.fail(list_term.length >= writer.capacity)
+    element = writer.cast(x, list_term.buffer.dtype)
+    return ListTerm(_write_row(writer, list_term, list_term.length, element), list_term.length + 1)
 
 
 @lowers("list_pop")
-def pop(w: Rules, node: Node, list_term: ListTerm) -> list[Any]:
-    w.fail(list_term.length <= 0)
+def pop(writer: Rules, node: Node, list_term: ListTerm) -> list[Any]:
+    writer.fail(list_term.length <= 0)
     last_position = list_term.length - 1
-    return [ListTerm(list_term.buffer, last_position), _read_row(w, list_term, last_position)]
+    return [ListTerm(list_term.buffer, last_position), _read_row(writer, list_term, last_position)]
 
 
 @lowers("list_get")
-def get(w: Rules, node: Node, list_term: ListTerm, index: Term) -> Term:
-    return _read_row(w, list_term, check_index(w, index, list_term.length, bool(node.attributes.get("wrap"))))
+def get(writer: Rules, node: Node, list_term: ListTerm, index: Term) -> Term:
+    return _read_row(writer, list_term, check_index(writer, index, list_term.length, bool(node.attributes.get("wrap"))))
 
 
 @lowers("list_set")
-def set_element(w: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
-    x = w.cast(x, list_term.buffer.dtype)
+def set_element(writer: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
+    x = writer.cast(x, list_term.buffer.dtype)
     if not node.attributes.get("resize"):
-        position = check_index(w, index, list_term.length, bool(node.attributes.get("wrap")))
-        return ListTerm(_write_row(w, list_term, position, x), list_term.length)
-    position = w.cast(index, int32)
-    w.fail((position < 0) | (position >= w.capacity))
+        position = check_index(writer, index, list_term.length, bool(node.attributes.get("wrap")))
+        return ListTerm(_write_row(writer, list_term, position, x), list_term.length)
+    position = writer.cast(index, int32)
+    writer.fail((position < 0) | (position >= writer.capacity))
     min_length = position + 1
-    padded_list = _zero_from(w, list_term, list_term.length)
-    new_length = w.select(min_length > list_term.length, min_length, list_term.length)
-    return ListTerm(_write_row(w, padded_list, position, x), new_length)
+    padded_list = _zero_from(writer, list_term, list_term.length)
+    new_length = writer.select(min_length > list_term.length, min_length, list_term.length)
+    return ListTerm(_write_row(writer, padded_list, position, x), new_length)
 
 
-def _zero_from(w: Rules, list_term: ListTerm, start: Term) -> ListTerm:
+def _zero_from(writer: Rules, list_term: ListTerm, start: Term) -> ListTerm:
     """Return the list with zeros from `start` on, as the elements of a longer list must be."""
     buffer = list_term.buffer
-    is_before_start = w.iota((w.capacity,), 0, int32) < start
-    mask = w.expand(w.reshape(is_before_start, (w.capacity, *[1] * (buffer.rank - 1))), buffer.shape)
-    return ListTerm(w.select(mask, buffer, 0), list_term.length)
+    is_before_start = writer.iota((writer.capacity,), 0, int32) < start
+    mask = writer.expand(writer.reshape(is_before_start, (writer.capacity, *[1] * (buffer.rank - 1))), buffer.shape)
+    return ListTerm(writer.select(mask, buffer, 0), list_term.length)
 
 
 @lowers("list_zeros_like")
-def zeros_like(w: Rules, node: Node, list_term: ListTerm) -> ListTerm:
-    zeros = w.fill_like(list_term.buffer, 0, list_term.buffer.dtype)
+def zeros_like(writer: Rules, node: Node, list_term: ListTerm) -> ListTerm:
+    zeros = writer.fill_like(list_term.buffer, 0, list_term.buffer.dtype)
     return ListTerm(zeros, list_term.length)
 
 
 @lowers("list_add")
-def add(w: Rules, node: Node, first: ListTerm, second: ListTerm) -> ListTerm:
-    w.fail(first.length.differs(second.length))
-    first_padded, second_padded = _zero_from(w, first, first.length), _zero_from(w, second, second.length)
+def add(writer: Rules, node: Node, first: ListTerm, second: ListTerm) -> ListTerm:
+    writer.fail(first.length.differs(second.length))
+    first_padded, second_padded = _zero_from(writer, first, first.length), _zero_from(writer, second, second.length)
     return ListTerm(first_padded.buffer + second_padded.buffer, first.length)
 
 
 @lowers("list_resize")
-def resize(w: Rules, node: Node, list_term: ListTerm, count: Term) -> ListTerm:
-    count = w.cast(count, int32)
-    w.fail((count < 0) | (count > w.capacity))
-    kept_length = w.select(count < list_term.length, count, list_term.length)
-    return ListTerm(_zero_from(w, list_term, kept_length).buffer, count)
+def resize(writer: Rules, node: Node, list_term: ListTerm, count: Term) -> ListTerm:
+    count = writer.cast(count, int32)
+    writer.fail((count < 0) | (count > writer.capacity))
+    kept_length = writer.select(count < list_term.length, count, list_term.length)
+    return ListTerm(_zero_from(writer, list_term, kept_length).buffer, count)
 
 
 @lowers("list_add_at")
-def add_at(w: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
-    position = check_index(w, index, list_term.length, bool(node.attributes.get("wrap")))
-    return ListTerm(_write_row(w, list_term, position, _read_row(w, list_term, position) + x), list_term.length)
+def add_at(writer: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
+    position = check_index(writer, index, list_term.length, bool(node.attributes.get("wrap")))
+    row = _read_row(writer, list_term, position) + x
+    return ListTerm(_write_row(writer, list_term, position, row), list_term.length)
 
 
 @lowers("list_from_tensor")
-def from_tensor(w: Rules, node: Node, x: Term) -> ListTerm | None:
+def from_tensor(writer: Rules, node: Node, x: Term) -> ListTerm | None:
     count = x.shape[0]
-    if not isinstance(count, int) or static_shape(x.shape) is None or count > w.capacity:
+    if not isinstance(count, int) or static_shape(x.shape) is None or count > writer.capacity:
         return None
-    high = [w.capacity - count, *[0] * (x.rank - 1)]
-    return ListTerm(w.pad(x, w.constant(0, x.dtype), [0] * x.rank, high), w.constant(count, int32))
+    high = [writer.capacity - count, *[0] * (x.rank - 1)]
+    return ListTerm(writer.pad(x, writer.constant(0, x.dtype), [0] * x.rank, high), writer.constant(count, int32))
 
 
 @lowers("list_stack")
-def stack(w: Rules, node: Node, list_term: ListTerm, *_: Term) -> Term | None:
+def stack(writer: Rules, node: Node, list_term: ListTerm, *_: Term) -> Term | None:
     shape = static_shape(node.results[0].shape)
-    if shape is None or shape[0] > w.capacity:
-        return w.open_stack(list_term)
-    w.fail(list_term.length.differs(shape[0]))
-    return w.static_slice(list_term.buffer, 0, 0, shape[0])
+    if shape is None or shape[0] > writer.capacity:
+        return writer.open_stack(list_term)
+    writer.fail(list_term.length.differs(shape[0]))
+    return writer.static_slice(list_term.buffer, 0, 0, shape[0])

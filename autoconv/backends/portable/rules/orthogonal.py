@@ -19,47 +19,49 @@ from autoconv.graph.graph import Node
 
 
 @lowers("qr")
-def qr(w: Control, node: Node, x: Term) -> list[Term] | None:
+def qr(writer: Control, node: Node, x: Term) -> list[Term] | None:
     shape = static_shape(x.shape)
     if x.dtype not in (float32, float64) or shape is None or 0 in shape:
         return None
     rows, columns = shape[-2:]
     column_count = min(rows, columns)
-    identity_matrices = w.expand(w.array(np.eye(rows).astype(x.dtype.numpy), x.dtype), (*x.shape[:-2], rows, rows))
-    state = [w.constant(0, int64), x, identity_matrices]
+    identity_matrix = writer.array(np.eye(rows).astype(x.dtype.numpy), x.dtype)
+    identity_matrices = writer.expand(identity_matrix, (*x.shape[:-2], rows, rows))
+    state = [writer.constant(0, int64), x, identity_matrices]
 
     def has_next(state: list[Term], word: Term) -> Term:
-        w.error_word = word
+        writer.error_word = word
         return state[0] < column_count
 
-    word = w.error_word_or_zero(w.error_word)
-    final_state = w.loop(has_next, lambda state, word: _reflect_column(w, state, word), state, word)
-    w.error_word = final_state.pop()
+    word = writer.error_word_or_zero(writer.error_word)
+    final_state = writer.loop(has_next, lambda state, word: _reflect_column(writer, state, word), state, word)
+    writer.error_word = final_state.pop()
     _, r, q = final_state
     if not node.attributes.get("full_matrices"):
-        q, r = w.static_slice(q, q.rank - 1, 0, column_count), w.static_slice(r, r.rank - 2, 0, column_count)
+        q, r = writer.static_slice(q, q.rank - 1, 0, column_count), writer.static_slice(r, r.rank - 2, 0, column_count)
     upper_triangle = np.arange(r.shape[-2])[:, None] <= np.arange(columns)
-    return [q, r * w.array(upper_triangle.astype(x.dtype.numpy), x.dtype)]
+    return [q, r * writer.array(upper_triangle.astype(x.dtype.numpy), x.dtype)]
 
 
-def _reflect_column(w: Control, state: list[Term], word: Term) -> list[Term]:
+def _reflect_column(writer: Control, state: list[Term], word: Term) -> list[Term]:
     """Reflect the matrix so that the column of this iteration is zero below the diagonal."""
-    w.error_word = word
+    writer.error_word = word
     step, x, q = state
     rows, columns = x.shape[-2:]
-    row_numbers = w.iota((rows,), 0, int64)
-    column = w.reduce(w.select(w.iota((columns,), 0, int64).same(step), x, 0), (x.rank - 1,), "add", 0)
+    row_numbers = writer.iota((rows,), 0, int64)
+    column = writer.reduce(writer.select(writer.iota((columns,), 0, int64).same(step), x, 0), (x.rank - 1,), "add", 0)
     last_axis = column.rank - 1
-    head = insert_axis(w, w.reduce(w.select(row_numbers.same(step), column, 0), (last_axis,), "add", 0), last_axis)
-    tail = w.select(row_numbers > step, column, 0)
-    tail_square = insert_axis(w, w.reduce(tail * tail, (last_axis,), "add", 0), last_axis)
-    norm = w.intrinsic("sqrt", head * head + tail_square)
-    beta = w.select(head < 0.0, norm, -norm)
-    vector = w.select(row_numbers.same(step), head - beta, tail)
-    denominator = w.select(tail_square.same(0.0), 1.0, beta * (beta - head))
-    factor = w.select(tail_square.same(0.0), 0.0, 1.0 / denominator)  # 2 / (v·v)
-    column_vector = insert_axis(w, vector, last_axis + 1)
-    scaled_row = insert_axis(w, vector * factor, last_axis)
-    x = x - column_vector * multiply_matrices(w, scaled_row, x)
-    q = q - multiply_matrices(w, q, column_vector) * scaled_row
+    head = writer.reduce(writer.select(row_numbers.same(step), column, 0), (last_axis,), "add", 0)
+    head = insert_axis(writer, head, last_axis)
+    tail = writer.select(row_numbers > step, column, 0)
+    tail_square = insert_axis(writer, writer.reduce(tail * tail, (last_axis,), "add", 0), last_axis)
+    norm = writer.intrinsic("sqrt", head * head + tail_square)
+    beta = writer.select(head < 0.0, norm, -norm)
+    vector = writer.select(row_numbers.same(step), head - beta, tail)
+    denominator = writer.select(tail_square.same(0.0), 1.0, beta * (beta - head))
+    factor = writer.select(tail_square.same(0.0), 0.0, 1.0 / denominator)  # 2 / (v·v)
+    column_vector = insert_axis(writer, vector, last_axis + 1)
+    scaled_row = insert_axis(writer, vector * factor, last_axis)
+    x = x - column_vector * multiply_matrices(writer, scaled_row, x)
+    q = q - multiply_matrices(writer, q, column_vector) * scaled_row
     return [step + 1, x, q]

@@ -20,60 +20,60 @@ _RULE_OF_OP = {"python_multiply": "multiply", "python_divide": "divide", "python
 
 
 @lowers("python_add", "python_subtract", "python_multiply", "python_divide", "python_negative", "python_abs")
-def arithmetic(w: Rules, node: Node, *operands: Term) -> Term | None:
+def arithmetic(writer: Rules, node: Node, *operands: Term) -> Term | None:
     if not any(x.dtype.is_complex for x in operands):
         return None
-    name, pairs = node.op.name, [_parts(w, x) for x in operands]
+    name, pairs = node.op.name, [_parts(writer, x) for x in operands]
     if name == "python_negative":
         ((real, imag),) = pairs
-        return w.pair(-real, -imag)
+        return writer.pair(-real, -imag)
     if name in _RULE_OF_OP:
-        return _apply(w, _RULE_OF_OP[name], [part for pair in pairs for part in pair])
+        return _apply(writer, _RULE_OF_OP[name], [part for pair in pairs for part in pair])
     (xr, xi), (yr, yi) = pairs
-    return w.pair(xr + yr, xi + yi) if name == "python_add" else w.pair(xr - yr, xi - yi)
+    return writer.pair(xr + yr, xi + yi) if name == "python_add" else writer.pair(xr - yr, xi - yi)
 
 
 @lowers("python_cmath")
-def cmath(w: Rules, node: Node, *operands: Term) -> Term | None:
+def cmath(writer: Rules, node: Node, *operands: Term) -> Term | None:
     function = node.attributes["function"]
     if function in FUNCTIONS_OF_REALS:
-        return _apply(w, function, [w.cast(x, float64) for x in operands])
+        return _apply(writer, function, [writer.cast(x, float64) for x in operands])
     if function == "log" and len(operands) == 2:
-        logarithms = [_apply(w, "log", _parts(w, x)) for x in operands]
-        return _apply(w, "divide", [part for x in logarithms for part in _parts(w, x)])
-    parts = [part for x in operands for part in _parts(w, x)]
+        logarithms = [_apply(writer, "log", _parts(writer, x)) for x in operands]
+        return _apply(writer, "divide", [part for x in logarithms for part in _parts(writer, x)])
+    parts = [part for x in operands for part in _parts(writer, x)]
     if function in BOOL_CMATH:
-        real_holds, imag_holds = (_test_part(w, function, part) for part in parts)
+        real_holds, imag_holds = (_test_part(writer, function, part) for part in parts)
         return real_holds & imag_holds if function == "isfinite" else real_holds | imag_holds
-    return _apply(w, function, parts) if function in COMPLEX_RULES else None
+    return _apply(writer, function, parts) if function in COMPLEX_RULES else None
 
 
-def power(w: Rules, x: Term, y: Term) -> Term:
+def power(writer: Rules, x: Term, y: Term) -> Term:
     """Raise complex numbers to a power."""
     if y.dtype.is_integer:
-        return _apply(w, "power_by_int", [*_parts(w, x), *_parts(w, y)])
-    return _apply(w, "power", [*_parts(w, x), *_parts(w, y)])
+        return _apply(writer, "power_by_int", [*_parts(writer, x), *_parts(writer, y)])
+    return _apply(writer, "power", [*_parts(writer, x), *_parts(writer, y)])
 
 
-def _parts(w: Rules, x: Term) -> tuple[Term, Term]:
+def _parts(writer: Rules, x: Term) -> tuple[Term, Term]:
     """Return the real and imaginary parts."""
     if x.dtype.is_complex:
-        return w.emit_unary("real", x), w.emit_unary("imag", x)
-    real = w.cast(x, float64)
-    return real, w.fill_like(real, 0.0, float64)
+        return writer.emit_unary("real", x), writer.emit_unary("imag", x)
+    real = writer.cast(x, float64)
+    return real, writer.fill_like(real, 0.0, float64)
 
 
-def _apply(w: Rules, function: str, parts: Any) -> Term:
+def _apply(writer: Rules, function: str, parts: Any) -> Term:
     """Apply the rule of a function to the real and imaginary parts of its operands, one after the other."""
-    result = COMPLEX_RULES[function](w, *parts)
-    return w.pair(*result) if isinstance(result, tuple) else result  # type: ignore[no-any-return]
+    result = COMPLEX_RULES[function](writer, *parts)
+    return writer.pair(*result) if isinstance(result, tuple) else result  # type: ignore[no-any-return]
 
 
-def _test_part(w: Rules, function: str, x: Term) -> Term:
+def _test_part(writer: Rules, function: str, x: Term) -> Term:
     """Test the real or imaginary part of a number."""
     if function == "isnan":
-        return w.is_nan(x)
-    magnitude = w.emit_unary("abs", x)
+        return writer.is_nan(x)
+    magnitude = writer.emit_unary("abs", x)
     return magnitude < float("inf") if function == "isfinite" else magnitude.same(float("inf"))
 
 

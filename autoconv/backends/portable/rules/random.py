@@ -28,41 +28,43 @@ _THREEFRY_ROUNDS = 20
 _LOW_WORD_MASK = 0xFFFFFFFF
 
 
-def raw_bits(w: Rules, seed: Term, shape: tuple[int, ...], algorithm: str, in_pairs: bool = True) -> Term | None:
+def raw_bits(writer: Rules, seed: Term, shape: tuple[int, ...], algorithm: str, in_pairs: bool = True) -> Term | None:
     """Return random words of 32 bits, each as a uint64, or pairs of them, which have the first in the lower half.
 
     None if the seed has an open size.
     """
     count = math.prod(shape)
-    words = _random_words(w, seed, 2 * count if in_pairs else count, algorithm)
+    words = _random_words(writer, seed, 2 * count if in_pairs else count, algorithm)
     if words is None:
         return None
     if in_pairs:
-        low, high = (w.reshape(w.static_slice(w.reshape(words, (count, 2)), 1, i, i + 1), (count,)) for i in range(2))
-        words = low | w.bits("shl", high, 32)
-    return w.reshape(words, shape)
+        pairs = writer.reshape(words, (count, 2))
+        low, high = (writer.reshape(writer.static_slice(pairs, 1, i, i + 1), (count,)) for i in range(2))
+        words = low | writer.bits("shl", high, 32)
+    return writer.reshape(words, shape)
 
 
-def _random_words(w: Rules, seed: Term, count: int, algorithm: str) -> Term | None:
+def _random_words(writer: Rules, seed: Term, count: int, algorithm: str) -> Term | None:
     """Return random words of 32 bits, each as a uint64; None if the seed has an open size."""
     length = seed.shape[0]
     if not isinstance(length, int):
         return None
-    keys = _seed_words(w, seed, length)
+    keys = _seed_words(writer, seed, length)
     if algorithm == "threefry":
-        return _threefry(w, keys, count)
+        return _threefry(writer, keys, count)
     block_count = -(-count // 4)
-    words = _stream_of_keys(w, keys)(w.iota((block_count,), 0, uint64))
-    return w.static_slice(w.reshape(words, (4 * block_count,)), 0, 0, count)
+    words = _stream_of_keys(writer, keys)(writer.iota((block_count,), 0, uint64))
+    return writer.static_slice(writer.reshape(words, (4 * block_count,)), 0, 0, count)
 
 
-def _seed_words(w: Rules, seed: Term, length: int) -> list[Term]:
+def _seed_words(writer: Rules, seed: Term, length: int) -> list[Term]:
     """Return the numbers of a seed, each as a uint64."""
-    numbers = [w.cast(drop_axes(w, w.static_slice(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
-    return [w.bitcast(number, uint64) for number in numbers]
+    parts = [drop_axes(writer, writer.static_slice(seed, 0, i, i + 1), [0]) for i in range(length)]
+    numbers = [writer.cast(part, int64) for part in parts]
+    return [writer.bitcast(number, uint64) for number in numbers]
 
 
-def philox_stream(w: Rules, seed: Term, algorithm: str) -> Callable[[Term], Term] | None:
+def philox_stream(writer: Rules, seed: Term, algorithm: str) -> Callable[[Term], Term] | None:
     """Return a function that maps the numbers of blocks, uint64 [n], to their words, [n, 4].
 
     None for Threefry, and for a seed of open size.
@@ -70,42 +72,43 @@ def philox_stream(w: Rules, seed: Term, algorithm: str) -> Callable[[Term], Term
     length = seed.shape[0]
     if not isinstance(length, int) or algorithm == "threefry":
         return None
-    return _stream_of_keys(w, _seed_words(w, seed, length))
+    return _stream_of_keys(writer, _seed_words(writer, seed, length))
 
 
-def _stream_of_keys(w: Rules, keys: list[Term]) -> Callable[[Term], Term]:
+def _stream_of_keys(writer: Rules, keys: list[Term]) -> Callable[[Term], Term]:
     """Return the function of `philox_stream` for the numbers of a seed."""
     if len(keys) == 3:  # the low and high half of the first counter, and the key
         low, high, key = keys
     else:
-        mixed_seed = _philox_blocks(w, w.fill_like(keys[0], SEED_KEY, uint64), keys[0], keys[1])
-        key, high = (mixed_seed[i] | w.bits("shl", mixed_seed[i + 1], 32) for i in (0, 2))
-        low = w.fill_like(key, 0, uint64)
+        mixed_seed = _philox_blocks(writer, writer.fill_like(keys[0], SEED_KEY, uint64), keys[0], keys[1])
+        key, high = (mixed_seed[i] | writer.bits("shl", mixed_seed[i + 1], 32) for i in (0, 2))
+        low = writer.fill_like(key, 0, uint64)
 
     def words_of_blocks(numbers: Term) -> Term:
         counter = numbers + low
-        carry = w.select(counter < low, w.fill_like(counter, 1, uint64), w.fill_like(counter, 0, uint64))
-        words = _philox_blocks(w, key, counter, carry + high)
-        return w.concatenate([w.reshape(x, (numbers.shape[0], 1)) for x in words], 1)
+        carry = writer.select(counter < low, writer.fill_like(counter, 1, uint64), writer.fill_like(counter, 0, uint64))
+        words = _philox_blocks(writer, key, counter, carry + high)
+        return writer.concatenate([writer.reshape(x, (numbers.shape[0], 1)) for x in words], 1)
 
     return words_of_blocks
 
 
-def _philox_blocks(w: Rules, key: Term, low: Term, high: Term) -> list[Term]:
+def _philox_blocks(writer: Rules, key: Term, low: Term, high: Term) -> list[Term]:
     """Return the four words of Philox for counters of 128 bits, given as halves `low` and `high`."""
-    words: list[Any] = [low & _LOW_WORD_MASK, w.bits("lshr", low, 32), high & _LOW_WORD_MASK, w.bits("lshr", high, 32)]
-    keys = [key & _LOW_WORD_MASK, w.bits("lshr", key, 32)]
+    high_parts = [writer.bits("lshr", half, 32) for half in (low, high)]
+    words: list[Any] = [low & _LOW_WORD_MASK, high_parts[0], high & _LOW_WORD_MASK, high_parts[1]]
+    keys = [key & _LOW_WORD_MASK, writer.bits("lshr", key, 32)]
     for _ in range(ROUNDS):
         products = [words[2 * i] * MULTIPLIERS[i] for i in range(2)]
         words = [
-            w.bits("lshr", products[1], 32) ^ words[1] ^ keys[0], products[1] & _LOW_WORD_MASK,
-            w.bits("lshr", products[0], 32) ^ words[3] ^ keys[1], products[0] & _LOW_WORD_MASK,
+            writer.bits("lshr", products[1], 32) ^ words[1] ^ keys[0], products[1] & _LOW_WORD_MASK,
+            writer.bits("lshr", products[0], 32) ^ words[3] ^ keys[1], products[0] & _LOW_WORD_MASK,
         ]  # fmt: skip
         keys = [(half + step) & _LOW_WORD_MASK for half, step in zip(keys, WEYL, strict=True)]
     return words
 
 
-def _threefry_block(w: Rules, keys: list[Term], first: Term, second: Term) -> tuple[Term, Term]:
+def _threefry_block(writer: Rules, keys: list[Term], first: Term, second: Term) -> tuple[Term, Term]:
     """Return the two words of Threefry for a key and a counter of two words each."""
     parity = (keys[0] ^ keys[1]) ^ _THREEFRY_PARITY
     schedule = [*keys, parity]
@@ -113,7 +116,7 @@ def _threefry_block(w: Rules, keys: list[Term], first: Term, second: Term) -> tu
     for round_number in range(_THREEFRY_ROUNDS):
         rotation = _THREEFRY_ROTATIONS[round_number % len(_THREEFRY_ROTATIONS)]
         first = first + second
-        second = (w.bits("shl", second, rotation) | w.bits("lshr", second, 32 - rotation)) ^ first
+        second = (writer.bits("shl", second, rotation) | writer.bits("lshr", second, 32 - rotation)) ^ first
         if round_number % 4 == 3:
             injection = round_number // 4 + 1
             first = first + schedule[injection % 3]
@@ -121,18 +124,19 @@ def _threefry_block(w: Rules, keys: list[Term], first: Term, second: Term) -> tu
     return first, second
 
 
-def _halves(w: Rules, x: Term) -> list[Term]:
+def _halves(writer: Rules, x: Term) -> list[Term]:
     """Return the low and the high 32 bits."""
-    return [w.emit_cast(x & _LOW_WORD_MASK, uint32), w.emit_cast(w.bits("lshr", x, 32), uint32)]
+    return [writer.emit_cast(x & _LOW_WORD_MASK, uint32), writer.emit_cast(writer.bits("lshr", x, 32), uint32)]
 
 
-def _threefry(w: Rules, keys: list[Term], count: int) -> Term:
+def _threefry(writer: Rules, keys: list[Term], count: int) -> Term:
     """Return words of Threefry for the two numbers of a seed, each as a uint64."""
-    key = list(_threefry_block(w, _halves(w, keys[0]), *_halves(w, keys[1])))
+    key = list(_threefry_block(writer, _halves(writer, keys[0]), *_halves(writer, keys[1])))
     block_count = (count + 1) // 2
-    word_pairs = _threefry_block(w, key, *_halves(w, w.iota((block_count,), 0, uint64)))
-    joined_words = w.concatenate([w.reshape(w.emit_cast(x, uint64), (block_count, 1)) for x in word_pairs], 1)
-    return w.static_slice(w.reshape(joined_words, (2 * block_count,)), 0, 0, count)
+    word_pairs = _threefry_block(writer, key, *_halves(writer, writer.iota((block_count,), 0, uint64)))
+    columns = [writer.reshape(writer.emit_cast(x, uint64), (block_count, 1)) for x in word_pairs]
+    joined_words = writer.concatenate(columns, 1)
+    return writer.static_slice(writer.reshape(joined_words, (2 * block_count,)), 0, 0, count)
 
 
 def _requested_shape(node: Node, sizes: tuple[Term, ...]) -> tuple[int, ...] | None:
@@ -145,43 +149,43 @@ def _algorithm(node: Node) -> str:
 
 
 @lowers("stateless_random_bits")
-def bits(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
+def bits(writer: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     shape, dtype = _requested_shape(node, sizes), node.attributes["dtype"]
     if shape is None or dtype.size < 4:
         return None
-    words = raw_bits(w, seed, shape, _algorithm(node), dtype.size == 8)
-    return None if words is None else w.emit_cast(words, dtype)
+    words = raw_bits(writer, seed, shape, _algorithm(node), dtype.size == 8)
+    return None if words is None else writer.emit_cast(words, dtype)
 
 
-def _draw_fractions(w: Rules, node: Node, seed: Term, count: int, dtype: DType) -> Term | None:
+def _draw_fractions(writer: Rules, node: Node, seed: Term, count: int, dtype: DType) -> Term | None:
     """Return `count` numbers in [0, 1)."""
-    words = _random_words(w, seed, 2 * count if dtype is float64 else count, _algorithm(node))
-    return None if words is None else words_to_fractions(w, words, count, dtype)
+    words = _random_words(writer, seed, 2 * count if dtype is float64 else count, _algorithm(node))
+    return None if words is None else words_to_fractions(writer, words, count, dtype)
 
 
-def words_to_fractions(w: Rules, words: Term, count: int, dtype: DType) -> Term:
+def words_to_fractions(writer: Rules, words: Term, count: int, dtype: DType) -> Term:
     """Return numbers in [0, 1) from the low bits of words (as float32), or of pairs of words (as float64)."""
     precision, is_double = PRECISION[dtype.name], dtype is float64
     if is_double:
-        pairs = w.reshape(words, (count, 2))
-        upper, lower = (w.reshape(w.static_slice(pairs, 1, i, i + 1), (count,)) for i in range(2))
-        words = w.bits("shl", upper & ((1 << (precision - 32)) - 1), 32) | lower
+        pairs = writer.reshape(words, (count, 2))
+        upper, lower = (writer.reshape(writer.static_slice(pairs, 1, i, i + 1), (count,)) for i in range(2))
+        words = writer.bits("shl", upper & ((1 << (precision - 32)) - 1), 32) | lower
     else:
         words = words & ((1 << precision) - 1)
-    return w.emit_cast(w.bitcast(words, int64), float64 if is_double else float32) * 2.0**-precision
+    return writer.emit_cast(writer.bitcast(words, int64), float64 if is_double else float32) * 2.0**-precision
 
 
 @lowers("stateless_random_uniform")
-def uniform(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
+def uniform(writer: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     shape, dtype = _requested_shape(node, sizes), node.attributes["dtype"]
     if shape is None:
         return None
-    fractions = _draw_fractions(w, node, seed, math.prod(shape), dtype)
-    return None if fractions is None else w.cast(w.reshape(fractions, shape), dtype)
+    fractions = _draw_fractions(writer, node, seed, math.prod(shape), dtype)
+    return None if fractions is None else writer.cast(writer.reshape(fractions, shape), dtype)
 
 
 @lowers("stateless_random_normal")
-def normal(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
+def normal(writer: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     """Draw by Box and Muller's transform; each step is rounded to float32, except for results of float64."""
     shape, dtype = _requested_shape(node, sizes), node.attributes["dtype"]
     if shape is None:
@@ -189,79 +193,82 @@ def normal(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     count = math.prod(shape)
     pair_count = (count + 1) // 2
     compute_dtype = float64 if dtype is float64 else float32
-    fractions = _draw_fractions(w, node, seed, 2 * pair_count, compute_dtype)
+    fractions = _draw_fractions(writer, node, seed, 2 * pair_count, compute_dtype)
     if fractions is None:
         return None
-    result = w.reshape(normal_pairs(w, fractions, pair_count, compute_dtype), (2 * pair_count,))
-    return w.cast(w.reshape(w.static_slice(result, 0, 0, count), shape), dtype)
+    result = writer.reshape(normal_pairs(writer, fractions, pair_count, compute_dtype), (2 * pair_count,))
+    return writer.cast(writer.reshape(writer.static_slice(result, 0, 0, count), shape), dtype)
 
 
-def normal_pairs(w: Rules, fractions: Term, pair_count: int, dtype: DType) -> Term:
+def normal_pairs(writer: Rules, fractions: Term, pair_count: int, dtype: DType) -> Term:
     """Return pairs of normal numbers, [pair_count, 2], made of pairs of fractions."""
-    first, second = (w.static_slice(w.reshape(fractions, (pair_count, 2)), 1, i, i + 1) for i in range(2))
+    first, second = (writer.static_slice(writer.reshape(fractions, (pair_count, 2)), 1, i, i + 1) for i in range(2))
     min_uniform = MIN_UNIFORM if dtype is float64 else float(np.float32(MIN_UNIFORM))
-    first_clamped = w.cast(w.select(first < min_uniform, w.fill_like(first, min_uniform, dtype), first), float64)
-    radius = w.intrinsic("sqrt", w.cast(w.libm("log", first_clamped), dtype) * -2.0)
-    angle = w.cast(w.cast(w.cast(second, float64) * (2.0 * math.pi), dtype), float64)
-    return w.concatenate([w.cast(w.libm(wave, angle), dtype) * radius for wave in ("sin", "cos")], 1)
+    lower_bound = writer.fill_like(first, min_uniform, dtype)
+    first_clamped = writer.cast(writer.select(first < min_uniform, lower_bound, first), float64)
+    radius = writer.intrinsic("sqrt", writer.cast(writer.libm("log", first_clamped), dtype) * -2.0)
+    angle = writer.cast(writer.cast(writer.cast(second, float64) * (2.0 * math.pi), dtype), float64)
+    return writer.concatenate([writer.cast(writer.libm(wave, angle), dtype) * radius for wave in ("sin", "cos")], 1)
 
 
 @lowers("stateless_random_uniform_int")
-def integers(w: Rules, node: Node, seed: Term, low: Term, high: Term, *sizes: Term) -> Term | None:
+def integers(writer: Rules, node: Node, seed: Term, low: Term, high: Term, *sizes: Term) -> Term | None:
     shape = _requested_shape(node, sizes)
     if shape is None:
         return None
-    w.fail(~(low < high))
+    writer.fail(~(low < high))
     wide_dtype = int64 if not low.dtype.is_unsigned else uint64
-    start, stop = (w.cast(x, wide_dtype) for x in (low, high))
+    start, stop = (writer.cast(x, wide_dtype) for x in (low, high))
     if wide_dtype is int64:
-        start, stop = w.bitcast(start, uint64), w.bitcast(stop, uint64)
+        start, stop = writer.bitcast(start, uint64), writer.bitcast(stop, uint64)
     distance = stop - start
-    divisor = w.select(distance.same(0), 1, distance)
-    words = raw_bits(w, seed, shape, _algorithm(node), low.dtype.size == 8)
+    divisor = writer.select(distance.same(0), 1, distance)
+    words = raw_bits(writer, seed, shape, _algorithm(node), low.dtype.size == 8)
     if words is None:
         return None
-    number = w.binary("remainder", words, divisor) + start
-    return w.cast(w.bitcast(number, wide_dtype) if wide_dtype is int64 else number, low.dtype)
+    number = writer.binary("remainder", words, divisor) + start
+    return writer.cast(writer.bitcast(number, wide_dtype) if wide_dtype is int64 else number, low.dtype)
 
 
 @lowers("stateless_permutation")
-def permutation(w: Control, node: Node, seed: Term, *sizes: Term) -> Term | None:
+def permutation(writer: Control, node: Node, seed: Term, *sizes: Term) -> Term | None:
     shape = _requested_shape(node, sizes)
-    return None if shape is None else _permutation(w, seed, shape[0], _algorithm(node))
+    return None if shape is None else _permutation(writer, seed, shape[0], _algorithm(node))
 
 
 @lowers("stateless_shuffle")
-def shuffle(w: Control, node: Node, seed: Term, x: Term) -> Term | None:
+def shuffle(writer: Control, node: Node, seed: Term, x: Term) -> Term | None:
     """Gather the rows in the order of a permutation."""
     if x.rank == 0 or x.shape[0] == 0:
         return x
-    order = _permutation(w, seed, x.shape[0], _algorithm(node)) if isinstance(x.shape[0], int) else None
-    return None if order is None else w.gather_nd(x, w.reshape(order, (x.shape[0], 1)))
+    order = _permutation(writer, seed, x.shape[0], _algorithm(node)) if isinstance(x.shape[0], int) else None
+    return None if order is None else writer.gather_nd(x, writer.reshape(order, (x.shape[0], 1)))
 
 
-def _permutation(w: Control, seed: Term, count: int, algorithm: str) -> Term | None:
+def _permutation(writer: Control, seed: Term, count: int, algorithm: str) -> Term | None:
     """Shuffle in a loop: swap each position but the last with a random one that is not before it."""
-    words = _random_words(w, seed, max(count - 1, 1), algorithm)
+    words = _random_words(writer, seed, max(count - 1, 1), algorithm)
     if words is None:
         return None
-    order = w.iota((count,), 0, int64)
+    order = writer.iota((count,), 0, int64)
     if count < 2:
         return order
-    starts = w.iota((count - 1,), 0, uint64)
-    partners = w.bitcast(starts + w.binary("remainder", words, w.fill_like(starts, count, uint64) - starts), int64)
+    starts = writer.iota((count - 1,), 0, uint64)
+    remaining_counts = writer.fill_like(starts, count, uint64) - starts
+    partners = writer.bitcast(starts + writer.binary("remainder", words, remaining_counts), int64)
 
     def has_next(state: list[Term], word: Term) -> Term:
-        w.error_word = word
+        writer.error_word = word
         return state[0] < count - 1
 
     def swap_next(state: list[Term], word: Term) -> list[Term]:
-        w.error_word = word
+        writer.error_word = word
         step, order = state
-        partner = w.reshape(w.dynamic_slice(partners, 0, step, 1), ())
-        current, other = (w.dynamic_slice(order, 0, position, 1) for position in (step, partner))
-        return [step + 1, w.dynamic_update(w.dynamic_update(order, other, [step]), current, [partner])]
+        partner = writer.reshape(writer.dynamic_slice(partners, 0, step, 1), ())
+        current, other = (writer.dynamic_slice(order, 0, position, 1) for position in (step, partner))
+        return [step + 1, writer.dynamic_update(writer.dynamic_update(order, other, [step]), current, [partner])]
 
-    final_state = w.loop(has_next, swap_next, [w.constant(0, int64), order], w.error_word_or_zero(w.error_word))
-    w.error_word = final_state.pop()
+    initial_state = [writer.constant(0, int64), order]
+    final_state = writer.loop(has_next, swap_next, initial_state, writer.error_word_or_zero(writer.error_word))
+    writer.error_word = final_state.pop()
     return final_state[1]

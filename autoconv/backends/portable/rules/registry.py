@@ -1,7 +1,7 @@
-"""The registry of rules: `rule(w, node, *operands)` writes a node, and returns its result or a list of results.
+"""The registry of rules: `rule(writer, node, *operands)` writes a node, and returns its result or a list of results.
 
-`w` is the writer; operands are terms, or `ListTerm`s. A rule returns None for a node that it cannot write: the graph is
-then refused. `lowers("name", …)` registers a rule for the ops of these names.
+Operands are terms, or `ListTerm`s. A rule returns None for a node that it cannot write: the graph is then refused.
+`lowers("name", …)` registers a rule for the ops of these names.
 """
 
 from __future__ import annotations

@@ -21,20 +21,22 @@ _FULL_SLICE = Slice(None, None, None)
 
 
 @lowers("get_item", "array_view")
-def get_item(w: Rules, node: Node, x: Term, *operands: Term) -> Term | Window | None:
-    return subscript(w, x, node.attributes["spec"], operands)
+def get_item(writer: Rules, node: Node, x: Term, *operands: Term) -> Term | Window | None:
+    return subscript(writer, x, node.attributes["spec"], operands)
 
 
-def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term | Window | None:
+def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term | Window | None:
     """Return x[spec]; None for slices of open size, except for a single one of step 1, and for most masks.
 
     A mask is supported as the first entry, with slices after it, if the runtime has arrays of open size.
     """
     if spec and isinstance(spec[0], Mask):
         has_slices_only = all(isinstance(later_entry, (Rest, Slice)) for later_entry in spec[1:])
-        true_positions = w.true_positions(operands[0]) if has_slices_only else None
-        true_elements = None if true_positions is None else w.gather_nd(x, true_positions)
-        return None if true_elements is None else subscript(w, true_elements, (_FULL_SLICE, *spec[1:]), operands[1:])
+        true_positions = writer.true_positions(operands[0]) if has_slices_only else None
+        true_elements = None if true_positions is None else writer.gather_nd(x, true_positions)
+        if true_elements is None:
+            return None
+        return subscript(writer, true_elements, (_FULL_SLICE, *spec[1:]), operands[1:])
     entries = align(spec, x.rank, operands, lambda operand: operand.rank)
     if any(isinstance(aligned.entry, Mask) for aligned in entries):
         return None
@@ -45,14 +47,14 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
     for entry, entry_operands, _, width in entries:
         match entry:
             case NewAxis():
-                x = insert_axis(w, x, axis)
+                x = insert_axis(writer, x, axis)
                 positions.append(None)
                 axis += 1
             case Rest():
                 positions += [None] * width
                 axis += width
             case Slice():
-                sliced_x = _slice_axis(w, x, axis, entry, entry_operands)
+                sliced_x = _slice_axis(writer, x, axis, entry, entry_operands)
                 if sliced_x is None:
                     if open_slice is not None or has_gathers:
                         return None
@@ -63,59 +65,59 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
             case _:  # At or Gather
                 position: Any = entry_operands[0] if entry_operands else entry.index  # type: ignore[attr-defined]
                 if has_gathers:
-                    positions.append(position if isinstance(position, Term) else w.constant(position, int64))
+                    positions.append(position if isinstance(position, Term) else writer.constant(position, int64))
                 else:
-                    x = _take_position(w, x, axis, position)
+                    x = _take_position(writer, x, axis, position)
                     dropped_axes.append(axis)
                     positions.append(None)
                 axis += 1
     if open_slice is not None:
-        return _take_window(w, x, *open_slice, dropped_axes)
+        return _take_window(writer, x, *open_slice, dropped_axes)
     if not has_gathers:
-        return drop_axes(w, x, dropped_axes) if dropped_axes else x
-    return _gather_at(w, x, positions)
+        return drop_axes(writer, x, dropped_axes) if dropped_axes else x
+    return _gather_at(writer, x, positions)
 
 
 @lowers("where_indices")
-def where_indices(w: Rules, node: Node, condition: Term) -> Term | None:
-    return w.true_positions(condition if condition.dtype.is_bool else condition.differs(0))
+def where_indices(writer: Rules, node: Node, condition: Term) -> Term | None:
+    return writer.true_positions(condition if condition.dtype.is_bool else condition.differs(0))
 
 
-def check_positions(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> None:
+def check_positions(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> None:
     """Set the error word where a single position is out of range, or a step is 0."""
-    sizes = w.sizes(x)
+    sizes = writer.sizes(x)
     for entry, indices, axis, _ in align(spec, x.rank, operands, lambda operand: operand.rank):
         if isinstance(entry, At):
-            check_index(w, indices[0] if indices else w.constant(entry.index, int64), sizes[axis], wrap=True)
+            check_index(writer, indices[0] if indices else writer.constant(entry.index, int64), sizes[axis], wrap=True)
         elif isinstance(entry, Slice):
-            step = entry.with_operands(indices)[2]
+            _, _, step = entry.with_operands(indices)
             if isinstance(step, Term):
-                w.fail(step.same(0))
+                writer.fail(step.same(0))
 
 
-def _gather_at(w: Rules, x: Term, positions_by_axis: Sequence[Any]) -> Term:
+def _gather_at(writer: Rules, x: Term, positions_by_axis: Sequence[Any]) -> Term:
     """Take elements by arrays of positions along some dimensions; the result has NumPy's order of dimensions."""
     axes = [axis for axis, position in enumerate(positions_by_axis) if position is not None]
-    sizes = w.sizes(x)
-    positions = [check_index(w, positions_by_axis[axis], sizes[axis], wrap=True) for axis in axes]
-    result = gather_elements(w, move_axes(w, x, axes, range(len(axes))), positions)
+    sizes = writer.sizes(x)
+    positions = [check_index(writer, positions_by_axis[axis], sizes[axis], wrap=True) for axis in axes]
+    result = gather_elements(writer, move_axes(writer, x, axes, range(len(axes))), positions)
     positions_rank = max(position.rank for position in positions)
     if axes == list(range(axes[0], axes[0] + len(axes))) and axes[0]:
-        return move_axes(w, result, range(positions_rank), range(axes[0], axes[0] + positions_rank))
+        return move_axes(writer, result, range(positions_rank), range(axes[0], axes[0] + positions_rank))
     return result
 
 
-def _take_position(w: Rules, x: Term, axis: int, position: Any) -> Term:
+def _take_position(writer: Rules, x: Term, axis: int, position: Any) -> Term:
     """Take one position along an axis, which keeps the size 1."""
     size = x.shape[axis]
     if isinstance(position, int) and isinstance(size, int):
         position = position + size if position < 0 else position
-        return w.static_slice(x, axis, position, position + 1)
-    position = position if isinstance(position, Term) else w.constant(position, int64)
-    return w.dynamic_slice(x, axis, check_index(w, position, w.sizes(x)[axis], wrap=True), 1)
+        return writer.static_slice(x, axis, position, position + 1)
+    position = position if isinstance(position, Term) else writer.constant(position, int64)
+    return writer.dynamic_slice(x, axis, check_index(writer, position, writer.sizes(x)[axis], wrap=True), 1)
 
 
-def _slice_axis(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]) -> Term | None:
+def _slice_axis(writer: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]) -> Term | None:
     """Take a slice along an axis; None if its size is open and the runtime has no such arrays."""
     if entry.is_whole:
         return x
@@ -124,33 +126,37 @@ def _slice_axis(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[T
         start, stop, step = slice(*bounds).indices(size)
         count = len(range(start, stop, step))
         if step > 0:
-            return w.static_slice(x, axis, start, start + (count - 1) * step + 1 if count else start, step)
+            return writer.static_slice(x, axis, start, start + (count - 1) * step + 1 if count else start, step)
         if not count:
-            return w.static_slice(x, axis, 0, 0)
+            return writer.static_slice(x, axis, 0, 0)
         last_position = start + (count - 1) * step
-        return w.reverse(w.static_slice(x, axis, last_position, start + 1, -step), [axis])
+        return writer.reverse(writer.static_slice(x, axis, last_position, start + 1, -step), [axis])
     start, stop, step = bounds
     if not isinstance(step, int) or step > 0:
-        return w.open_slice(x, axis, *bounds)
-    part = w.open_slice(x, axis, _bound_after(w, stop), _bound_after(w, start), None) if step else None
-    return part if part is None else w.open_slice(w.reverse(part, [axis]), axis, None, None, -step)
+        return writer.open_slice(x, axis, *bounds)
+    part = writer.open_slice(x, axis, _bound_after(writer, stop), _bound_after(writer, start), None) if step else None
+    return part if part is None else writer.open_slice(writer.reverse(part, [axis]), axis, None, None, -step)
 
 
-def _bound_after(w: Rules, bound: Any) -> Any:
+def _bound_after(writer: Rules, bound: Any) -> Any:
     """Return the bound of a slice that goes forwards for one of a slice that goes backwards."""
     if not isinstance(bound, Term):
         return bound if bound is None else _PAST_LAST if bound == -1 else bound + 1
-    return w.select(bound.same(-1), _PAST_LAST, bound + 1)
+    return writer.select(bound.same(-1), _PAST_LAST, bound + 1)
 
 
-def _take_window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], dropped_axes: Sequence[int]) -> Window | None:
+def _take_window(
+    writer: Rules, x: Term, axis: int, bounds: tuple[Any, ...], dropped_axes: Sequence[int]
+) -> Window | None:
     """Return a slice of step 1 whose size is open, without the dropped dimensions."""
     start, stop, step = bounds
-    result = take_window(w, x, axis, start, stop) if step in (None, 1) else None
+    result = take_window(writer, x, axis, start, stop) if step in (None, 1) else None
     if result is None or not dropped_axes:
         return result
     return Window(
-        drop_axes(w, result.term, dropped_axes), axis - sum(dropped < axis for dropped in dropped_axes), result.length
+        drop_axes(writer, result.term, dropped_axes),
+        axis - sum(dropped < axis for dropped in dropped_axes),
+        result.length,
     )
 
 
@@ -187,39 +193,39 @@ def _box_starts(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | No
 
 
 @lowers("set_item")
-def set_item(w: Rules, node: Node, x: Term, value: Term, *operands: Term) -> Term | None:
-    return assign(w, x, cast(w, value, x.dtype), node.attributes["spec"], operands)
+def set_item(writer: Rules, node: Node, x: Term, value: Term, *operands: Term) -> Term | None:
+    return assign(writer, x, cast(writer, value, x.dtype), node.attributes["spec"], operands)
 
 
 @lowers("add_at_item")
-def add_at_item(w: Rules, node: Node, x: Term, value: Term, *operands: Term) -> Term | None:
-    return _scatter_at(w, x, value, node.attributes["spec"], operands, "or" if x.dtype.is_bool else "add")
+def add_at_item(writer: Rules, node: Node, x: Term, value: Term, *operands: Term) -> Term | None:
+    return _scatter_at(writer, x, value, node.attributes["spec"], operands, "or" if x.dtype.is_bool else "add")
 
 
-def assign(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term]) -> Term | None:
+def assign(writer: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term]) -> Term | None:
     """Return `x` with a value written to x[spec]; None if there is no form."""
     box_starts = _box_starts(spec, x, operands)
     if box_starts is None:
-        result = _scatter_at(w, x, value, spec, operands, None)
-        return _write_masked(w, x, value, spec, operands) if result is None and isinstance(value, Term) else result
-    target = subscript(w, x, spec, operands)  # checks the positions
+        result = _scatter_at(writer, x, value, spec, operands, None)
+        return _write_masked(writer, x, value, spec, operands) if result is None and isinstance(value, Term) else result
+    target = subscript(writer, x, spec, operands)  # checks the positions
     if not isinstance(target, Term):
         return None
-    value = fit_array(w, value, target.shape)
+    value = fit_array(writer, value, target.shape)
     if not x.shape:
-        return _fit_to_shape(w, value, target)
-    sizes = w.sizes(x)
+        return _fit_to_shape(writer, value, target)
+    sizes = writer.sizes(x)
     positions = [
-        w.constant(start if start >= 0 or not isinstance(x.shape[axis], int) else start + x.shape[axis], int64)
-        if isinstance(start, int) else _wrap_start(w, start, sizes[axis])
+        writer.constant(start if start >= 0 or not isinstance(x.shape[axis], int) else start + x.shape[axis], int64)
+        if isinstance(start, int) else _wrap_start(writer, start, sizes[axis])
         for axis, start in enumerate(box_starts)
     ]  # fmt: skip
-    box_shape, box_sizes = _box_sizes(w, spec, x, target)
-    value = _fit_to_shape(w, value, target)
-    return w.dynamic_update(x, w.reshape(value, box_shape, box_sizes), positions)
+    box_shape, box_sizes = _box_sizes(writer, spec, x, target)
+    value = _fit_to_shape(writer, value, target)
+    return writer.dynamic_update(x, writer.reshape(value, box_shape, box_sizes), positions)
 
 
-def _write_masked(w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term]) -> Term | None:
+def _write_masked(writer: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term]) -> Term | None:
     """Write one number to slices of any bounds: to the elements whose positions are in all slices.
 
     None for values of other sizes, subscripts with other entries, and slices that go backwards.
@@ -227,65 +233,65 @@ def _write_masked(w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence
     if any(size != 1 for size in value.shape):
         return None
     mask: Term | None = None
-    sizes = w.sizes(x)
+    sizes = writer.sizes(x)
     for entry, indices, axis, _ in align(spec, x.rank, operands, lambda operand: operand.rank):
         if isinstance(entry, (NewAxis, Rest)) or (isinstance(entry, Slice) and entry.is_whole):
             continue
         if not isinstance(entry, (At, Slice)):
             return None
-        shape = [size if a == axis else 1 for a, size in enumerate(x.shape)]
-        positions = w.iota(shape, axis, int64, [size if a == axis else 1 for a, size in enumerate(sizes)])
+        shape = [size if i == axis else 1 for i, size in enumerate(x.shape)]
+        positions = writer.iota(shape, axis, int64, [size if i == axis else 1 for i, size in enumerate(sizes)])
         if isinstance(entry, At):
-            index = indices[0] if indices else w.constant(entry.index, int64)
-            axis_mask: Term | None = positions.same(check_index(w, index, sizes[axis], wrap=True))
+            index = indices[0] if indices else writer.constant(entry.index, int64)
+            axis_mask: Term | None = positions.same(check_index(writer, index, sizes[axis], wrap=True))
         else:
-            axis_mask = _is_in_slice(w, positions, sizes[axis], _slice_bounds(entry, indices))
+            axis_mask = _is_in_slice(writer, positions, sizes[axis], _slice_bounds(entry, indices))
         if axis_mask is None:
             return None
         mask = axis_mask if mask is None else mask & axis_mask
     if mask is None:
         return None
-    return w.emit_select(*w.broadcast(mask, w.reshape(value, ()), x))
+    return writer.emit_select(*writer.broadcast(mask, writer.reshape(value, ()), x))
 
 
-def _is_in_slice(w: Rules, positions: Term, size: Any, bounds: tuple[Any, ...]) -> Term | None:
+def _is_in_slice(writer: Rules, positions: Term, size: Any, bounds: tuple[Any, ...]) -> Term | None:
     """Return a mask of the positions in a slice; None for a slice that goes backwards.
 
     A step that is a value sets the error word if the slice goes backwards.
     """
-    start, stop, step = (part if part is None or isinstance(part, int) else w.cast(part, int64) for part in bounds)
-    size = size if isinstance(size, int) else w.cast(size, int64)
+    start, stop, step = (part if part is None or isinstance(part, int) else writer.cast(part, int64) for part in bounds)
+    size = size if isinstance(size, int) else writer.cast(size, int64)
     if isinstance(step, int) and step <= 0:
         return None
     if isinstance(step, Term):
-        w.fail(step <= 0)  # slices that go backwards are left to the native backend
-        step = w.select(step <= 0, 1, step)
+        writer.fail(step <= 0)  # slices that go backwards are left to the native backend
+        step = writer.select(step <= 0, 1, step)
 
     def clip_bound(bound: Any, default: Any) -> Term:
         if bound is None:
             bound = default
-        bound = bound if isinstance(bound, Term) else w.constant(bound, int64)
-        bound = w.select(bound < 0, bound + size, bound)
-        return w.select(bound < 0, 0, bound)
+        bound = bound if isinstance(bound, Term) else writer.constant(bound, int64)
+        bound = writer.select(bound < 0, bound + size, bound)
+        return writer.select(bound < 0, 0, bound)
 
     start_position = clip_bound(start, 0)
     result = (positions >= start_position) & (positions < clip_bound(stop, size))
     if step in (None, 1):
         return result
-    return result & w.remainder(positions - start_position, step).same(0)
+    return result & writer.remainder(positions - start_position, step).same(0)
 
 
-def _wrap_start(w: Rules, start: Term, size: Any) -> Term:
+def _wrap_start(writer: Rules, start: Term, size: Any) -> Term:
     """Return a start as int64, counted from the first element where it counts from the end."""
-    start = w.cast(start, int64)
-    return w.select(start < 0, start + (size if isinstance(size, int) else w.cast(size, int64)), start)
+    start = writer.cast(start, int64)
+    return writer.select(start < 0, start + (size if isinstance(size, int) else writer.cast(size, int64)), start)
 
 
-def _box_sizes(w: Rules, spec: Spec, x: Term, target: Term) -> tuple[list[Any], list[Any]]:
+def _box_sizes(writer: Rules, spec: Spec, x: Term, target: Term) -> tuple[list[Any], list[Any]]:
     """Return the shape of the box that a subscript selects, and its sizes; dropped dimensions have size 1."""
     shape: list[Any] = []
     sizes: list[Any] = []
-    target_sizes, target_axis = w.sizes(target), 0
+    target_sizes, target_axis = writer.sizes(target), 0
     for entry, _, _, width in align(spec, x.rank):
         if isinstance(entry, At):
             shape.append(1)
@@ -301,37 +307,37 @@ def _box_sizes(w: Rules, spec: Spec, x: Term, target: Term) -> tuple[list[Any], 
 
 
 def _scatter_at(
-    w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term], combine: str | None
+    writer: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term], combine: str | None
 ) -> Term | None:
     """Return `x` with a value written to, or combined with, the elements that the subscript selects."""
-    positions = subscript(w, positions_of(w, x), spec, operands)
+    positions = subscript(writer, positions_of(writer, x), spec, operands)
     if isinstance(positions, Window) and isinstance(value, Term) and combine is None:
-        result = _write_masked(w, x, value, spec, operands)
+        result = _write_masked(writer, x, value, spec, operands)
         if result is not None:
             return result
-    return None if positions is None else write_at(w, x, value, positions, combine)
+    return None if positions is None else write_at(writer, x, value, positions, combine)
 
 
-def positions_of(w: Rules, x: Term) -> Term:
+def positions_of(writer: Rules, x: Term) -> Term:
     """Return an array of this shape that holds the row-major position of each element."""
     if static_shape(x.shape) is None:
-        return w.reshape(w.iota((None,), 0, int64, [w.element_count(x)]), x.shape, w.sizes(x))
-    return w.reshape(w.iota((math.prod(x.shape),), 0, int64), x.shape)
+        return writer.reshape(writer.iota((None,), 0, int64, [writer.element_count(x)]), x.shape, writer.sizes(x))
+    return writer.reshape(writer.iota((math.prod(x.shape),), 0, int64), x.shape)
 
 
-def _fit_to_shape(w: Rules, value: Term, target: Term) -> Term:
+def _fit_to_shape(writer: Rules, value: Term, target: Term) -> Term:
     """Broadcast a value to the shape of `target`, without leading dimensions of size 1, as NumPy does."""
     if value.rank > target.rank:
-        value = drop_axes(w, value, range(value.rank - target.rank))
-    return w.expand(value, target.shape, w.sizes(target))
+        value = drop_axes(writer, value, range(value.rank - target.rank))
+    return writer.expand(value, target.shape, writer.sizes(target))
 
 
-def write_at(w: Rules, x: Term, value: Term | Window, positions: Term | Window, combine: str | None) -> Term:
+def write_at(writer: Rules, x: Term, value: Term | Window, positions: Term | Window, combine: str | None) -> Term:
     """Return `x` with a value written at row-major positions."""
     if isinstance(positions, Window):
-        return write_window(w, x, value, positions, combine)
-    value = fit_array(w, value, positions.shape)
-    value = _fit_to_shape(w, value, positions)
-    index = w.flatten(positions)
-    flat_result = w.scatter_nd(w.flatten(x), insert_axis(w, index, 1), w.flatten(value), combine)
-    return w.reshape(flat_result, x.shape, w.sizes(x))
+        return write_window(writer, x, value, positions, combine)
+    value = fit_array(writer, value, positions.shape)
+    value = _fit_to_shape(writer, value, positions)
+    index = writer.flatten(positions)
+    flat_result = writer.scatter_nd(writer.flatten(x), insert_axis(writer, index, 1), writer.flatten(value), combine)
+    return writer.reshape(flat_result, x.shape, writer.sizes(x))
