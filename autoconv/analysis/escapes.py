@@ -64,25 +64,25 @@ class ExitAnalysis:
     def _compute_exits(self, node: gast.AST) -> Exits:
         """Return the exits of a statement that is not in the cache."""
         if isinstance(node, gast.Return):
-            return Exits(frozenset([RETURN]), False)
+            return Exits(frozenset([RETURN]), falls_through=False)
         if isinstance(node, gast.Break):
-            return Exits(frozenset([BREAK]), False)
+            return Exits(frozenset([BREAK]), falls_through=False)
         if isinstance(node, gast.Continue):
-            return Exits(frozenset([CONTINUE]), False)
+            return Exits(frozenset([CONTINUE]), falls_through=False)
         if isinstance(node, gast.Raise):
-            return Exits(_NO_EXITS, False)
+            return Exits(falls_through=False)
         if isinstance(node, gast.If):
             body, orelse = self.block_exits(node.body), self.block_exits(node.orelse)
             return Exits(body.escapes | orelse.escapes, body.falls_through or orelse.falls_through)
         if isinstance(node, LOOPS):
             return self._loop_exits(node)
         if isinstance(node, (gast.With, gast.AsyncWith)):
-            return Exits(self.block_exits(node.body).escapes, True)
+            return Exits(self.block_exits(node.body).escapes)
         if isinstance(node, TRIES):
             return self._try_exits(node)
         if isinstance(node, gast.Match):
             arms = [self.block_exits(case.body) for case in node.cases]
-            return Exits(_NO_EXITS.union(*(arm.escapes for arm in arms)), True)
+            return Exits(_NO_EXITS.union(*(arm.escapes for arm in arms)))
         return Exits()
 
     def _loop_exits(self, node: gast.AST) -> Exits:

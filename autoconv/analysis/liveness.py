@@ -32,7 +32,7 @@ class Activity(NamedTuple):
     def then(self, later: Activity) -> Activity:
         """Return the activity of this piece followed by a later one."""
         if not self.falls_through:
-            return Activity(self.exposed, self.killed, self.modified | later.modified, False)
+            return Activity(self.exposed, self.killed, self.modified | later.modified, falls_through=False)
         return Activity(
             self.exposed | (later.exposed - self.killed),
             self.killed | later.killed,

@@ -18,10 +18,12 @@ def line_of(node: ast.AST) -> int:
 
 
 def aliases_text(names: Iterable[ast.alias]) -> str:
+    """Return the names of an import, as they are written after `import`."""
     return ", ".join(f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in names)
 
 
 def type_parameters_text(node: Any) -> str:
+    """Return the type parameters of a function, class or alias in their brackets; "" without any."""
     parameters = getattr(node, "type_params", None)
     return f"[{', '.join(map(ast.unparse, parameters))}]" if parameters else ""
 
@@ -272,7 +274,7 @@ def _formatted_pieces(values: Iterable[Any], in_format_spec: bool = False) -> It
             yield f"{{{' ' if text[0] == '{' else ''}{text}{conversion}", False
             if isinstance(value.format_spec, ast.JoinedStr):
                 yield ":", False
-                yield from _formatted_pieces(value.format_spec.values, True)
+                yield from _formatted_pieces(value.format_spec.values, in_format_spec=True)
             yield "}", False
         elif isinstance(value, ast.Constant):
             # Split at single quotes, so that `repr`, given a leading double quote, delimits by single ones and escapes

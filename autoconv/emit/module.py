@@ -319,7 +319,8 @@ def _constructs_outside_functions(source_tree: ast.Module, context: Context) -> 
             kind = kinds.get(type(child))
             if kind:
                 reason = "outside of functions: runs once, when the module is imported"
-                result.append(Construct(kind, context.place(child), prefix.rstrip("."), "plain", False, reason))
+                function = prefix.rstrip(".")
+                result.append(Construct(kind, context.place(child), function, "plain", stages=False, reason=reason))
             if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                 stack.append((child, inner_prefix))
     return result

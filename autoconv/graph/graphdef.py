@@ -27,6 +27,8 @@ class NodeDef:
 
 @dataclass(slots=True)
 class Signature:
+    """The name of a body in a `FunctionLibrary`."""
+
     name: str
 
 
@@ -40,17 +42,21 @@ class FunctionDef:
 
 @dataclass(slots=True)
 class FunctionLibrary:
+    """The bodies of a graph's control-flow nodes."""
+
     function: list[FunctionDef]
 
 
 @dataclass(slots=True)
 class VersionDef:
+    """The version of the format; programs of TensorFlow read the field."""
+
     producer: int = 1
 
 
 @dataclass(slots=True)
 class GraphDef:
-    """`node`: the nodes in program order; `library.function`: the bodies of the control-flow nodes."""
+    """A graph in TensorFlow's form: `node` has the nodes in program order."""
 
     node: list[NodeDef]
     library: FunctionLibrary

@@ -28,6 +28,8 @@ Shape = tuple[Dimension, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
+    """A tensor. `weak` marks a Python number, which takes the dtype of the operands that it meets."""
+
     dtype: DType
     shape: Shape = ()
     weak: bool = False
@@ -53,6 +55,8 @@ def number_type(dtype: DType) -> TensorType:
 
 @dataclass(frozen=True, slots=True)
 class TupleType:
+    """A tuple of a fixed number of items, each of a type of its own."""
+
     items: tuple[Type, ...]
 
     def __str__(self) -> str:
@@ -71,6 +75,8 @@ class ListType:
 
 @dataclass(frozen=True, slots=True)
 class MapType:
+    """A mapping of any size with keys of one type, and values of one type."""
+
     key: Type
     value: Type
 
@@ -90,6 +96,8 @@ class ResourceType:
 
 @dataclass(frozen=True, slots=True)
 class IteratorType:
+    """The state of an iterator over elements of one type."""
+
     element: Type
 
     def __str__(self) -> str:

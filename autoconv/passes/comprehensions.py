@@ -46,7 +46,7 @@ class Comprehensions(FunctionPass):
         self.visit_children(node)
         if reason:
             return self._keep_form(node, kind, reason)
-        self.context.note(kind, node, self.function, "functional", True)
+        self.context.note(kind, node, self.function, "functional", stages=True)
         element = gast.Tuple([node.key, node.value], gast.Load()) if isinstance(node, gast.DictComp) else node.elt
         for position, clause in reversed(list(enumerate(node.generators))):
             element = self._operator_call(operator if position == 0 else "nested_clause", clause, element)
@@ -83,7 +83,8 @@ class Comprehensions(FunctionPass):
     def _keep_form(self, node: Any, kind: str, reason: str) -> Any:
         """Keep the comprehension's form, with operators around its iterables and conditions."""
         is_asynchronous = any(generator.is_async for generator in node.generators)
-        self.context.note(kind, node, self.function, "plain" if is_asynchronous else "statement", False, reason)
+        form = "plain" if is_asynchronous else "statement"
+        self.context.note(kind, node, self.function, form, stages=False, reason=reason)
         if not is_asynchronous:
             for generator in node.generators:
                 generator.iter = build.wrap("iterate", generator.iter)

@@ -85,7 +85,7 @@ class _Regions:
             region = self.plan.regions.get(id(node))
             if region is None:
                 return self._keep_statement_form(node)
-            self._note(node, "functional", True)
+            self._note(node, "functional", stages=True)
             rewrite = self._rewrite_if if isinstance(node, gast.If) else self._rewrite_loop
             new_statements = rewrite(node, region)
             return [build.place(new_statement, node) for new_statement in new_statements]
@@ -185,7 +185,7 @@ class _Regions:
     def _keep_statement_form(self, node: Any) -> list[Any]:
         _, reason = self.context.statement_forms.get(id(node), (node, ""))
         explanation = f"it holds {reason}" if reason else ""
-        self._note(node, "statement", False, explanation)
+        self._note(node, "statement", stages=False, reason=explanation)
         if isinstance(node, gast.For):
             node.iter = build.wrap("iterate", node.iter)
         elif not isinstance(node, gast.AsyncFor) and not build.is_operation(node.test, "test"):
@@ -203,7 +203,7 @@ class _Regions:
         arms = self._if_chain(node)
         shared_name = self.context.namer.shared_name
         for elif_node in arms[1:]:
-            self._note(elif_node, "functional", True)
+            self._note(elif_node, "functional", stages=True)
         orelse = arms[-1].orelse
         statements: list[Any] = []
         function_names: list[gast.expr] = []

@@ -30,6 +30,7 @@ from autoconv.syntax.tree import INLINED_COMPREHENSIONS, Transformer, body_start
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
+    """Run the pass on a module or a function."""
     result: gast.AST = Lifting(context).visit(tree)
     if context.outer_names:
         names = set(context.outer_names)
@@ -65,6 +66,7 @@ class Lifting(FunctionPass, statements_only=True):
 
 
 def make_plan(function: Any, scope: Scope, context: Context) -> RegionPlan:
+    """Return the regions of a function, with the names that go in and out."""
     return plan_regions(
         function,
         scope,

@@ -54,7 +54,7 @@ class Logic(FunctionPass):
         self.visit_children(node)
         if reason:
             return self._wrap_operands(kind, node, reason)
-        self.context.note(kind, node, self.function, "operator", True)
+        self.context.note(kind, node, self.function, "operator", stages=True)
         first, *other_operands = node.values
         return build.place(build.operate(f"{kind}_", first, *map(self._thunk, other_operands)), node)
 
@@ -63,11 +63,10 @@ class Logic(FunctionPass):
         self.visit_children(node)
         if reason:
             node.test = build.wrap("test", node.test)
-            self.context.note(
-                "if expression", node, self.function, "statement", False, f"an operand holds {reason}"
-            )
+            note_reason = f"an operand holds {reason}"
+            self.context.note("if expression", node, self.function, "statement", stages=False, reason=note_reason)
             return node
-        self.context.note("if expression", node, self.function, "operator", True)
+        self.context.note("if expression", node, self.function, "operator", stages=True)
         arms = self._thunk(node.body), self._thunk(node.orelse)
         return build.place(build.operate("if_exp", node.test, *arms), node)
 
@@ -99,7 +98,7 @@ class Logic(FunctionPass):
 
     def _wrap_operands(self, kind: str, node: Any, reason: str) -> Any:
         """Keep the operator, and wrap the operands whose truth it tests in `ag__.operand`."""
-        self.context.note(kind, node, self.function, "statement", False, f"an operand holds {reason}")
+        self.context.note(kind, node, self.function, "statement", stages=False, reason=f"an operand holds {reason}")
         *tested_values, last = node.values
         node.values = [*(build.wrap("operand", value) for value in tested_values), last]
         return node

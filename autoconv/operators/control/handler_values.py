@@ -106,13 +106,15 @@ def _load_number(
     load_number = partial(_load_number, value_dict, position)
     if type(before) is Variant:
         choices = [lambda arm=arm: (load_number(types_by_class, name, arm),) for arm in before.values]
-        return stage_arms(before.tag, choices, [], (name,))[0]
+        (result,) = stage_arms(before.tag, choices, [], (name,))
+        return result
     (class_, type_), *others = types_by_class
     number = lambda: unbox(_load(value_dict, position, before, name), type_)
     if not others:
         return number()
     test = record_object("object_isinstance", [_load(value_dict, position, before, name)], kinds=class_)
-    return stage_arms(test, [lambda: (number(),), lambda: (load_number(others, name, before),)], [], (name,))[0]
+    (result,) = stage_arms(test, [lambda: (number(),), lambda: (load_number(others, name, before),)], [], (name,))
+    return result
 
 
 def _number_types(layout: Layout) -> dict[type, TensorType]:
@@ -187,7 +189,8 @@ def load_parts(value_dict: Any, position: int, layouts: Sequence[Layout], name: 
     value_before = Undefined(name) if before is MISSING else before
     arms: list[Callable[..., tuple[Any, ...]]] = [lambda: (value_before,)]
     arms += [partial(rebuild_stored, layout) for layout in layouts]
-    return stage_arms(layout_index + 1, arms, [], (name,))[0]
+    (value,) = stage_arms(layout_index + 1, arms, [], (name,))
+    return value
 
 
 def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
@@ -261,7 +264,8 @@ def _as_boxable(value: object, name: str) -> Any:
         return constant_object(NotAssigned(name))
     if type(value) is Variant:
         arms = [lambda arm=arm: (box(_as_boxable(arm, name)),) for arm in value.values]
-        return stage_arms(value.tag, arms, [], (name,))[0]
+        (result,) = stage_arms(value.tag, arms, [], (name,))
+        return result
     if type(value) is SymbolicArray:
         return value
     tensor = as_tensor(value)

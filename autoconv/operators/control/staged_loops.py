@@ -134,7 +134,8 @@ def _record_limited(
 
     def limited_test(count: Any, *values: Any) -> Any:
         arms: list[Body] = [lambda: (test(*values),), lambda: (False,)]
-        return stage_arms(count < limit, arms, [], ("condition",))[0]
+        (condition,) = stage_arms(count < limit, arms, [], ("condition",))
+        return condition
 
     def step(count: Any, *values: Any) -> tuple[Any, ...]:
         return (count + 1, *as_tuple(body(*values)))

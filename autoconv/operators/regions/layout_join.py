@@ -250,7 +250,7 @@ def _take_instance_apart(layout: Layout, other: Layout) -> Layout:
     if region is None or creating_region_of(layout.value, region) is None:
         return layout
     if graph_object(layout.value) is not None:  # an object in the graph keeps its identity
-        return instance_layout(layout.value, region, False)
+        return instance_layout(layout.value, region, is_shared=False)
     region.trace.frozen_objects[id(layout.value)] = layout.value
     return instance_layout(layout.value, region)
 
@@ -266,7 +266,8 @@ def _take_graph_objects_apart(first: Layout, second: Layout) -> tuple[Layout, La
         or graph_object(second.value) is None
     ):
         return first, second
-    return instance_layout(first.value, region, False), instance_layout(second.value, region, False)
+    first_layout = instance_layout(first.value, region, is_shared=False)
+    return first_layout, instance_layout(second.value, region, is_shared=False)
 
 
 def _is_same_instance(first: Instance, second: Instance) -> bool:

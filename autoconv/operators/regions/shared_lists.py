@@ -277,7 +277,7 @@ def _select_alternatives(alternatives: Alternatives, layout: Layout, number: int
     if isinstance(layout, Arms):
         return tuple((tests, value) for tests, value in alternatives if _arm_of(value, layout, region) == number)
     part_count = len(_child_layouts(layout))
-    parts_by_tests = [(tests, take_apart(value)[1]) for tests, value in alternatives if is_structure(value)]
+    parts_by_tests = [(tests, _parts(value)) for tests, value in alternatives if is_structure(value)]
     return tuple(
         ((*tests, *inner_tests), part)
         for tests, parts in parts_by_tests if len(parts) == part_count
@@ -306,6 +306,12 @@ def _alternatives_at(
     return alternatives
 
 
+def _parts(structure: Any) -> list[Any]:
+    """Return the parts of a structure, one level deep."""
+    _, parts = take_apart(structure)
+    return parts
+
+
 def _rebuilt_value_at(place: Place, values: Sequence[Any], layouts: Sequence[Layout]) -> Any:
     """Return the value at a place of rebuilt results; NEVER where there is none."""
     value, layout = values[place.result_position], layouts[place.result_position]
@@ -313,7 +319,7 @@ def _rebuilt_value_at(place: Place, values: Sequence[Any], layouts: Sequence[Lay
         if isinstance(layout, Arms):
             value = value.values[number] if type(value) is Variant else NEVER
         elif value is not NEVER:
-            parts = take_apart(value)[1] if type(value) is not Variant and is_structure(value) else ()
+            parts = _parts(value) if type(value) is not Variant and is_structure(value) else []
             value = parts[number] if len(parts) == len(_child_layouts(layout)) else NEVER
         layout = _child_layouts(layout)[number]
     return value

@@ -195,7 +195,8 @@ def dispatch_on_class(
 
     test = record_object("object_isinstance", [value], kinds=kind)
     arms = [run_arm, lambda: (dispatch_on_class(value, other_kinds, apply_to_instance, otherwise),)]
-    return stage_arms(test, arms, [], ("attribute",))[0]
+    (result,) = stage_arms(test, arms, [], ("attribute",))
+    return result
 
 
 def _replace_attributes(value: object, attributes: dict[str, Any]) -> None:

@@ -34,7 +34,8 @@ def resolve_not_implemented(method_result: object, try_next: Callable[[], Any]) 
         is_not_implemented = record_object("object_isinstance", [method_result], kinds=type(NotImplemented))
     if is_not_implemented is False:
         return result
-    return stage_arms(is_not_implemented, [lambda: (try_next(),), lambda: (result,)], [], ("value",))[0]
+    (value,) = stage_arms(is_not_implemented, [lambda: (try_next(),), lambda: (result,)], [], ("value",))
+    return value
 
 
 def wrap_undecided_method(

@@ -68,8 +68,12 @@ def select_value(owner: dict[Any, Any], key: object) -> Any:
 
 
 def _stage_selection(position: Any, values: Sequence[Any], *other_arms: Any) -> Any:
+    """Return the value at a position that a graph computes; `other_arms` follow those that return the values."""
     arms = [*(functools.partial(_one_result, value) for value in values), *other_arms]
-    return stage_arms(position, arms, [], ("item",))[0] if len(arms) > 1 else values[0]
+    if len(arms) == 1:
+        return values[0]
+    (item,) = stage_arms(position, arms, [], ("item",))
+    return item
 
 
 def _one_result(value: object) -> tuple[Any]:

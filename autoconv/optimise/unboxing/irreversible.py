@@ -32,7 +32,7 @@ def late_nodes(graph: Graph) -> set[Node]:
             is_late = any(is_late_after_region) or is_late or is_irreversible(node)
         return is_late
 
-    visit(graph, False)
+    visit(graph, is_late=False)
     return nodes_after_effect
 
 

@@ -85,7 +85,7 @@ def _kind_of_box(node: Node) -> Kind:
         return OTHER
     dtype = type_.dtype
     if boxing == "array":
-        kind = TensorType(dtype, (), False)
+        kind = TensorType(dtype, ())
         return kind if is_number(kind) and not type_.weak else OTHER
     if dtype.is_bool:
         return BOOL

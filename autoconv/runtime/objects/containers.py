@@ -353,8 +353,8 @@ def container_location(container: object) -> Location:
         with_article(plain_class),
         lambda: contents(container),
         lambda saved_contents: _restore_contents(container, saved_contents),
-        container,
-        getattr(container, "_home", None),
+        owner=container,
+        home=getattr(container, "_home", None),
     )
 
 

@@ -138,7 +138,8 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
             _builtin_accessor(owner, "__setattr__")(owner, name, value)
 
     class_ = owner if isinstance(owner, type) else type(owner)
-    return Location((id(owner), name), f"{class_.__name__}.{name}", read, write, owner, home, "attribute")
+    location_name = f"{class_.__name__}.{name}"
+    return Location((id(owner), name), location_name, read, write, owner, home=home, kind="attribute")
 
 
 def _builtin_accessor(owner: object, method: str) -> Callable[..., Any]:
@@ -215,7 +216,7 @@ def cell_location(cell: Any, name: str, home: object = None) -> Location:
         else:
             cell.cell_contents = value
 
-    return Location((id(cell),), name, read, write, cell, home, "cell")
+    return Location((id(cell),), name, read, write, cell, home=home, kind="cell")
 
 
 def global_location(namespace: dict[str, Any], name: str) -> Location:
