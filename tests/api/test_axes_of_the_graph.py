@@ -92,3 +92,15 @@ def test_a_variable_is_an_axis():
     np.testing.assert_array_equal(ac.function(lambda x: ac.reduce_sum(x, axis))(X), X.sum(1))
     with pytest.raises(TypeError, match="known while tracing"):
         ac.function(ac.reduce_sum, input_signature=[ac.TensorSpec(None), ac.TensorSpec([], ac.int32)])(X, 0)
+
+
+def test_axes_whose_number_varies():
+    @ac.function(input_signature=[ac.TensorSpec([None], ac.int32)])
+    def total(axes):
+        return ac.reduce_sum(X, axis=axes)
+
+    for axes in ((), (1,), (2, 0), (-1,), (0, 1, 2)):
+        np.testing.assert_array_equal(total(ac.constant(axes, ac.int32)), X.sum(axis=axes))
+    for wrong in ((0, 0), (0, 0, 1), (3,), (-4,), (0, 0, 0, 0, 0)):
+        with pytest.raises(ac.errors.InvalidArgumentError, match="no such axis"):
+            total(ac.constant(wrong, ac.int32))

@@ -1,5 +1,6 @@
 """Sizes that are known while tracing, propagated through computations on shapes."""
 
+import numpy as np
 import pytest
 
 import autoconv as ac
@@ -91,3 +92,30 @@ def test_the_rank_is_known_in_branches():
         return (ac.cond(ac.reduce_any(x > 0), inner, lambda: ac.reshape(x, [-1, 1, 4])),)
 
     assert static_shapes(f, None, 4) == [(None, 1, 4)]
+
+
+def test_values_computed_from_known_shapes() -> None:
+    found = {}
+
+    @ac.function
+    def examine(x: ac.Tensor) -> ac.Tensor:
+        rank = ac.rank(x)
+        tensors = {
+            "range": ac.range(1, rank + 1), "negative": -rank, "cast": ac.cast(rank, ac.int64), "equal": rank == 2,
+            "stack": ac.stack([rank, 1]), "fill": ac.fill([rank], 7), "gather": ac.gather(ac.shape(x), [1]),
+            "part": ac.unstack(ac.shape(x))[1], "long": ac.range(rank * 1000),
+        }  # fmt: skip
+        found.update({name: ac.get_static_value(tensor) for name, tensor in tensors.items()})
+        return x
+
+    examine(ac.zeros([2, 3]))
+    assert found.pop("long") is None
+    assert {name: np.asarray(value).tolist() for name, value in found.items()} == {
+        "range": [1, 2], "negative": -2, "cast": 2, "equal": True, "stack": [2, 1], "fill": [7, 7], "gather": [3],
+        "part": 3,
+    }  # fmt: skip
+
+
+def test_shapes_without_elements_broadcast() -> None:
+    assert ac.broadcast_dynamic_shape([], []).dtype == ac.int32
+    assert ac.broadcast_dynamic_shape([], ac.constant([2], ac.int64)).numpy().tolist() == [2]

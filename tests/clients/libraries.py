@@ -64,7 +64,11 @@ LIBRARIES = {
     ),
     "tf-slim": Library("tf-slim==1.1.0", ("tf_slim",), ("tf_slim/**/*_test.py",), ABSL),
     "trfl": Library(
-        "trfl==1.2.0", ("trfl",), ("trfl/*_test.py",), (*ABSL, "dm-tree", "attrs", "wrapt"), old_numpy=("bool", "int")
+        "trfl==1.2.0",
+        ("trfl", "tensorflow_probability", "tf_keras"),
+        ("trfl/*_test.py",),
+        (*KERAS_2, "tensorflow-probability==0.25.0", "opt_einsum"),
+        old_numpy=("int",),
     ),
     "graph-nets": Library(  # `tests` are for Sonnet 1
         "graph-nets==1.1.0",
@@ -111,6 +115,6 @@ LIBRARIES = {
             f"tensorflow_probability/python/{files}_test.py"
             for files in ("bijectors/[cefg]*", "distributions/[bm]*", "math/[bdg]*", "mcmc/[dhm]*", "optimizer/[bc]*")
         ),
-        (*KERAS_2, "hypothesis", "sortedcontainers", "mock"),
+        (*KERAS_2, "hypothesis", "sortedcontainers", "mock", "opt_einsum"),
     ),
 }

@@ -69,10 +69,13 @@ def _axis_choices(operand: object, axis: SymbolicTensor, new_axes: int, ordered:
     if rank is None or axis.shape.rank is None or axis.shape.rank > 1 or not axis.dtype.is_integer:
         return None
     count = 1 if axis.shape.rank == 0 else axis.shape[0]
-    if count is None:
+    if count is None and ordered:
         return None
+    axes = range(rank + new_axes)
     arrangements = itertools.permutations if ordered else itertools.combinations
-    choices = list(itertools.islice(arrangements(range(rank + new_axes), count), MAX_ARMS + 1))
+    counts = range(len(axes) + 1) if count is None else [count]
+    all_choices = itertools.chain.from_iterable(arrangements(axes, count) for count in counts)
+    choices = list(itertools.islice(all_choices, MAX_ARMS + 1))
     return choices if 0 < len(choices) <= MAX_ARMS else None
 
 
@@ -83,7 +86,7 @@ def _switch_over_axes(
     axis: SymbolicTensor, choices: list[Axes], call_with_axes: Callable[[Axes], Result]
 ) -> Result:
     """Return the function's result for the axes at run time: a graph with the results for all choices selects it."""
-    rank = 1 + max(itertools.chain.from_iterable(choices))
+    rank = 1 + max(itertools.chain.from_iterable(choices), default=0)
     run_time_axes = apply("reshape", apply("cast", axis, dtype=int64), shape=(-1,))
     positive_axes = apply(
         "select", apply("less", run_time_axes, np.int64(0)), apply("add", run_time_axes, np.int64(rank)), run_time_axes
@@ -100,20 +103,26 @@ def _switch_over_axes(
 def _choice_index(positive_axes: Tensor, choices: list[Axes], rank: int, ordered: bool) -> Tensor:
     """Return the index of the run-time axes in `choices`, or len(choices) if they are not in it.
 
-    The axes are read as the digits of a number in base `rank`, and a table has the index for each number.
+    The axes are the digits of a number in base `rank`, or, if their order does not matter, the bits of a number. A
+    table has the index for each number. An axis that occurs twice gives a number with fewer bits than axes.
     """
-    count = len(choices[0])
-    weights = np.asarray(rank, np.int64) ** np.arange(count)
-    table = np.full(rank**count, len(choices), np.int64)
-    for position, axes in enumerate(choices):
-        for order in [axes] if ordered else itertools.permutations(axes):
-            table[int(np.dot(order, weights))] = position
     is_in_range = apply(
         "logical_and", apply("greater_equal", positive_axes, np.int64(0)), apply("less", positive_axes, np.int64(rank))
     )
-    table_index = apply("reduce_sum", apply("multiply", positive_axes, weights), axis=(0,), keepdims=False)
-    is_valid = apply("reduce_all", is_in_range, axis=(0,), keepdims=False)
-    choice = apply("gather", table, apply("select", is_valid, table_index, np.int64(0)), axis=0, batch_dims=0)
+    axes_in_range = apply("select", is_in_range, positive_axes, np.int64(0))
+    weights = np.asarray(rank, np.int64) ** np.arange(len(choices[0]))
+    table = np.full(rank ** len(choices[0]) if ordered else 2**rank, len(choices), np.int64)
+    counts = np.zeros(len(table), np.int64)
+    for position, axes in enumerate(choices):
+        number = int(np.dot(axes, weights)) if ordered else sum(1 << axis for axis in axes)
+        table[number], counts[number] = position, len(axes)
+    digits = apply("multiply", axes_in_range, weights) if ordered else apply("power", np.int64(2), axes_in_range)
+    number_at_run_time = apply("reduce_sum", digits, axis=(0,), keepdims=False)
+    all_in_range = apply("reduce_all", is_in_range, axis=(0,), keepdims=False)
+    is_number = apply("logical_and", all_in_range, apply("less", number_at_run_time, np.int64(len(table))))
+    row = apply("select", is_number, number_at_run_time, np.int64(0))
+    choice, count = (apply("gather", values, row, axis=0, batch_dims=0) for values in (table, counts))
+    is_valid = apply("logical_and", is_number, apply("equal", count, apply("size", positive_axes, dtype=int64)))
     return apply("select", is_valid, choice, np.int64(len(choices)))
 
 

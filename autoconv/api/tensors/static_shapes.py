@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.graph.dtypes import int32
 from autoconv.ops.rules import broadcast_shapes
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.support.shape import TensorShape, as_shape
@@ -30,7 +31,7 @@ def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
         return None
     values, mask = partial_result
     if mask.all():
-        return values
+        return values[()]
     if partial and values.ndim == 1:
         return [value if is_known else None for value, is_known in zip(values, mask, strict=True)]
     return None
@@ -55,4 +56,6 @@ def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     >>> autoconv.broadcast_dynamic_shape([1, 3], [2, 1]).numpy()
     array([2, 3], dtype=int32)
     """
-    return apply("broadcast_shape", convert_to_tensor(shape_x), convert_to_tensor(shape_y))
+    dtype = next((shape.dtype for shape in (shape_x, shape_y) if isinstance(shape, Tensor)), int32)
+    first, second = (convert_to_tensor(shape, dtype_hint=dtype) for shape in (shape_x, shape_y))
+    return apply("broadcast_shape", first, second)

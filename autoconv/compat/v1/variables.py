@@ -150,6 +150,7 @@ class VariableScope:
         self.constraint = defaults.get("constraint")
         self.dtype = defaults.get("dtype") or float32
         self.use_resource: bool | None = None
+        self.caching_device = self.partitioner = None  # variables lie on one device, in one part
 
     def reuse_variables(self) -> None:
         """Share existing variables in this scope from now on."""

@@ -60,6 +60,16 @@ class TypeSpec:
         """Return the value whose rows are these values, which are no parts of a graph."""
         raise TypeError(f"values of {self} cannot be batched")
 
+    @staticmethod
+    def __make_cmp_key(value: object) -> Any:
+        """Return a hashable key of what `_serialize` returns, for the specs of libraries that compare parts of it."""
+        return _as_hashable(value)
+
+    @staticmethod
+    def __is_compatible(a: object, b: object) -> bool:
+        """Return whether values with the serialized facts `b` fit a spec with the facts `a`."""
+        return _agree(a, b, _is_compatible)
+
     @classmethod
     def _deserialize(cls, serialization: tuple[Any, ...]) -> TypeSpec:
         return cls(*serialization)  # type: ignore[call-arg]

@@ -148,40 +148,58 @@ def _known_part(value: Value, depth: int) -> PartialValue | None:
     if node.op.name == "constant":
         array = np.asarray(node.attributes["value"])
         return PartialValue(array, np.ones(array.shape, bool)) if array.size <= _MAX_ELEMENTS else None
-    if node.op.name in ("shape", "size", "dimension"):
+    if node.op.name in ("shape", "size", "rank", "dimension"):
         return _partial_sizes(node, value.dtype.numpy)
-    if node.op.kernel is None or node.regions or len(node.results) != 1 or node.effects & ~Effects.RAISE:
+    if node.op.kernel is None or node.regions or node.effects & ~Effects.RAISE:
         return None
     traits = node.op.traits
-    is_movement = traits.view or node.op.name in ("concat", "stack")
-    if not (is_movement or traits.elementwise or traits.reduction):
-        return None
+    is_movement = traits.view or node.op.name in ("concat", "stack", "unstack")
     operands = [part for part in (_partial_value(operand, depth - 1) for operand in node.inputs) if part is not None]
     if len(operands) < len(node.inputs) or any(operand.elements.size > _MAX_ELEMENTS for operand in operands):
         return None
-    return _apply_kernel(node, operands, is_movement)
+    if not (is_movement or traits.elementwise or traits.reduction) and not _is_known_and_short(node, operands):
+        return None
+    return _apply_kernel(node, operands, is_movement, node.results.index(value))
 
 
-def _apply_kernel(node: Node, operands: Sequence[PartialValue], is_movement: bool) -> PartialValue | None:
+def _is_known_and_short(node: Node, operands: Sequence[PartialValue]) -> bool:
+    """Return whether all elements of the operands are known, and the results have few elements."""
+    if not all(operand.known.all() for operand in operands):
+        return False
+    if node.op.name == "range":
+        start, limit, delta = (operand.elements for operand in operands)
+        return bool(delta) and bool(abs(limit - start) <= _MAX_ELEMENTS * abs(delta))
+    arrays = [_shape_array(result.type) for result in node.results]
+    return all(array is not None and array.size <= _MAX_ELEMENTS for array in arrays)
+
+
+def _apply_kernel(
+    node: Node, operands: Sequence[PartialValue], is_movement: bool, position: int
+) -> PartialValue | None:
     """Run a kernel on partly known operands; an element of the result is known if those that it depends on are.
 
-    `is_movement` tells that the kernel only moves elements.
+    `is_movement` tells that the kernel only moves elements; `position` is that of the result.
     """
     values, masks = [operand.elements for operand in operands], [operand.known for operand in operands]
-    traits, kernel = node.op.traits, node.op.kernel
-    assert kernel is not None
+    traits = node.op.traits
+
+    def kernel(*arrays: np.ndarray) -> Any:
+        assert node.op.kernel is not None
+        outputs = node.op.kernel(*arrays, **node.attributes)
+        return outputs if len(node.results) == 1 else outputs[position]
+
     if traits.view and not all(mask.all() for mask in masks[1:]):
         return None  # which elements the view selects is not known
     try:
-        array = np.asarray(kernel(*values, **node.attributes))
+        array = np.asarray(kernel(*values))
         if traits.view:
-            mask = kernel(masks[0], *values[1:], **node.attributes)
+            mask = kernel(masks[0], *values[1:])
         elif is_movement:
-            mask = kernel(*masks, **node.attributes)
+            mask = kernel(*masks)
         elif traits.elementwise:
             mask = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*masks)), array.shape)
         else:
-            mask = np.full(array.shape, masks[0].all())
+            mask = np.full(array.shape, all(mask.all() for mask in masks))
     except (ArithmeticError, IndexError, TypeError, ValueError, OpError):
         return None
     return PartialValue(array, np.asarray(mask, bool))
@@ -197,6 +215,8 @@ def _partial_sizes(node: Node, dtype: np.dtype[Any]) -> PartialValue | None:
     if node.op.name == "dimension":
         axis = node.attributes["axis"]
         return PartialValue(np.array(sizes[axis]), np.array(known_mask[axis]))
+    if node.op.name == "rank":
+        return PartialValue(np.array(len(shape), dtype), np.array(True))
     if node.op.name == "shape":
         return PartialValue(sizes, known_mask)
     return PartialValue(np.prod(sizes, dtype=dtype), np.array(known_mask.all()))

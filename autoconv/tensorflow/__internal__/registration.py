@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 from autoconv.tensorflow.absent_names import REMEDIES
 from autoconv.tensorflow.missing import Missing
@@ -28,6 +29,7 @@ class VersionedTypeRegistration:
 
 feature_column = Missing("__internal__.feature_column", REMEDIES["feature_column"])
 mixed_precision = SimpleNamespace(register_loss_scale_wrapper=register)
-saved_model = SimpleNamespace(
-    load=SimpleNamespace(register_revived_type=register, VersionedTypeRegistration=VersionedTypeRegistration)
+saved_model: Any = Missing("__internal__.saved_model", "SavedModel files are neither read nor written here.")
+saved_model.load = SimpleNamespace(
+    register_revived_type=register, VersionedTypeRegistration=VersionedTypeRegistration
 )

@@ -20,10 +20,10 @@ from autoconv.tensorflow.missing import Missing
 _PACKAGE = __package__ + "."
 _ROOT = __package__.removesuffix(".python")
 _VERSION_1 = "autoconv.compat.v1"
-# Folders, modules in them, and the public namespace that has their names beside `compat.v1`.
+# Folders, modules in them, and the namespaces that have their names beside `compat.v1`.
 _TABLE = (
     ("client", "session", ""),
-    ("data.ops", "dataset_ops iterator_ops readers", "autoconv.data"),
+    ("data.ops", "dataset_ops iterator_ops readers", f"autoconv.data {_PACKAGE}data.sources"),
     ("data.ops", "from_generator_op from_sparse_tensor_slices_op from_tensor_slices_op from_tensors_op range_op",
      f"{_PACKAGE}data.sources"),
     ("data.util", "structure", ""),
@@ -131,7 +131,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.__getattr__ = Missing(f"python.{path}", remedy).__getattr__  # type: ignore[method-assign]
         namespace = _NAMESPACES.get(path)
         if namespace is not None:
-            module.__getattr__ = lookup_in(module.__name__, *filter(None, [namespace]))  # type: ignore[method-assign]
+            module.__getattr__ = lookup_in(module.__name__, *namespace.split())  # type: ignore[method-assign]
 
 
 def install() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from autoconv.data import Iterator as OwnedIterator  # noqa: F401
+
 
 class _Source(type):
     node_name: str
