@@ -24,6 +24,7 @@ class Library:
 
 ABSL = ("absl-py", "six")
 KERAS_2 = (*ABSL, "tf-keras==2.21.0", "dm-tree", "attrs", "wrapt", "decorator", "cloudpickle", "gast", "scipy")
+PROBABILITY = (*KERAS_2, "tensorflow-probability==0.25.0", "opt_einsum", "typing_extensions")
 SCIKIT_LEARN = ("scikit-learn", "scipy", "joblib", "threadpoolctl", "cloudpickle", "narwhals")
 LIBRARIES = {
     "einops": Library(
@@ -67,7 +68,7 @@ LIBRARIES = {
         "trfl==1.2.0",
         ("trfl", "tensorflow_probability", "tf_keras"),
         ("trfl/*_test.py",),
-        (*KERAS_2, "tensorflow-probability==0.25.0", "opt_einsum"),
+        PROBABILITY,
         old_numpy=("int",),
     ),
     "graph-nets": Library(  # `tests` are for Sonnet 1
@@ -116,5 +117,11 @@ LIBRARIES = {
             for files in ("bijectors/[cefg]*", "distributions/[bm]*", "math/[bdg]*", "mcmc/[dhm]*", "optimizer/[bc]*")
         ),
         (*KERAS_2, "hypothesis", "sortedcontainers", "mock", "opt_einsum"),
+    ),
+    "gpflow": Library(  # the archives have no tests; a part of the repository's
+        "gpflow==2.9.2",
+        ("gpflow", "check_shapes", "tensorflow_probability", "tf_keras", "tests"),
+        tuple(f"tests/gpflow/{files}.py" for files in ("utilities/test_*", "quadrature/test_*", "test_*")),
+        (*PROBABILITY, "check-shapes", "lark", "dropstackframe", "deprecated", "multipledispatch", "tabulate"),
     ),
 }
