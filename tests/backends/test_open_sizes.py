@@ -51,6 +51,21 @@ def smoothed(x):
     return y
 
 
+def written_from_the_end(x):
+    x = x.copy()
+    x[-1] *= 2.0
+    x[-2] += x[0]
+    return x
+
+
+def edges_joined(x):
+    x = x.copy()
+    x[:, -1] = x[:, 0]
+    x[-1, -2] = 3.0
+    x[-2] *= 2.0
+    return x
+
+
 def longest_rise(x):
     best = length = 1
     for i in range(1, len(x)):
@@ -76,6 +91,7 @@ def in_pairs(x):
 VECTORS = {
     "reshape in a try": in_pairs,
     "squeeze": lambda x: x[:, None].squeeze(1),
+    "writes from the end": written_from_the_end,
     "zeros": lambda x: np.zeros(len(x)) + x,
     "full": lambda x: np.full((len(x), 2), 3.0) * x[:, None],
     "arange": lambda x: np.arange(len(x)) * x,
@@ -120,6 +136,7 @@ VECTORS = {
 }
 MATRICES = {
     "trace": lambda x: np.trace(x @ x.T),
+    "writes from the end": edges_joined,
     "diagonal": lambda x: np.diagonal(x @ x.T),
     "einsum": lambda x: np.einsum("ij,kj->ik", x, x),
     "einsum diagonal": lambda x: np.einsum("ii->i", x @ x.T),

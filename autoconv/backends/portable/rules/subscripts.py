@@ -215,11 +215,7 @@ def assign(writer: Rules, x: Term, value: Term | Window, spec: Spec, operands: S
     if not x.shape:
         return _fit_to_shape(writer, value, target)
     sizes = writer.sizes(x)
-    positions = [
-        writer.constant(start if start >= 0 or not isinstance(x.shape[axis], int) else start + x.shape[axis], int64)
-        if isinstance(start, int) else _wrap_start(writer, start, sizes[axis])
-        for axis, start in enumerate(box_starts)
-    ]  # fmt: skip
+    positions = [_wrap_start(writer, start, size) for start, size in zip(box_starts, sizes, strict=True)]
     box_shape, box_sizes = _box_sizes(writer, spec, x, target)
     value = _fit_to_shape(writer, value, target)
     return writer.dynamic_update(x, writer.reshape(value, box_shape, box_sizes), positions)
@@ -281,9 +277,9 @@ def _is_in_slice(writer: Rules, positions: Term, size: Any, bounds: tuple[Any, .
     return result & writer.remainder(positions - start_position, step).same(0)
 
 
-def _wrap_start(writer: Rules, start: Term, size: Any) -> Term:
+def _wrap_start(writer: Rules, start: Term | int, size: Any) -> Term:
     """Return a start as int64, counted from the first element where it counts from the end."""
-    start = writer.cast(start, int64)
+    start = writer.constant(start, int64) if isinstance(start, int) else writer.cast(start, int64)
     return writer.select(start < 0, start + (size if isinstance(size, int) else writer.cast(size, int64)), start)
 
 
