@@ -15,8 +15,8 @@ from autoconv.backends.portable import GraphUnfit
 from autoconv.backends.stablehlo import Module
 from autoconv.graph.graph import Graph
 from autoconv.tracing.api.declared_arguments import trace_function
+from autoconv.tracing.api.exported_calls import replace_numpy_calls
 from autoconv.tracing.api.exported_generators import replace_generators
-from autoconv.tracing.api.exported_sorts import make_sorts_stable
 from autoconv.tracing.views.func_graph import STABLEHLO_HOOK
 from autoconv.tracing.views.portable import as_stablehlo
 
@@ -46,7 +46,7 @@ def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "func
 
 def _write_recorded(graph: Graph, capacity: int) -> Module:
     """Return a graph, as it was recorded, as a module."""
-    return as_stablehlo(make_sorts_stable(replace_generators(graph)), capacity)
+    return as_stablehlo(replace_numpy_calls(replace_generators(graph)), capacity)
 
 
 STABLEHLO_HOOK.set(_write_recorded)

@@ -26,8 +26,8 @@ from autoconv.optimise.known_parameters import fix_parameters
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.api.argument_types import parse_types
+from autoconv.tracing.api.exported_calls import replace_numpy_calls
 from autoconv.tracing.api.exported_generators import replace_generators, state_of
-from autoconv.tracing.api.exported_sorts import make_sorts_stable
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.key.cache_key import ArrayKey, Key, Literal, Reference, TensorKey
@@ -138,7 +138,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     if contract_name == "function":
         specs = [argument.spec if isinstance(argument, DeclaredTensor) else argument for argument in arguments]
         concrete = traced_function.get_concrete_function(*specs)
-        graph_and_layout = join_variants(make_sorts_stable(replace_generators(concrete.recorded)), concrete.layout)
+        graph_and_layout = join_variants(replace_numpy_calls(replace_generators(concrete.recorded)), concrete.layout)
         place = _source_place(traced_function)
         return Trace(concrete, *graph_and_layout, list(arguments), contract_name, place, generator_states={})
     has_open_sizes = any(isinstance(argument, DeclaredTensor) and _is_open(argument) for argument in arguments)
@@ -151,7 +151,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     leaves = traced_function.leaves_for(concrete, examples, {})
     numbers = _collect_number_parameters(arguments, concrete.key, leaves)
     graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
-    graph_and_layout = join_variants(make_sorts_stable(replace_generators(graph)), concrete.layout)
+    graph_and_layout = join_variants(replace_numpy_calls(replace_generators(graph)), concrete.layout)
     pairs = zip(concrete.key.leaves, leaves, strict=True)
     parameters = [leaf for leaf_key, leaf in pairs if _is_parameter(leaf_key)]
     remaining_parameters = [leaf for i, leaf in enumerate(parameters) if i not in numbers]
