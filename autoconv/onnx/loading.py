@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.onnx.model import ERROR_OUTPUT
+from autoconv.backends.onnx.model import COMPLEX_KEY, ERROR_OUTPUT
 from autoconv.errors import AutoconvError, InvalidArgumentError
 from autoconv.graph.dtypes import bfloat16
 from autoconv.onnx.checksum import check_checksum
@@ -52,7 +52,8 @@ class Model:
     """An ONNX model as a function of arrays, by position or by the inputs' names.
 
     A call returns an array, or a tuple of arrays where the model has several outputs. The error output of models that
-    `export` made is checked, and not returned.
+    `export` made is checked, and not returned. Such models have complex numbers as pairs of parts along a further last
+    dimension; a call takes and returns complex arrays for them.
 
     >>> model = autoconv.onnx.load(autoconv.onnx.export(lambda x: x + 1.0, autoconv.TensorSpec([], autoconv.float32)))
     >>> model.inputs, model(np.float32(2.0))
@@ -62,28 +63,38 @@ class Model:
     def __init__(self, session: Any) -> None:
         self._session = session
         self._types = {value.name: value.type for value in (*session.get_inputs(), *session.get_outputs())}
+        metadata = session.get_modelmeta().custom_metadata_map
+        self._complex_names = frozenset(metadata.get(COMPLEX_KEY, "").split())
         self.inputs = [value.name for value in session.get_inputs()]
         self.outputs = [value.name for value in session.get_outputs()]
 
     def __call__(self, *arguments: TensorLike, **named: TensorLike) -> Any:
         if len(arguments) > len(self.inputs):
             raise TypeError(f"the model takes {len(self.inputs)} arguments, found {len(arguments)}")
-        feeds: dict[str, Any] = dict(zip(self.inputs, map(_as_input, arguments), strict=False))
+        feeds: dict[str, Any] = dict(zip(self.inputs, arguments, strict=False))
         for name, value in named.items():
             if name not in self.inputs or name in feeds:
                 raise TypeError(f"the model takes {', '.join(self.inputs)} once each, found another {name!r}")
-            feeds[name] = _as_input(value)
+            feeds[name] = value
         missing_names = [name for name in self.inputs if name not in feeds]
         if missing_names:
             raise TypeError(f"the model lacks its argument {missing_names[0]!r}")
+        feeds = {name: self._as_input(name, value) for name, value in feeds.items()}
         try:
             outputs = self._run(feeds)
         except Exception as error:
             raise InvalidArgumentError(f"ONNX Runtime: {error}") from None
         results = dict(zip(self.outputs, outputs, strict=True))
         self._raise_error_output(results)
+        for name in self._complex_names.intersection(results):
+            results[name] = results[name].view(np.result_type(results[name].dtype, np.complex64))[..., 0]
         values = [value for name, value in results.items() if name != ERROR_OUTPUT]
         return values[0] if len(values) == 1 else tuple(values)
+
+    def _as_input(self, name: str, value: object) -> Any:
+        """Return a tensor, or another value, as an array for the input `name`."""
+        array = np.asarray(getattr(value, "_array", value))
+        return np.stack([array.real, array.imag], -1) if name in self._complex_names else array
 
     def _run(self, feeds: Mapping[str, Any]) -> list[Any]:
         """Return the outputs for the inputs in `feeds` as arrays; bfloat16 needs ONNX Runtime's own class of values."""
@@ -117,8 +128,3 @@ def _as_array(value: Any) -> Any:
     shape = tuple(value.shape())
     memory = (ctypes.c_uint16 * math.prod(shape)).from_address(value.data_ptr())
     return np.array(memory, np.uint16).view(bfloat16.numpy).reshape(shape)
-
-
-def _as_input(value: object) -> Any:
-    """Return a tensor, or another value, as an array."""
-    return np.asarray(getattr(value, "_array", value))

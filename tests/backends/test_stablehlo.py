@@ -9,7 +9,10 @@ import pytest
 import autoconv
 from autoconv.backends.portable import GraphUnfit
 from autoconv.backends.stablehlo import to_stablehlo
-from autoconv.graph.types import TensorType
+from autoconv.graph.dtypes import complex128
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import ArrayType, TensorType, dense_strides
+from autoconv.ops.builder import GraphBuilder
 from tests.backends.portable_samples import (
     assert_numpy_program,
     assert_page,
@@ -46,6 +49,42 @@ def test_numpy_programs(name):
         return run(module, arrays), module.results, module.written
 
     assert_numpy_program(name, run_graph)
+
+
+def test_parts_of_complex_arrays():
+    """The views come before the part that is taken of their elements; what is written to a part leaves the other."""
+    x = np.arange(6.0).reshape(2, 3) * (1 - 2j)
+
+    def parts(x):
+        return x.real[1:], x.T.imag, x[None].squeeze(0).imag
+
+    module = autoconv.stablehlo.export(parts, "complex128[2,3]", contract="compile")
+    for found, expected in zip(run(module, [x]), parts(x), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+    graph = Graph("main")
+    array = graph.add_parameter(ArrayType(complex128, (2, 3), dense_strides((2, 3), complex128)))
+    b = GraphBuilder(graph)
+    imaginary = b.array_transpose(b.array_part(array, which="imag"), perm=(1, 0))
+    b.array_store(imaginary, b.multiply(b.array_load(imaginary), 2.0))
+    graph.outputs = [b.array_load(array)]
+    found, _ = run(to_stablehlo(graph), [x])
+    np.testing.assert_array_equal(found, x.real + 2j * x.imag)
+
+
+def test_views_by_strides():
+    def views(x):
+        moved = np.squeeze(x[None]), np.rot90(x[:, ::2]), x[::-1, ::-2].T, x[:, 1:2].reshape(4)
+        y = x.copy()
+        column, rows = np.squeeze(y[:, :1]), y[1:3, 1:].T
+        column[2:] = -1.0
+        rows[1] += rows[0]
+        return *moved, y
+
+    x = np.arange(24.0).reshape(4, 6)
+    module = autoconv.stablehlo.export(views, "float64[4,6]", contract="compile")
+    for found, expected in zip(run(module, [x]), views(x), strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_a_gradient_through_a_loop_of_unknown_length():

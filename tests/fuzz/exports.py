@@ -19,7 +19,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 
 import autoconv as ac
 from autoconv.backends.onnx import to_onnx
@@ -45,15 +44,11 @@ def run_by_stablehlo(graph, arrays):
 
 def run_by_onnx(graph, arrays):
     model = to_onnx(graph)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
-    feeds = {value.name: x for value, x in zip(model.graph.input, arrays, strict=True)}
-    *values, word = session.run(None, feeds)
+    values, word = portable.run_onnx(model, arrays)
     names = [value.name for value in graph.parameters]
     results = [value.name for value in model.graph.output]
     count = sum(name.startswith("result_") for name in results)
-    return values, count, [names.index(name.removeprefix("new_")) for name in results[count:-1]], int(word)
+    return values, count, [names.index(name.removeprefix("new_")) for name in results[count:-1]], word
 
 
 FORMATS = {"stablehlo": run_by_stablehlo, "onnx": run_by_onnx}

@@ -45,6 +45,9 @@ class ElementWriter(NodeWriter):
             if x.dtype.is_unsigned:
                 return self.emit_cast(self.emit_unary("negate", self.emit_cast(x, int64)), x.dtype)
             return self.emit("Neg", [x], x.dtype, x.shape)
+        if name in ("real", "imag"):
+            position = self.constant(("real", "imag").index(name), int64)
+            return self.emit("Gather", [self.as_pairs(x), position], x.dtype.real_dtype, x.shape, axis=x.rank)
         if name not in _UNARY_OPERATORS:
             raise GraphUnfit(name, "ONNX has no such function")
         return self.emit(_UNARY_OPERATORS[name], [x], x.dtype, x.shape)
@@ -52,7 +55,10 @@ class ElementWriter(NodeWriter):
     def emit_binary(self, name: str, x: Term, y: Term) -> Term:
         dtype = x.dtype
         if name == "complex":
-            raise GraphUnfit(name, "ONNX has no complex numbers")
+            columns = [
+                self.emit("Unsqueeze", [part, self.integers([x.rank])], dtype, (*part.shape, 1)) for part in (x, y)
+            ]
+            return self.from_pairs(self.emit("Concat", columns, dtype, (*x.shape, 2), axis=x.rank))
         if name in ("and", "or", "xor"):
             op = name.capitalize() if dtype.is_bool else f"Bitwise{name.capitalize()}"
             return self.emit(op, [x, y], dtype, x.shape)

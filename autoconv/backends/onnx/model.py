@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.llvm.legalize.complex.split import split_complex
 from autoconv.backends.onnx.nodes import Block, Record
 from autoconv.backends.onnx.writer import Writer
 from autoconv.backends.portable.lower import Lowering
@@ -19,6 +20,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import Shape
 
 ERROR_OUTPUT = "autoconv_error"  # name of the output that holds the error word: 0, or the number of the failed place
+COMPLEX_KEY = "complex"  # of the metadata: the inputs and outputs that hold complex numbers, as pairs of their parts
 _MAX_IR_VERSION = 10  # of the file format: a runtime refuses a file whose version is newer than the runtime's
 
 
@@ -29,11 +31,13 @@ def to_onnx(
 
     `capacity` is the number of elements that a list of the graph may have. `constants` are values of parameters, by
     position, that become part of the model; `names` are the names of the other parameters. The model's metadata has the
-    keys "place_1", "place_2", …: the op and its place in the program that a number of the error output stands for.
+    keys "place_1", "place_2", …: the op and its place in the program that a number of the error output stands for. The
+    key `COMPLEX_KEY` has the inputs and outputs whose last dimension holds the parts of complex numbers.
 
     Raises GraphUnfit for ops that ONNX cannot represent, and AutoconvError if the package onnx is missing.
     """
     helper = _import_package("onnx.helper")
+    graph = split_complex(graph)
     writer = Writer(capacity)
     arguments: list[Term] = []
     inputs: list[tuple[Term, Shape]] = []
@@ -69,7 +73,10 @@ def to_onnx(
         producer_name="autoconv",
     )
     model.ir_version = min(model.ir_version, _MAX_IR_VERSION)
-    helper.set_model_props(model, {f"place_{i}": place for i, place in enumerate(writer.locations, 1)})
+    places = {f"place_{i}": place for i, place in enumerate(writer.locations, 1)}
+    complex_names = [term.name for term, _ in inputs if term.dtype.is_complex]
+    complex_names += [name for name, term in zip(output_names, outputs, strict=False) if term.dtype.is_complex]
+    helper.set_model_props(model, {**places, COMPLEX_KEY: " ".join(complex_names)} if complex_names else places)
     return model
 
 
@@ -105,6 +112,8 @@ def _element_type(dtype: DType) -> int:
 
 def _value_info(name: str, dtype: DType, shape: Sequence[Any] | None) -> Any:
     """Return ONNX's declaration of an array; a size is a number, None, or a symbol, which ONNX names by its text."""
+    if dtype.is_complex:
+        return _value_info(name, dtype.real_dtype, None if shape is None else (*shape, 2))
     sizes = None if shape is None else [size if isinstance(size, int | None) else str(size) for size in shape]
     return _import_package("onnx.helper").make_tensor_value_info(name, _element_type(dtype), sizes)
 

@@ -16,7 +16,20 @@ from autoconv.backends.error_causes import ErrorClass
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
-from autoconv.graph.dtypes import DType, bfloat16, float32, int8, int16, int64, uint8, uint16, uint32, uint64
+from autoconv.graph.dtypes import (
+    DType,
+    bfloat16,
+    complex64,
+    complex128,
+    float32,
+    int8,
+    int16,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 
 
 @dataclass
@@ -40,11 +53,17 @@ class Block:
 
 # Ops that ONNX Runtime has for bfloat16.
 _BFLOAT16_OPS = ("BitCast", "Cast", "Identity", "Shape")
+_OPS_ON_PAIRS = ("Concat", "Gather", "GatherND", "Slice")  # ops that move pairs along the other dimensions
 CAST_DTYPES = (int8, int16, uint8, uint16, uint32, uint64)  # ONNX Runtime lacks many kernels for these: int64 is used
 
 
 class NodeWriter(Control):
-    """A writer that collects the nodes of a graph. A size that is open is a scalar term of int64."""
+    """A writer that collects the nodes of a graph. A size that is open is a scalar term of int64.
+
+    Complex numbers are pairs of their real and imaginary parts, along a further last dimension. Most operations take
+    the parts, into which `split_complex` divides the values of a graph; arguments, results, contents of arrays in
+    memory and operands of Fourier transforms are pairs.
+    """
 
     runtime = "ONNX"
     checks_positions = True
@@ -71,8 +90,11 @@ class NodeWriter(Control):
 
     def emit(self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], **attributes: Any) -> Term:
         """Add a node with one result, and return the result; bfloat16 is computed as float32 for most operators."""
+        if dtype.is_complex and op in _OPS_ON_PAIRS:
+            pairs = [self.as_pairs(x) if x.dtype.is_complex else x for x in operands]
+            return self.from_pairs(self.emit(op, pairs, dtype.real_dtype, (*shape, 2), **attributes))
         if dtype.is_complex or any(x.dtype.is_complex for x in operands):
-            raise GraphUnfit(op, "ONNX has no complex numbers")
+            raise GraphUnfit(op, "ONNX has no such function of complex numbers")
         if op not in _BFLOAT16_OPS and bfloat16 in (dtype, *(x.dtype for x in operands)):
             float32_operands = [self.widen(x) for x in operands]
             result = self.emit(op, float32_operands, float32 if dtype is bfloat16 else dtype, shape, **attributes)
@@ -84,6 +106,14 @@ class NodeWriter(Control):
     def widen(self, x: Term) -> Term:
         """Return numbers of bfloat16, for which ONNX Runtime has few kernels, as float32."""
         return self.emit("Cast", [x], float32, x.shape, to=float32) if x.dtype is bfloat16 else x
+
+    def as_pairs(self, x: Term) -> Term:
+        """Return complex numbers as the array of their parts."""
+        return Term(self, x.name, x.dtype.real_dtype, (*x.shape, 2))
+
+    def from_pairs(self, pairs: Term) -> Term:
+        """Return an array of parts as complex numbers."""
+        return Term(self, pairs.name, complex64 if pairs.dtype is float32 else complex128, pairs.shape[:-1])
 
     @contextmanager
     def subgraph(self, inputs: Sequence[Term]) -> Iterator[Block]:
@@ -98,8 +128,10 @@ class NodeWriter(Control):
     # ---- elements
 
     def array(self, array: np.ndarray, dtype: DType) -> Term:
-        if dtype.is_complex or dtype.is_string:
+        if dtype.is_string:
             raise GraphUnfit(dtype.name, "ONNX has no such elements")
+        if dtype.is_complex:
+            return self.from_pairs(self.array(np.stack([array.real, array.imag], -1), dtype.real_dtype))
         key = (dtype.name, array.shape, array.tobytes())
         if key not in self._constants_by_bytes:
             term = self._constants_by_bytes[key] = Term(self, f"c{len(self.constants)}", dtype, array.shape)

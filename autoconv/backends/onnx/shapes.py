@@ -78,6 +78,8 @@ class ShapeWriter(ElementWriter):
         shape = tuple(shape)
         if x.shape == shape and static_shape(shape) is not None:
             return x
+        if x.dtype.is_complex:
+            return self.from_pairs(self.expand(self.as_pairs(x), (*shape, 2), None if sizes is None else [*sizes, 2]))
         vector = self.shape_vector(list(shape) if sizes is None else list(sizes))
         return self.emit("Expand", [x, vector], x.dtype, shape)
 
@@ -85,6 +87,8 @@ class ShapeWriter(ElementWriter):
         shape = tuple(shape)
         if x.shape == shape and static_shape(shape) is not None:
             return x
+        if x.dtype.is_complex:
+            return self.from_pairs(self.reshape(self.as_pairs(x), (*shape, 2), None if sizes is None else [*sizes, 2]))
         if sizes is None and static_shape(shape) is None:
             raise GraphUnfit("reshape", "an open size has no value here")
         vector = self.shape_vector(list(shape) if sizes is None or static_shape(shape) is not None else list(sizes))
@@ -93,6 +97,8 @@ class ShapeWriter(ElementWriter):
     def transpose(self, x: Term, order: Sequence[int]) -> Term:
         if list(order) == list(range(x.rank)):
             return x
+        if x.dtype.is_complex:
+            return self.from_pairs(self.transpose(self.as_pairs(x), [*order, x.rank]))
         return self.emit("Transpose", [x], x.dtype, tuple(x.shape[axis] for axis in order), perm=list(order))
 
     def reverse(self, x: Term, axes: Sequence[int]) -> Term:

@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from autoconv.backends.onnx.nodes import CAST_DTYPES, Block, Record
 from autoconv.backends.onnx.shapes import ShapeWriter
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
-from autoconv.graph.dtypes import bfloat16, bool_, int32, int64, uint64
+from autoconv.graph.dtypes import bfloat16, bool_, float64, int32, int64, uint64
 
 _REDUCTIONS = {"add": "ReduceSum", "multiply": "ReduceProd", "maximum": "ReduceMax", "minimum": "ReduceMin"}
 
@@ -188,6 +190,31 @@ class Writer(ShapeWriter):
                 total = total * sizes[axis]
             stack_sizes.append(total)
         return self.reshape(transposed_x, stack_shape, stack_sizes)
+
+    def fft(self, x: Term, kind: str, axes: Sequence[int], sizes: Sequence[int]) -> Term:
+        """Transform forwards, and in float64: the runtime is inexact otherwise.
+
+        Inverse transforms are transforms of the conjugate numbers, whose results are conjugate as well.
+        """
+        dtype = x.dtype.real_dtype if x.dtype.is_complex else x.dtype
+        pairs = self.as_pairs(x) if x.dtype.is_complex else self.reshape(x, (*x.shape, 1))
+        pairs = self.cast(pairs, float64)
+        conjugation = self.array(np.array([1.0, -1.0]), float64)
+        if kind in ("ifft", "irfft"):
+            pairs = pairs * conjugation
+        for axis, size in zip(axes, sizes, strict=True):
+            if kind == "irfft":  # append the other half of the spectrum, which mirrors the first one
+                mirrored_part = self.reverse(self.static_slice(pairs, axis, 1, (size + 1) // 2), (axis,))
+                pairs = self.concatenate([pairs, mirrored_part * conjugation], axis)
+            shape, attributes = [*pairs.shape[:-1], 2], {}
+            if kind == "rfft":
+                shape[axis], attributes = size // 2 + 1, {"onesided": 1}
+            no_length = Term(self, "", int64, ())
+            pairs = self.emit("DFT", [pairs, no_length, self.constant(axis, int64)], float64, shape, **attributes)
+        if kind in ("ifft", "irfft"):
+            pairs = pairs * conjugation / float(math.prod(sizes))
+        result = self.from_pairs(self.cast(pairs, dtype))
+        return self.emit_unary("real", result) if kind == "irfft" else result
 
     def block(self, parameters: Sequence[Term]) -> Any:
         return self.subgraph(parameters)

@@ -17,7 +17,6 @@ from autoconv.backends.portable.unfit import SIZE_DEPENDS_ON_VALUE, GraphUnfit
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
-from autoconv.graph.types import ArrayType
 from autoconv.ops import OPS
 
 
@@ -85,6 +84,9 @@ class Memory:
             if node.op.name == "array_strided":
                 term = self._take_strided(node, term)
                 continue
+            if node.op.name == "array_part":
+                term = self.writer.emit_unary(node.attributes["which"], term)
+                continue
             name = OPS[node.op.name].traits.op_on_tensors
             rule = RULES.get(name)
             if name == "get_item":
@@ -97,19 +99,16 @@ class Memory:
         return term
 
     def _take_strided(self, node: Node, term: Term) -> Term:
-        """Gather the elements of a strided view of a contiguous array."""
-        source_type, shape = node.inputs[0].type, node.attributes["shape"]
-        static_sizes = static_shape(term.shape)
-        has_static_sizes = static_sizes is not None and static_shape(shape) is not None
-        if not isinstance(source_type, ArrayType) or not source_type.is_dense or not has_static_sizes:
-            raise GraphUnfit(node.op.name, "a view by strides of an array that is not contiguous", node.span)
-        size = source_type.dtype.size
-        positions = np.full(shape, node.attributes["offset"] // size, np.int64)
-        for axis, (count, stride) in enumerate(zip(shape, node.attributes["strides"], strict=True)):
-            axis_shape = [1] * len(shape)
-            axis_shape[axis] = -1
-            positions += (np.arange(count) * (stride // size)).reshape(axis_shape)
-        return self.writer.reshape(self.writer.take(self.writer.flatten(term), 0, positions.reshape(-1)), shape)
+        """Gather the elements of a view by strides: those of the array it is made of that have the same addresses."""
+        source_type, shape = node.inputs[0].type, static_shape(node.attributes["shape"])
+        source_shape, strides = static_shape(term.shape), getattr(source_type, "strides", (None,))
+        if shape is None or source_shape is None or None in strides:
+            raise GraphUnfit(node.op.name, "a view by strides of an array whose layout is not known", node.span)
+        addresses = _addresses(source_shape, strides)
+        view_addresses = node.attributes["offset"] + _addresses(shape, node.attributes["strides"])
+        order = np.argsort(addresses, kind="stable")
+        positions = order[np.searchsorted(addresses, view_addresses, sorter=order)]
+        return self.writer.reshape(self.writer.take(self.writer.flatten(term), 0, positions), shape)
 
     def store(self, view: View, value: Term | Window) -> None:
         """Write to all elements of an array."""
@@ -125,6 +124,13 @@ class Memory:
             raise GraphUnfit("array_store", "an array that has two names is written")
         for alias in cell.possible_aliases:
             alias.is_moved = True
+        if view.chain and view.chain[0][0].op.name == "array_part":
+            which, parts = view.chain[0][0].attributes["which"], [writer.emit_unary(x, cell.term) for x in ("real", "imag")]
+            part_cell = Cell(parts[which == "imag"])
+            self.store(View(part_cell, view.chain[1:]), value)
+            parts[which == "imag"] = part_cell.term
+            self.write(cell, writer.pair(*parts))
+            return
         value = cast(writer, value, cell.term.dtype)
         if not view.chain:
             value = fit_array(writer, value, cell.term.shape)
@@ -140,8 +146,9 @@ class Memory:
         self.write(cell, write_at(writer, cell.term, value, positions, None))
 
     def view(self, node: Node, base: View, *operands: Term) -> View:
-        """Return a view of a view: the view op `node` is applied last."""
-        result = View(base.cell, (*base.chain, (node, operands)))
+        """Return a view of a view: the view op `node` is applied last, but one that takes parts of numbers first."""
+        is_part = node.op.name == "array_part"
+        result = View(base.cell, ((node, operands), *base.chain) if is_part else (*base.chain, (node, operands)))
         if node.effects & Effects.RAISE:  # an index out of range is an error, also where nothing is read
             check_positions(self.writer, _require_term(self.load(base)), node.attributes["spec"], operands)
         return result
@@ -230,6 +237,14 @@ class Memory:
         return self.writer.size_term(term, node.attributes["axis"] % term.rank, node.results[0].dtype)
 
 
+def _addresses(shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    """Return the distances in bytes of an array's elements, in row-major order, from its first one."""
+    result = np.zeros((), np.int64)
+    for size, stride in zip(shape, strides, strict=True):
+        result = np.add.outer(result, np.arange(size) * stride)
+    return result.reshape(-1)
+
+
 def _require_term(term: Term | Window) -> Term:
     """Return an array whose size is known; raises GraphUnfit for a window."""
     if isinstance(term, Window):
@@ -249,7 +264,8 @@ MEMORY_RULES: dict[str, Callable[..., Any]] = {
     "array_set": Memory.array_set, "array_of": Memory.array_of, "array_new": Memory.array_new,
     "array_size": Memory.array_size, "array_view": Memory.view, "array_transpose": Memory.view,
     "cell": Memory.new_handler_cell, "cell_set": Memory.set_handler_cell, "cell_get": Memory.get_handler_cell,
-    "array_diagonal": Memory.view, "array_strided": Memory.view, "array_windows": Memory.view,
+    "array_part": Memory.view, "array_diagonal": Memory.view, "array_strided": Memory.view,
+    "array_windows": Memory.view,
 }  # fmt: skip
 
 __all__ = ["MEMORY_RULES", "Memory", "types_of"]

@@ -167,4 +167,6 @@ def fft(writer: Rules, node: Node, x: Term) -> Term | None:
     }[norm]  # fmt: skip
     if factor == 1.0:
         return result
-    return result * writer.constant(factor, result.dtype)
+    if result.dtype.is_complex:
+        return writer.pair(*(writer.emit_unary(part, result) * factor for part in ("real", "imag")))
+    return result * factor
