@@ -35,6 +35,8 @@ CASES = {
     "bitwise_or.reduce": (lambda x: np.bitwise_or.reduce(x, axis=1), SIGNED),
     "bitwise_and.reduce": (lambda x: np.bitwise_and.reduce(x, axis=-1), SIGNED),
     "logical_xor.reduce": (lambda x: np.logical_xor.reduce(x), SIGNED > 0),
+    "partition": (lambda x: np.partition(x, 2, axis=0)[2], SIGNED),
+    "argpartition": (lambda x: x[np.argpartition(x, 3)[3]], POSITIVE),
     "argsort": (lambda x: np.argsort(x), np.array([3.0, 1.0, 2.0])),
     "constants": (lambda x: np.logspace(0.0, 1.0, 4) * x[0], X),
 }

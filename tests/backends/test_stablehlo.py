@@ -9,7 +9,7 @@ import pytest
 import autoconv
 from autoconv.backends.portable import GraphUnfit
 from autoconv.backends.stablehlo import to_stablehlo
-from autoconv.graph.dtypes import complex128
+from autoconv.graph.dtypes import complex128, float64
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, TensorType, dense_strides
 from autoconv.ops.builder import GraphBuilder
@@ -17,6 +17,7 @@ from tests.backends.portable_samples import (
     assert_numpy_program,
     assert_page,
     assert_samples,
+    close_sizes,
     integers_of,
     run_stablehlo,
     samples_with_form,
@@ -70,6 +71,14 @@ def test_parts_of_complex_arrays():
     graph.outputs = [b.array_load(array)]
     found, _ = run(to_stablehlo(graph), [x])
     np.testing.assert_array_equal(found, x.real + 2j * x.imag)
+
+
+def test_cholesky_factors_of_an_open_size():
+    module = autoconv.stablehlo.export(lambda x: np.linalg.cholesky(x @ x.T), "float64[n,n]", contract="compile")
+    x = np.tri(3) + np.eye(3)
+    (found,), word = run_stablehlo(close_sizes(module.text, [x]), [x], [TensorType(float64, (3, 3))])
+    assert word == 0
+    np.testing.assert_allclose(found, x, atol=1e-14)
 
 
 def test_views_by_strides():

@@ -101,8 +101,8 @@ class Memory:
     def _take_strided(self, node: Node, term: Term) -> Term:
         """Gather the elements of a view by strides: those of the array it is made of that have the same addresses."""
         source_type, shape = node.inputs[0].type, static_shape(node.attributes["shape"])
-        source_shape, strides = static_shape(term.shape), getattr(source_type, "strides", (None,))
-        if shape is None or source_shape is None or None in strides:
+        source_shape, strides = static_shape(term.shape), static_shape(getattr(source_type, "strides", (None,)))
+        if shape is None or source_shape is None or strides is None:
             raise GraphUnfit(node.op.name, "a view by strides of an array whose layout is not known", node.span)
         addresses = _addresses(source_shape, strides)
         view_addresses = node.attributes["offset"] + _addresses(shape, node.attributes["strides"])

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.backends.stablehlo.arrays import join_numbers, list_text
 from autoconv.backends.stablehlo.shapes import ShapeWriter
 from autoconv.backends.stablehlo.types import tensor_type
-from autoconv.graph.dtypes import bool_, complex64, complex128, int32
+from autoconv.graph.dtypes import complex64, complex128, int32, int64
 
 
 class Writer(ShapeWriter):
@@ -85,9 +83,10 @@ class Writer(ShapeWriter):
 
     def cholesky(self, x: Term) -> Term:
         factor = self.emit("cholesky", [x], x.dtype, x.shape, "lower = true")
-        size = x.shape[-1]
-        lower_mask = self.array(np.tril(np.ones((size, size), bool)), bool_)
-        return self.select(self.expand(lower_mask, x.shape), factor, 0)
+        size = self.sizes(x)[-1]
+        rows = self.iota((x.shape[-1], 1), 0, int64, (size, 1))
+        columns = self.iota((1, x.shape[-1]), 1, int64, (1, size))
+        return self.select(columns <= rows, factor, 0)
 
     def triangular_solve(self, x: Term, y: Term, lower: bool, adjoint: bool) -> Term:
         transpose = "ADJOINT" if adjoint else "NO_TRANSPOSE"

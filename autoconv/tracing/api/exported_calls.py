@@ -5,8 +5,8 @@
 
 Graphs that run in this process call NumPy's own routines, as their results are NumPy's to the bit. Other runtimes do
 not have these routines: results of the ops may differ in the last place. The order of equal elements in the result of
-argsort depends on the processor; in the exported graph they keep the order of their positions, which NumPy permits. A
-call whose arguments are constants becomes a constant.
+argsort depends on the processor; in the exported graph they keep the order of their positions, which NumPy permits.
+Partitions become sorts, which NumPy permits as well. A call whose arguments are constants becomes a constant.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ def _has_form(node: Node) -> bool:
     function = attributes["function"]
     if function in _REDUCTIONS:
         return attributes["arguments"] == (("input", 0),) and _reduced_axis(attributes) is not None
-    if function == "argsort":
-        return bool(types[0].shape) and not attributes["keywords"]  # type: ignore[union-attr]
+    if function in _SORTS:
+        has_known_keywords = dict(attributes["keywords"]).keys() <= ({"axis"} if "partition" in function else set())
+        return bool(types[0].shape) and has_known_keywords and len(types) == 1  # type: ignore[union-attr]
     positions = tuple(("input", i) for i in range(len(types)))
     return function in _ELEMENTWISE and attributes["arguments"] == positions and not attributes["keywords"]
 
@@ -65,8 +66,9 @@ def _replace(copy: Graph, node: Node, inputs: list[Value]) -> list[Value] | None
         assert node.op.kernel is not None
         results = node.op.kernel(**attributes)
         return [b.constant(value=x) for x in (results if isinstance(results, tuple) else (results,))]
-    if function == "argsort":
-        return [_argsort(b, inputs[0], attributes["arguments"][1][1])]
+    if function in _SORTS:
+        axis = attributes["arguments"][1] if function == "argsort" else dict(attributes["keywords"]).get("axis")
+        return [_SORTS[function](b, inputs[0], -1 if axis is None else axis[1])]
     if function in _REDUCTIONS:
         return [_REDUCTIONS[function](b, inputs[0], _reduced_axis(attributes))]
     result_type: Any = node.results[0].type
@@ -74,11 +76,20 @@ def _replace(copy: Graph, node: Node, inputs: list[Value]) -> list[Value] | None
     return list(results) if isinstance(results, tuple) else [results]
 
 
+def _sort(b: GraphBuilder, x: Value, axis: int) -> Value:
+    return b.cast(b.sort(b.cast(x, dtype=uint8) if x.dtype is bool_ else x, axis=axis), dtype=x.dtype)  # type: ignore[no-any-return]
+
+
 def _argsort(b: GraphBuilder, x: Value, axis: int) -> Value:
     if x.dtype is bool_:
         x = b.cast(x, dtype=uint8)
     return b.cast(b.argsort(x, axis=axis), dtype=int64)  # type: ignore[no-any-return]
 
+
+# A partition may have its elements in any order on each side of the chosen ones: it is sorted here.
+_SORTS: Mapping[str, Callable[..., Value]] = {
+    "argsort": _argsort, "partition": _sort, "argpartition": _argsort,
+}  # fmt: skip
 
 # ---- elementwise functions, of a builder, the dtype of the result, and operands
 
