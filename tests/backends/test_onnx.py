@@ -88,6 +88,20 @@ def test_rolls_of_open_sizes(shape):
             np.testing.assert_array_equal(found, expected)
 
 
+def test_programs_that_some_sizes_do_not_fit():
+    def convolved(x, weights):
+        y = np.zeros(len(x) - len(weights) + 1)
+        for i in range(len(y)):
+            y[i] = (x[i : i + len(weights)] * weights).sum()
+        return y
+
+    x, weights = np.arange(6.0), np.array([1.0, -2.0, 1.0])
+    run = autoconv.onnx.load(autoconv.onnx.export(convolved, "float64[n] float64[k]", contract="compile"))
+    np.testing.assert_array_equal(run(x, weights), convolved(x, weights))
+    halves = autoconv.onnx.load(autoconv.onnx.export(lambda x: np.split(x, 2), "float64[n]", contract="compile"))(x)
+    np.testing.assert_array_equal(halves, np.split(x, 2))
+
+
 def ranks(x):
     order = np.argsort(x)
     places = np.empty(len(x), np.int64)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.portable import GraphUnfit
-from autoconv.errors import TargetError, UnsupportedError
+from autoconv.errors import AutoconvError, TargetError, UnsupportedError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Span
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
@@ -38,8 +38,9 @@ from autoconv.tracing.specialise.function_contract import FunctionContract
 _CONTRACTS = {contract.name: contract for contract in (FunctionContract, CompileContract)}
 _NUMBER_TYPES = (bool, int, float, complex, np.generic)
 # Sizes in the examples of three calls, which make the function trace with open sizes. In a call, each symbol gets one
-# of the four.
+# of the four. A program that fails for the first examples may need earlier sizes that are larger, or multiples of 4.
 _EXAMPLE_SIZES = ((5, 11, 23, 43), (7, 13, 29, 47), (6, 17, 31, 53))
+_FURTHER_EXAMPLE_SIZES = (tuple(sizes[::-1] for sizes in _EXAMPLE_SIZES), ((8, 20), (16, 28), (12, 44)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +142,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
         graph_and_layout = join_variants(replace_numpy_calls(replace_generators(concrete.recorded)), concrete.layout)
         place = _source_place(traced_function)
         return Trace(concrete, *graph_and_layout, list(arguments), contract_name, place, generator_states={})
-    has_open_sizes = any(isinstance(argument, DeclaredTensor) and _is_open(argument) for argument in arguments)
-    size_sets = _EXAMPLE_SIZES if has_open_sizes else _EXAMPLE_SIZES[:1]
-    for sizes in size_sets:
-        sizes_by_symbol = dict(zip(_symbols(arguments), itertools.cycle(sizes), strict=False))
-        examples = [_example(argument, sizes_by_symbol) for argument in arguments]
-        concrete = traced_function.get_concrete_function(*examples)
+    concrete, examples = _trace_examples(traced_function, arguments)
     _check_declared(traced_function, concrete, arguments)
     leaves = traced_function.leaves_for(concrete, examples, {})
     numbers = _collect_number_parameters(arguments, concrete.key, leaves)
@@ -160,6 +156,23 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     }
     place = _source_place(traced_function)
     return Trace(concrete, *graph_and_layout, list(arguments), contract_name, place, generator_states)
+
+
+def _trace_examples(function: Function[..., Any], arguments: Sequence[Any]) -> tuple[ConcreteFunction, list[Any]]:
+    """Return a trace for examples of the arguments, of several sizes where these are open, and the last examples."""
+    symbols, first_error = _symbols(arguments), None
+    for size_sets in (_EXAMPLE_SIZES, *_FURTHER_EXAMPLE_SIZES) if symbols else (_EXAMPLE_SIZES[:1],):
+        try:
+            for sizes in size_sets:
+                sizes_by_symbol = dict(zip(symbols, itertools.cycle(sizes), strict=False))
+                examples = [_example(argument, sizes_by_symbol) for argument in arguments]
+                concrete = function.get_concrete_function(*examples)
+        except AutoconvError as error:
+            first_error = first_error or error
+        else:
+            return concrete, examples
+    assert first_error is not None
+    raise first_error
 
 
 def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, arguments: Sequence[Any]) -> None:
@@ -216,10 +229,6 @@ def _source_place(function: Function) -> str:
     """Return the file and line of the function's definition."""
     code = getattr(function.python_function, "__code__", None)
     return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
-
-
-def _is_open(argument: DeclaredTensor) -> bool:
-    return any(isinstance(size, Symbol) for size in argument.shape)
 
 
 def _symbols(arguments: Sequence[Any]) -> list[Symbol]:
