@@ -125,7 +125,8 @@ class Memory:
         for alias in cell.possible_aliases:
             alias.is_moved = True
         if view.chain and view.chain[0][0].op.name == "array_part":
-            which, parts = view.chain[0][0].attributes["which"], [writer.emit_unary(x, cell.term) for x in ("real", "imag")]
+            which = view.chain[0][0].attributes["which"]
+            parts = [writer.emit_unary(name, cell.term) for name in ("real", "imag")]
             part_cell = Cell(parts[which == "imag"])
             self.store(View(part_cell, view.chain[1:]), value)
             parts[which == "imag"] = part_cell.term
