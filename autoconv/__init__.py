@@ -8,6 +8,7 @@ end_quietly_while_loading()
 
 from importlib import import_module
 from os import environ
+from sys import modules
 from typing import TYPE_CHECKING, Any
 
 from autoconv.forks import lazy_import
@@ -42,7 +43,8 @@ def _load(name: str) -> Any:
         raise AttributeError(name)
     globals().update({key: public_names[key] for key in ("__all__", *public_names["__all__"]) if key in public_names})
     if name not in globals():
-        raise AttributeError(import_module("autoconv.tensorflow.absent_names").message("autoconv", name))
+        message = import_module("autoconv.tensorflow.absent_names").message("autoconv", name)
+        raise AttributeError(message, name=name, obj=modules[__name__])  # Python appends a similar name
     return globals()[name]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from autoconv.api.tensors.accepted_dtypes import with_default_dtype
 from autoconv.api.tensors.arithmetic import floormod
 from autoconv.api.tensors.casts import cast, saturate_cast
+from autoconv.api.tensors.comparison import clip_by_value
 from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.reductions import reduce_max, reduce_mean, reduce_min, reduce_sum, reduce_variance
 from autoconv.api.tensors.shaping import pad, reverse, shape, stack, tile
@@ -282,8 +283,12 @@ def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor
     """
 
     def rotate(x: Tensor) -> Tensor:
-        hue, saturation, value = (get_item(rgb_to_hsv(x), (..., channel)) for channel in (0, 1, 2))
-        return hsv_to_rgb(stack([floormod(hue + cast(delta, x.dtype), 1.0), saturation, value], axis=-1))
+        brightest, darkest = reduce_max(x, axis=-1, keepdims=True), reduce_min(x, axis=-1, keepdims=True)
+        sixth = floormod(get_item(rgb_to_hsv(x), (..., slice(0, 1))) + cast(delta, x.dtype), 1.0) * 6.0
+        shares = apply("abs", sixth - constant([3.0, 2.0, 4.0], x.dtype)) * constant([1.0, -1.0, -1.0], x.dtype)
+        shares = shares + constant([-1.0, 2.0, 2.0], x.dtype)
+        between = darkest + clip_by_value(shares, 0.0, 1.0) * (brightest - darkest)
+        return where(shares < 1.0, between, brightest)  # the extremes of a pixel stay to the last bit
 
     return map_as_floats(image, rotate)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.joining import ragged_concat
 from autoconv.api.ragged.rows import gather_rows
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.strings import encoding_attributes, join, unsorted_segment_join
+from autoconv.api.tensors.arguments import static_text
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill
 from autoconv.api.tensors.gather import gather
@@ -18,6 +21,7 @@ from autoconv.api.tensors.shaping import expand_dims, reshape, shape, stack
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
@@ -29,6 +33,7 @@ def split(input: RaggedLike, sep: str | None = None, maxsplit: int = -1, name: s
     >>> autoconv.strings.split(["a b", "c"])
     <autoconv.RaggedTensor [[b'a', b'b'], [b'c']]>
     """
+    sep = None if sep is None else static_text(sep, "sep")
     options: dict[str, Any] = {"sep": sep or None, "maxsplit": int(maxsplit)}
     characters = (bytes([code]) for code in range(1, 128))
     # A byte that is no white space and not in the separator.
@@ -153,7 +158,8 @@ def ngrams(
     >>> autoconv.strings.ngrams(["a", "b"], 2, pad_values="_").numpy()
     array([b'_ a', b'a b', b'b _'], dtype=object)
     """
-    widths = (ngram_width,) if isinstance(ngram_width, int) else tuple(ngram_width)
+    known_widths = static_value(ngram_width)
+    widths = () if known_widths is None else tuple(np.ravel(known_widths).tolist())
     if not widths or any(not isinstance(width, int) or width < 1 for width in widths):
         raise ValueError(f"ngram_width has to be positive integers, found {ngram_width!r}")
     rows = data if isinstance(data, RaggedTensor) else convert_to_tensor(data)

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.api.control.output import nested_piece
 from autoconv.api.tensors.accepted_dtypes import check_result_dtype
-from autoconv.api.tensors.arguments import static_axes
+from autoconv.api.tensors.arguments import static_axes, static_text
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import LARGE_INTEGERS, SINGLE_OR_DOUBLE
 from autoconv.graph.dtypes import as_dtype, float32, uint32, uint64
@@ -152,8 +152,8 @@ def regex_replace(
     >>> autoconv.strings.regex_replace(["banana"], "a", "o").numpy()
     array([b'bonono'], dtype=object)
     """
-    options = {"pattern": pattern, "rewrite": rewrite, "replace_global": replace_global}
-    return apply("string_regex_replace", input, **options, name=name)
+    texts = {"pattern": static_text(pattern, "pattern"), "rewrite": static_text(rewrite, "rewrite")}
+    return apply("string_regex_replace", input, **texts, replace_global=replace_global, name=name)
 
 
 def regex_full_match(input: TensorLike, pattern: str, name: str | None = None) -> Tensor:
@@ -162,7 +162,7 @@ def regex_full_match(input: TensorLike, pattern: str, name: str | None = None) -
     >>> autoconv.strings.regex_full_match(["ab", "b"], "a.*").numpy()
     array([ True, False])
     """
-    return apply("string_regex_full_match", input, pattern=pattern, name=name)
+    return apply("string_regex_full_match", input, pattern=static_text(pattern, "pattern"), name=name)
 
 
 def to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:

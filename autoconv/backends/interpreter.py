@@ -15,6 +15,7 @@ from autoconv.backends.protocol import Dispatch
 from autoconv.errors import GraphOnlyError, InvalidArgumentError, OpError, Place
 from autoconv.graph.graph import Graph, Node, Span, has_recursion
 from autoconv.graph.region_flow import state_size
+from autoconv.graph.types import TensorType
 from autoconv.paths import PACKAGE
 
 Run = Callable[[Sequence[Any]], list[Any]]
@@ -150,7 +151,15 @@ def _kernel(node: Node, compile_region: Compile) -> Function:
                 raise
         raise python_error
 
-    return run
+    has_strings = any(isinstance(r.type, TensorType) and r.type.dtype.is_string for r in node.results)
+    return (lambda *inputs: _texts_as_arrays(run(*inputs))) if has_strings else run
+
+
+def _texts_as_arrays(results: Any) -> Any:
+    """Return results of a kernel with arrays for bytes, which NumPy unwraps from arrays of objects."""
+    if isinstance(results, tuple):
+        return tuple(map(_texts_as_arrays, results))
+    return np.array(results, object) if isinstance(results, bytes) else results
 
 
 def _constant(node: Node, compile_region: Compile) -> Function:

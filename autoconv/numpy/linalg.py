@@ -29,7 +29,6 @@ from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import At, Rest
 from autoconv.ops.numpy.shapes import SOLVE, SQUARE
 from autoconv.runtime.annotations import AxisLike, IntLike, OutLike, TensorLike
-from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -82,19 +81,12 @@ def solve(a: TensorLike, b: TensorLike) -> Any:
     return apply("solve", matrix, rhs)
 
 
-def _mirror_lower_triangle(x: Tensor) -> Tensor:
-    """Copy the lower triangle to the upper one (conjugated): NumPy reads only the lower triangle."""
-    lower = FUNCTIONS[np.tril](x)
-    strictly_upper = call_ufunc(np.conjugate, swapaxes(FUNCTIONS[np.tril](x, -1), -1, -2))
-    return apply("add", lower, strictly_upper)  # type: ignore[no-any-return]
-
-
 @computes("linalg.cholesky")
 def cholesky(a: TensorLike, /, *, upper: bool = False) -> Any:
     x = _square_matrices(a)
     if upper:
         x = swapaxes(x, -1, -2)
-    result = apply("cholesky", _mirror_lower_triangle(x))
+    result = apply("cholesky", x)
     return swapaxes(result, -1, -2) if upper else result  # x was transposed: conj(A) = A.T, so this is the adjoint
 
 

@@ -198,3 +198,11 @@ def test_a_band_whose_limits_are_computed(limits):
     expected = np.tril(expected, upper) if upper >= 0 else expected
     found = autoconv.function(linalg.band_part)(constant(x), constant(lower), constant(upper, autoconv.int64))
     np.testing.assert_array_equal(found, expected)
+
+
+def test_cholesky_reads_the_lower_triangle():
+    for dtype, upper in ((np.float32, 9.0), (np.float64, np.nan), (np.complex128, 7j)):
+        matrix = np.array([[4.0, upper], [2.0 if dtype is not np.complex128 else 2j, 5.0]], dtype)
+        expected = np.linalg.cholesky(matrix)
+        for run in (autoconv.linalg.cholesky, autoconv.function(autoconv.linalg.cholesky)):
+            np.testing.assert_allclose(run(autoconv.constant(matrix)).numpy(), expected, rtol=1e-6)

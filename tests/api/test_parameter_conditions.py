@@ -36,6 +36,8 @@ REFUSED = {
     "'pattern' of regex_full_match takes strings": (ValueError, lambda: tf.strings.regex_full_match("a", np.array(1))),
     "'pattern' of regex_full_match takes strings, ": (TypeError, lambda: tf.strings.regex_full_match("a", 1)),
     "Expected string for argument 'input_encoding'": (TypeError, lambda: tf.strings.unicode_decode("a", 1)),
+    "axis 2 is out of range": (tf.errors.InvalidArgumentError, lambda: tf.gather(tf.ones([3]), [0], axis=2)),
+    "axis 100 is out of range": (tf.errors.InvalidArgumentError, lambda: tf.linspace(0, 4, 3, axis=100)),
     "float32 float64": (TypeError, lambda: tf.complex(tf.ones([1]), tf.ones([1], tf.float64))),
 }  # fmt: skip
 
@@ -61,6 +63,27 @@ def test_functions_of_numpy_have_no_conditions() -> None:
     half = np.array([1.5, 2.5], np.float16)
     assert tf.compile(lambda x: np.rint(x))(half).tolist() == [2.0, 2.0]
     assert tf.xp.round(tf.xp.asarray(half)).numpy().tolist() == [2.0, 2.0]
+
+
+def test_texts_and_widths_as_tensors() -> None:
+    assert tf.strings.regex_replace("banana", tf.constant("a"), tf.constant("o")).numpy() == b"bonono"
+    assert tf.strings.split("a,b", np.array(b",", object)).numpy().tolist() == [b"a", b"b"]
+    assert tf.strings.ngrams(["a", "b", "c"], tf.constant(2)).numpy().tolist() == [b"a b", b"b c"]
+
+
+def test_elements_of_strings_in_graphs_are_tensors() -> None:
+    first, parts = tf.function(lambda x: (tf.gather(x, 0), tf.unstack(x)))(tf.constant(["a", "b"]))
+    assert (first.dtype, first.shape.rank, [part.numpy() for part in parts]) == (tf.string, 0, [b"a", b"b"])
+
+
+def test_ragged_ids_of_embeddings() -> None:
+    rows = tf.nn.safe_embedding_lookup_sparse([[1.0, 2.0], [3.0, 4.0]], tf.ragged.constant([[0, 1], [], [1]]))
+    assert rows.numpy().tolist() == [[2.0, 3.0], [0.0, 0.0], [3.0, 4.0]]
+
+
+def test_hues_leave_the_extremes_of_a_pixel() -> None:
+    image = np.array([[[2, 2, 3], [3, 0, 0]]], np.int32)
+    assert tf.image.adjust_hue(image, 0.0).numpy().tolist() == image.tolist()
 
 
 @pytest.mark.parametrize("key", CONDITIONS)

@@ -239,7 +239,7 @@ def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.linalg.logdet([[4.0, 2.0], [2.0, 3.0]]).numpy().round(3)
     np.float32(2.079)
     """
-    logs = apply("log", apply("real", apply("diag_part", apply("cholesky", matrix), offset=0)))
+    logs = apply("log", apply("real", apply("diag_part", apply("cholesky", matrix, symmetric_gradient=True), offset=0)))
     return apply("multiply", apply("reduce_sum", logs, axis=(-1,), keepdims=False), 2.0, name=name)
 
 
@@ -337,7 +337,7 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     array([[2.   , 0.   ],
            [1.   , 1.414]], dtype=float32)
     """
-    return apply("cholesky", input, name=name)
+    return apply("cholesky", input, symmetric_gradient=True, name=name)
 
 
 def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autoconv.api.gradients.callbacks import numpy_function
-from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.arguments import axis_in_range, static_int
 from autoconv.api.tensors.casts import cast, stop_gradient
+from autoconv.api.tensors.constants import zeros_like
 from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.shaping import expand_dims, reshape, shape, transpose
 from autoconv.graph.attribute_text import attribute_class
@@ -34,8 +35,11 @@ def isotonic_regression(
     x = convert_to_tensor(inputs)
     if not x.dtype.is_floating:
         x = cast(x, float32 if x.dtype.size == 1 else float64)
-    rank, target_axis = len(x.shape), static_int(axis, "axis")
-    order = [i for i in range(rank) if i != target_axis % rank] + [target_axis % rank]
+    rank, known_axis = len(x.shape), static_int(axis, "axis")
+    if rank == 0 or 0 in x.shape:
+        return x, zeros_like(x, int32)
+    target_axis = axis_in_range(known_axis, rank)
+    order = [i for i in range(rank) if i != target_axis] + [target_axis]
     inverse_order = [order.index(i) for i in range(rank)]
     transposed_x: Any = transpose(x, order)
     result = numpy_function(IsotonicBlocks(bool(decreasing)), [stop_gradient(transposed_x)], int32)

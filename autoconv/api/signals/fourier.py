@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import with_default_dtype
-from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.api.tensors.arguments import axis_in_range, static_axes, static_int
 from autoconv.api.tensors.constants import zeros
 from autoconv.graph.dtype_sets import COMPLEX
 from autoconv.graph.dtypes import DType, complex64, float32
@@ -153,6 +153,8 @@ def _shift(x: TensorLike, axes: AxisLike, sign: int, name: str | None) -> Tensor
     """Return the tensor rolled along the axes by half of their sizes: forward for a `sign` of 1, back for -1."""
     tensor = convert_to_tensor(x)
     shifted_axes = static_axes(axes)
+    if shifted_axes is not None and tensor.shape.rank is not None:
+        shifted_axes = tuple(axis_in_range(axis, tensor.shape.rank) for axis in shifted_axes)
     if shifted_axes is None:
         if tensor.shape.rank is None:
             raise ValueError("fftshift over all axes needs a tensor of known rank")

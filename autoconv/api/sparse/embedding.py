@@ -75,7 +75,8 @@ def safe_embedding_lookup_sparse(
     array([[0., 0.],
            [3., 4.]], dtype=float32)
     """
-    sparse = sparse_argument(sparse_ids)
+    to_sparse = getattr(sparse_ids, "to_sparse", None)
+    sparse = sparse_argument(sparse_ids if to_sparse is None else to_sparse())  # ragged ids are those of rows
     outer_shape = get_item(sparse.dense_shape, slice(None, -1))
     matrix_shape = concat([expand_dims(reduce_prod(outer_shape), 0), get_item(sparse.dense_shape, slice(-1, None))], 0)
     ids = reshape_sparse(sparse, matrix_shape)

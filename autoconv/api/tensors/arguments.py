@@ -44,6 +44,22 @@ def static_int(value: TensorLike, name: str) -> int:
     return int(known_value)
 
 
+def axis_in_range(axis: int, rank: int) -> int:
+    """Return an axis counted from the start; raises InvalidArgumentError for one that the tensor does not have."""
+    if not -rank <= axis < rank:
+        raise InvalidArgumentError(f"axis {axis} is out of range for a tensor of {rank} dimensions")
+    return axis % rank
+
+
+def static_text(value: TensorLike, name: str) -> str:
+    """Return a text given as a Python string or a constant tensor; raises DtypeError for one that is not known."""
+    known_value = value if isinstance(value, (str, bytes)) else static_value(value)
+    if known_value is None:
+        raise DtypeError(f"{name} has to be a string that is known while tracing, found {value!r}")
+    text = np.asarray(known_value, object).item()
+    return text.decode() if isinstance(text, bytes) else str(text)
+
+
 class UnknownAxis(TypeError):
     """Error for an axis that is known only at run time: `axis` is its tensor, `argument` the object that was passed."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import as_indices, with_default_dtype
-from autoconv.api.tensors.arguments import shape_argument, static_int
+from autoconv.api.tensors.arguments import axis_in_range, shape_argument, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.errors import DtypeError
 from autoconv.graph.dtype_sets import LARGE_INTEGERS
@@ -198,7 +198,7 @@ def linspace(
     rank = result.shape.rank
     if rank is None:
         raise ValueError("linspace along an axis needs bounds of known rank")
-    new_axis %= rank
+    new_axis = axis_in_range(new_axis, rank)
     order = (*builtins.range(1, new_axis + 1), 0, *builtins.range(new_axis + 1, rank))
     return apply("transpose", result, perm=order)
 

@@ -54,8 +54,7 @@ def histogram_fixed_width_bins(
     array([0, 0, 1, 4], dtype=int32)
     """
     tensor: Any = convert_to_tensor(values)
-    bounds: Any = convert_to_tensor(value_range, tensor.dtype)
-    bin_count: Any = convert_to_tensor(nbins, int32)
+    bounds, bin_count = convert_to_tensor(value_range), convert_to_tensor(nbins, int32)
     fraction = (tensor - bounds[0]) / (bounds[1] - bounds[0])
     bin_numbers = apply("floor", fraction * cast(bin_count, fraction.dtype))
     return clip_by_value(cast(bin_numbers, int32), 0, bin_count - 1)

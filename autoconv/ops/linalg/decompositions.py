@@ -214,14 +214,13 @@ triangular_solve = define(
 # ---- decompositions
 
 
-def _cholesky_type(x: TensorType) -> TensorType:
+def _cholesky_type(x: TensorType, *, symmetric_gradient: bool = False) -> TensorType:
     check_matrices("cholesky", x)
     return x
 
 
-def _cholesky(x: Any) -> Any:
-    # Only the symmetric part counts, so that the gradient is symmetric too.
-    return np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) * np.asarray(x).dtype.type(0.5))
+def _cholesky(x: Any, *, symmetric_gradient: bool = False) -> Any:
+    return np.linalg.cholesky(x)  # it reads the lower triangle
 
 
 def _smaller_size(first: Dimension, second: Dimension) -> Dimension:
@@ -280,7 +279,10 @@ cholesky = define(
         "cholesky", _cholesky, "Cholesky decomposition was not successful. The input might not be valid."
     ),
     gradient=cholesky_gradient, effects=Effects.RAISE,
-    samples=(sample(_POSITIVE), sample(np.stack([_POSITIVE, 2 * _POSITIVE]))),
+    samples=(
+        sample(_POSITIVE), sample(np.stack([_POSITIVE, 2 * _POSITIVE])),
+        sample(_POSITIVE, symmetric_gradient=True, differentiable=()),
+    ),
 )  # fmt: skip
 svd = define(
     name="svd", graphdef="Svd", result=_svd_type, kernel=matrix_kernel("svd", _svd, square=False),

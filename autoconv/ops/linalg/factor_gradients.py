@@ -34,13 +34,18 @@ def _times_adjoint(b: Builder, x: Any, y: Any) -> Any:
 
 
 def cholesky_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the self-adjoint part of L⁻ᴴ·(the lower part of Lᴴ·L', with half of its diagonal)·L⁻¹."""
+    """Return the lower triangle of S + Sᴴ, with half of its diagonal, of S = L⁻ᴴ·(that of Lᴴ·L')·L⁻¹.
+
+    The op reads the lower triangle. With `symmetric_gradient`, it is that of a self-adjoint matrix: (S + Sᴴ) / 2.
+    """
     (cotangent,), (factor,) = cotangents, results
     middle = _half_lower(b, _project(b, factor, cotangent))
     left_solution = b.triangular_solve(factor, middle, lower=True, adjoint=True)
     solution = adjoint_of(b, b.triangular_solve(factor, adjoint_of(b, left_solution), lower=True, adjoint=True))
-    half = b.constant(value=np.array(0.5, dtype_of(solution).numpy))
-    return (b.multiply(b.add(solution, adjoint_of(b, solution)), half),)
+    total = b.add(solution, adjoint_of(b, solution))
+    if not attributes.get("symmetric_gradient"):
+        return (_half_lower(b, total),)
+    return (b.multiply(total, b.constant(value=np.array(0.5, dtype_of(solution).numpy))),)
 
 
 def _half_lower(b: Builder, x: Any) -> Any:

@@ -79,7 +79,7 @@ def _batch_index(params: Any, indices: Any, resolved_axis: int, batch_dims: int)
 
 def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
     """Return the elements of the axis at the indices; the leading `batch_dims` dimensions of both go together."""
-    resolved_axis = axis % np.ndim(params)
+    resolved_axis = normalised_axis(axis, np.ndim(params))
     indices = np.asarray(indices)
     check_indices(indices, np.shape(params)[resolved_axis])
     if not batch_dims:

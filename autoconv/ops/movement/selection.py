@@ -94,7 +94,7 @@ def _one_hot(
     if resolved_depth is None or resolved_depth < 0:
         raise InvalidArgumentError(f"depth must be non-negative, got: {resolved_depth}")
     result_rank = np.ndim(indices) + 1
-    new_axis = axis % result_rank
+    new_axis = normalised_axis(axis, result_rank)
     positions = np.arange(resolved_depth).reshape([-1 if i == new_axis else 1 for i in range(result_rank)])
     return np.where(np.expand_dims(indices, new_axis) == positions, on_value, off_value).astype(dtype.numpy)
 

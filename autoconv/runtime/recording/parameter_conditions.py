@@ -123,7 +123,6 @@ _MATHEMATICS = {
     "tensors.positions.truncatemod": (dtypes("x y", FLOATING | LARGE_INTEGERS, SINGLE_OR_DOUBLE | LARGE_INTEGERS),),
     "tensors.positions.cumulative_logsumexp": (flags("exclusive reverse"), scalars("axis")),
     "tensors.arithmetic.add": (first_decides("x", "y"),),
-    "tensors.arithmetic.divide": (first_decides("x", "y"),),
     "tensors.arithmetic.multiply_no_nan": (first_decides("x", "y", TensorConversionError),),
     **_alike(
         "tensors.sorting.approx_max_k tensors.sorting.approx_min_k",
@@ -157,7 +156,9 @@ _MATHEMATICS = {
     "tensors.gather.unsorted_segment_sum": (
         dtypes("data", NUMERIC), dtypes("segment_ids", INDICES), integers("num_segments", LARGE_INTEGERS)
     ),
-    "tensors.segments.segment_prod": (ranks("data", 1),),
+    "tensors.segments.segment_prod": (
+        ranks("data", 1), dtypes("data", NUMERIC), dtypes("segment_ids", LARGE_INTEGERS, tensors_only=True)
+    ),
 }
 
 _RANGE = FLOATING | LARGE_INTEGERS
@@ -180,13 +181,17 @@ _SHAPES = {
     "tensors.constants.range": (dtypes("start limit delta", _RANGE, error=AssertionFailedError),),
     "ragged.construction.range_": (dtypes("starts limits deltas", _RANGE, error=AssertionFailedError),),
     "ragged.construction.segment_ids_to_row_splits": (
-        supported("segment_ids", INTEGERS), results("out_type", LARGE_INTEGERS), ranks("segment_ids", 1, 1, ValueError)
+        supported("segment_ids", INTEGERS), ranks("segment_ids", 1, 1, ValueError)
     ),
     "ragged.construction.boolean_mask": (
         dtypes("mask", frozenset({bool_}), tensors_only=True, error=TensorConversionError),
     ),
     "tensors.conversion.constant": (keeps_dtype("value", "dtype"),),
     "ragged.construction.constant": (keeps_dtype("pylist", "dtype"),),
+    "tensors.indexing.slice": (ranks("begin size", 1, 1),),
+    "tensors.shaping.concat": (dtypes("axis", frozenset({int32}), tensors_only=True, error=TensorConversionError),),
+    "tensors.shaping.split": (at_least("num", 1),),
+    "tensors.positions.histogram_fixed_width_bins": (dtypes("values", FLOATING), at_least("nbins", 1)),
     "tensors.shaping.roll": (dtypes("shift axis", LARGE_INTEGERS, tensors_only=True),),
     "tensors.shaping.repeat": (supported("repeats", INTEGERS),),
     "tensors.gather.gather_nd": (ranks("indices", 1, error=ValueError),),
@@ -280,6 +285,7 @@ _IMAGES = {
 }
 
 _WINDOW = (integers("window_length"), scalars("window_length", ValueError), at_least("window_length", 0))
+_RFFT, _IRFFT = (dtypes("input_tensor", each, tensors_only=True) for each in (SINGLE_OR_DOUBLE, COMPLEX))
 _SIGNALS = {
     **_alike(
         "signals.spectral.hann_window signals.spectral.hamming_window signals.windows.vorbis_window "
@@ -287,16 +293,13 @@ _SIGNALS = {
         *_WINDOW,
     ),
     "signals.spectral.kaiser_window": (*_WINDOW, at_least("window_length", 1)),
-    "signals.spectral.frame": (ranks("signal", 1, error=ValueError),),
-    "signals.fourier.rfft": (ranks("input_tensor", 1, error=ValueError),),
-    **_alike(
-        "signals.transforms.rfft2d signals.transforms.irfft2d",
-        ranks("input_tensor", 2, error=ValueError),
-    ),
-    **_alike(
-        "signals.transforms.rfft3d signals.transforms.irfft3d",
-        ranks("input_tensor", 3, error=ValueError),
-    ),
+    "signals.spectral.frame": (ranks("signal", 1, error=ValueError), at_least("frame_length", 0)),
+    "signals.fourier.rfft": (_RFFT, ranks("input_tensor", 1, error=ValueError),),
+    "signals.fourier.irfft": (_IRFFT,),
+    "signals.transforms.rfft2d": (_RFFT, ranks("input_tensor", 2, error=ValueError)),
+    "signals.transforms.irfft2d": (_IRFFT, ranks("input_tensor", 2, error=ValueError)),
+    "signals.transforms.rfft3d": (_RFFT, ranks("input_tensor", 3, error=ValueError)),
+    "signals.transforms.irfft3d": (_IRFFT, ranks("input_tensor", 3, error=ValueError)),
     **_alike(
         "signals.fourier.fft2d signals.fourier.ifft2d",
         ranks("input", 2),
@@ -323,9 +326,10 @@ _TEXTS = {
         "string_parts.unicode_decode_with_offsets",
         _ENCODING,
     ),
-    "string_parts.split": (strings("sep"),),
-    "strings.regex_replace": (strings("pattern rewrite"), scalars("pattern rewrite")),
-    "strings.regex_full_match": (strings("pattern"), scalars("pattern")),
+    "string_parts.split": (strings("input"), strings("sep")),
+    "string_parts.ngrams": (strings("data"),),
+    "strings.regex_replace": (strings("input pattern rewrite"), scalars("pattern rewrite")),
+    "strings.regex_full_match": (strings("input pattern"), scalars("pattern")),
 }
 
 CONDITIONS: Table = {

@@ -260,7 +260,7 @@ def _load_column_major(batch: Batch, source: str, target: str, n: Dimension, adj
 @complex_lowering("cholesky", fits=_lapack_predicate("zpotrf", takes_complex=True), calls_library=True)
 @native_lowering("cholesky", fits=_lapack_predicate("dpotrf"), fits_open=_open_predicate("dpotrf"), calls_library=True)
 def write_cholesky(region: LoweringContext, node: Node) -> None:
-    """Decompose the symmetric part of the matrix, or the Hermitian part of a complex one."""
+    """Decompose the matrix whose lower triangle is given; the upper one is not read."""
     n = _column_count(node)
     batch = Batch(region, node, [2])
     out, b, dtype = batch.out, batch.b, batch.dtype
@@ -272,28 +272,17 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
     with batch.loop_over_matrices(), ExitStack() as stack:
         x, result, side = batch.operands[0], batch.results[0], str(batch.size_operand(n))
         if is_small:
-            full_matrix, half = batch.load_matrix(x, n, n), b.constant(0.5, float64)
-            symmetric = [[(full_matrix[i][j] + full_matrix[j][i]) * half for j in range(n)] for i in range(n)]
-            factor_rows, is_regular = cholesky(b, symmetric)
+            factor_rows, is_regular = cholesky(b, batch.load_matrix(x, n, n))
             zeros = [b.constant(0.0, float64)] * n
             batch.store_result([y for row in factor_rows for y in (*row, *zeros[len(row) :])])
             stack.enter_context(out.unless(is_regular.ir))
-        with out.loop("0", side) as i, out.loop("0", side) as j:
-            mean = _symmetric_part(b, load(b, dtype, x, offset(i, j)), load(b, dtype, x, offset(j, i)))
-            store(b, batch.cast(mean, batch.lapack_dtype), matrix, offset(j, i))
+        batch.transpose(x, matrix, n, n)
         batch.record_failure_if(batch.call_lapack(batch.routine_of("dpotrf"), "L", n, matrix, n))
         with out.loop("0", side) as i, out.loop("0", side) as j:
             is_above = b.wrap(bool_, out.icmp("sgt", j, i))
             factor = _zero_if(b, is_above, load(b, batch.lapack_dtype, matrix, offset(j, i)))
             store(b, batch.cast(factor, dtype), result, offset(i, j))
     batch.run(_work_estimate(2, n, n, n, is_small=is_small))
-
-
-def _symmetric_part(b: ElementWriter, x: Element, mirrored_x: Element) -> Element:
-    """Return the mean of a number and the (conjugated) number at the mirrored position."""
-    if isinstance(x, Pair) and isinstance(mirrored_x, Pair):
-        return b.pair((x.real + mirrored_x.real) * 0.5, (x.imag - mirrored_x.imag) * 0.5)
-    return (x + mirrored_x) * 0.5
 
 
 def _operand_dtype(node: Node) -> Any:
