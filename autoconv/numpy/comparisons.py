@@ -24,11 +24,13 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.selection import NEIGHBOURS, argsort, flatnonzero, searchsorted
 from autoconv.numpy.statistics import weak_or_tensor
 from autoconv.numpy.ufuncs import call_ufunc
-from autoconv.ops.index_spec import Mask
+from autoconv.ops.index_spec import Gather, Mask
 from autoconv.runtime.annotations import AxisLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
+
+_INT64 = as_dtype(np.int64)
 
 
 @computes("isclose")
@@ -134,10 +136,16 @@ def unique(
     """Keep the elements of a sorted row that differ from the ones before them."""
     x = tensor(ar)
     requested_results = (return_index, return_inverse, return_counts)
+    has_flags = not options and axis is None and all(isinstance(flag, bool) for flag in requested_results)
     count = size_of(x)
+    is_short = has_flags and x.dtype.numpy.kind in "biu" and x.dtype.size <= 2
+    if is_short and not return_index and (x.dtype.size == 1 or (isinstance(count, int) and count > 1 << 13)):
+        return _unique_by_table(x, return_inverse, return_counts)
+    if is_short and x.dtype.size == 2:
+        results = unique(cast(x, np.int32), *requested_results)
+        return (cast(results[0], x.dtype), *results[1:]) if any(requested_results) else cast(results, x.dtype)
     is_supported = x.dtype.numpy.kind in "iuf" and x.dtype.size >= 4 and not (isinstance(count, int) and count == 0)
-    is_supported = is_supported and (isinstance(count, int) or not return_inverse)
-    if axis is not None or options or not is_supported or not all(isinstance(flag, bool) for flag in requested_results):
+    if not has_flags or not is_supported:
         return call_numpy("unique", x, *requested_results, axis, by_values=True, **options)
     if not isinstance(count, int):
         assume(tensor(count, np.int64) > 0, "there are elements")
@@ -153,12 +161,34 @@ def unique(
         results.append(apply("get_item", order, is_first, spec=(Mask(),)))
     if return_inverse:
         ranks = apply("subtract", apply("cumsum", cast(is_first, np.int64), axis=0), tensor(1, np.int64))
-        results.append(apply("reshape", apply("ungather", ranks, order, order, axis=0), shape=require_known_shape(x)))
+        results.append(apply("reshape_like", apply("ungather", ranks, order, order, axis=0), x))
     if return_counts:
         end = apply("reshape", tensor(count, np.int64), shape=(1,))
         starts = apply("concat", flatnonzero(is_first), end, axis=0)
         results.append(apply("subtract", *_neighbours(starts)))
     return tuple(results) if any(requested_results) else results[0]
+
+
+def _unique_by_table(x: Tensor, return_inverse: bool, return_counts: bool) -> Any:
+    """Return the distinct elements of bools or short integers, from a table of all values that they may have."""
+    value_count = 2 if x.dtype.is_bool else 1 << 8 * x.dtype.size
+    offset = value_count // 2 if x.dtype.numpy.kind == "i" else 0
+    row = apply("reshape", x, shape=(-1,))
+    positions = apply("add", cast(row, np.int64), tensor(offset))
+    table = tensor(np.zeros(value_count, np.int64 if return_counts else np.bool_))
+    if return_counts:
+        ones = apply("ones_like", positions, dtype=_INT64)
+        table = apply("tensor_scatter_nd_add", table, apply("expand_dims", positions, axis=1), ones)
+    else:
+        table = apply("set_item", table, tensor(np.True_), positions, spec=(Gather(),))
+    is_present = apply("greater", table, tensor(0, np.int64)) if return_counts else table
+    results = [cast(apply("subtract", flatnonzero(is_present), tensor(offset)), x.dtype)]
+    if return_inverse:
+        ranks = apply("subtract", apply("cumsum", cast(is_present, np.int64), axis=0), tensor(1, np.int64))
+        results.append(apply("reshape_like", apply("gather", ranks, positions, axis=0), x))
+    if return_counts:
+        results.append(apply("get_item", table, is_present, spec=(Mask(),)))
+    return tuple(results) if len(results) > 1 else results[0]
 
 
 def _is_first_of_equals(row: Tensor) -> Tensor:

@@ -65,3 +65,19 @@ def test_a_choice_index_is_checked():
     for numbers in (np.array([0, 3, 1, 1]), np.array([0, -1, 1, 1])):
         with pytest.raises(ValueError, match="invalid entry in choice array"):
             compiled(numbers, x)
+
+
+def distinct(x):
+    return np.unique(x), *np.unique(x, return_counts=True), *np.unique(x, return_inverse=True, return_counts=True)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int16, np.uint16, np.int32])
+def test_distinct_short_integers_have_native_code(dtype):
+    compiled = autoconv.compile(distinct)
+    low = -100 if np.dtype(dtype).kind == "i" else 0
+    for shape in ((7,), (40,), (9000,), (500,), (3, 4), (20, 9)):
+        x = np.random.default_rng(3).integers(low, 100, shape)
+        x = x > 50 if dtype is bool else x.astype(dtype)
+        for found, expected in zip(compiled(x), distinct(x), strict=True):
+            np.testing.assert_array_equal(found, expected, strict=True)
+    assert "numpy_call" not in compiled.explain(), compiled.explain()
