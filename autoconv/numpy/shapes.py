@@ -30,6 +30,7 @@ from autoconv.numpy.operands import (
     sizes_of,
     tensor,
 )
+from autoconv.numpy.writes import note_change
 from autoconv.ops.index_spec import Slice
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.method_arguments import new_shape
@@ -203,6 +204,12 @@ def sliding_window_view(
     lengths = window_shape if isinstance(window_shape, (list, tuple)) else (window_shape,)
     axes, lengths = window_axes(require_known_shape(array), tuple(map(integer, lengths)), axis)
     return mark_read_only(apply("sliding_windows", array, axes=axes, lengths=lengths))
+
+
+@computes("lib.stride_tricks.as_strided")
+def as_strided(x: TensorLike, *args: Any, **kwargs: Any) -> Any:
+    note_change(x)  # a view of memory
+    refuse("is given a tensor")
 
 
 @computes("broadcast_arrays")

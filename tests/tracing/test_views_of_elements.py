@@ -109,7 +109,30 @@ def enumerated(x):
     return [i * 10 + j for (i, j), value in np.ndenumerate(x) if value > 1.0]
 
 
+def windows(x):
+    row = x.ravel()
+    step = row.itemsize
+    return np.lib.stride_tricks.as_strided(row, (len(row) - 2, 3), (step, step)).sum(1)
+
+
+def blocks(x):
+    n, m, (s, t) = len(x) // 3, 2, x.strides
+    return np.lib.stride_tricks.as_strided(x, (n, m, 3, 2), (3 * s, 2 * t, s, t)).max((2, 3))
+
+
+def raised_diagonal(x):
+    view = np.lib.stride_tricks.as_strided(x, shape=(3,), strides=(sum(x.strides),))
+    view += 1
+    return x
+
+
+def collected(x, n):
+    squares = np.fromiter((i * i + 0.5 for i in range(n)), float, n)
+    return squares, np.fromiter((v for v in x[0] if v > 0.6), dtype=np.float32), np.fromiter(x[1], float, count=2)
+
+
 CASES = [
+    (windows, (GRID,)), (blocks, (GRID,)), (raised_diagonal, (GRID,)), (collected, (GRID, 7)),
     (flat_read, (GRID, 3)), (flat_sum, (GRID,)), (flat_written, (GRID, 6)), (flat_assigned, (GRID,)),
     (diagonal, (5, 2.0)), (of_transposed, (GRID,)), (exponents, (GRID,)), (written_bits, (-GRID,)),
     (pairs, (np.arange(8.0).reshape(2, 4) + 1j,)),

@@ -7,7 +7,8 @@ functions do not cover raises StagingError, so that the call runs as plain Pytho
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
+import operator
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ from numpy.typing import ArrayLike, DTypeLike
 from autoconv.operators.numpy.eigenvalues import eig, eigvals
 from autoconv.operators.values.library_functions import refuse
 from autoconv.operators.values.random_methods import random_source
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.recording.program_reads import mark_library_sources
 from autoconv.runtime.support.kind_preserving import kind_preserving
+from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 
 
@@ -136,10 +139,34 @@ def piecewise(
     return result
 
 
+def fromiter(iter: Iterable[object], dtype: DTypeLike, count: int = -1) -> np.ndarray:
+    """Implement numpy.fromiter; it returns the first `count` items."""
+    items = list(iter)
+    result = np.array(items, dtype=dtype)
+    if result.ndim != 1:
+        refuse("numpy.fromiter is given items that are no numbers")
+    if may_be_limit(count):
+        assume(len(items) >= count, "there are as many items as numpy.fromiter asks for")
+        return result[: len(items) if count < 0 else count].copy()
+    return result
+
+
+@kind_preserving
+def may_be_limit(count: object) -> bool:
+    return as_tensor(count) is not None or operator.index(count) >= 0  # type: ignore[arg-type]
+
+
+@kind_preserving
+def assume(condition: TensorLike, message: str) -> None:
+    """Let calls where the condition does not hold run as plain Python."""
+    dispatch.apply("assert_true", condition, message=(message,), failure="assumption")
+
+
 mark_library_sources(__file__)
 # Python code that computes what each function of NumPy computes.
 SOURCES: dict[Any, Callable[..., Any]] = {
-    np.apply_along_axis: apply_along_axis, np.piecewise: piecewise, np.linalg.eig: eig, np.linalg.eigvals: eigvals,
+    np.apply_along_axis: apply_along_axis, np.piecewise: piecewise, np.fromiter: fromiter,
+    np.linalg.eig: eig, np.linalg.eigvals: eigvals,
 }  # fmt: skip
 
 __all__ = ["convert_callback_function"]

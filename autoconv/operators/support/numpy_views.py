@@ -11,9 +11,10 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.runtime.annotations import IntLike, ShapeLike
-from autoconv.runtime.arrays.array_creation import record_strided_views
+from autoconv.runtime.arrays.array_creation import record_strided_views, strided_array
 from autoconv.runtime.arrays.members import array_member, diagonal_of, view_of, windows_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
+from autoconv.runtime.arrays.views import compute_view_layouts, strided_view
 from autoconv.runtime.arrays.windows import window_axes
 from autoconv.runtime.recording.numpy_protocol import (
     call_implementation,
@@ -158,6 +159,19 @@ def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **option
     return windows_of(array, *window_axes(shape, window_shape, axis))
 
 
+def _as_strided(
+    array: SymbolicArray, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
+) -> Any:
+    _known_sizes(np.lib.stride_tricks.as_strided, array, (shape or (), strides or ()), None, {"subok": subok})
+    try:
+        (layout,) = compute_view_layouts(array.type, lambda x: strided_view(x, shape, strides, writeable))
+    except (TypeError, ValueError):
+        _refuse_view(np.lib.stride_tricks.as_strided)
+    if layout.get("read_only") and writeable:
+        layout["read_only"] = "overlaps"
+    return strided_array(array, layout)
+
+
 def _broadcast_to(array: SymbolicArray, shape: Any, **options: Any) -> Any:
     _known_sizes(np.broadcast_to, array, shape, None, options)
     return view_of(array, lambda x: np.broadcast_to(x, shape))
@@ -197,6 +211,7 @@ VIEWS: dict[Any, Callable[..., Any]] = {
         "broadcast_arrays", "real_if_close")},
     np.real: lambda val: array_member(val, "real"), np.imag: lambda val: array_member(val, "imag"),
     np.diagonal: diagonal_of, np.broadcast_to: _broadcast_to, np.lib.stride_tricks.sliding_window_view: _windows,
+    np.lib.stride_tricks.as_strided: _as_strided,
     **dict.fromkeys(
         _functions_by_name("linalg.diagonal"), lambda array, *, offset=0: diagonal_of(array, offset, axis1=-2, axis2=-1)
     ),

@@ -85,9 +85,12 @@ define(
 
 
 def _strided(
-    x: np.ndarray, *, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], read_only: bool = False
+    x: np.ndarray, *, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], read_only: bool | str = False
 ) -> np.ndarray:
-    """Return a view of `x` that starts `offset` bytes after its first element."""
+    """Return a view of `x` that starts `offset` bytes after its first element.
+
+    `read_only` is "overlaps" for a view that NumPy would write, but whose elements overlap.
+    """
     view = np.asarray(_ArrayInterface(x, offset, shape, strides))
     if read_only:
         view.flags.writeable = False
@@ -108,7 +111,7 @@ class _ArrayInterface:
 define(
     name="array_strided", graphdef="ArrayStrided", kernel=_strided, gradient=_NO_GRADIENT,
     result=lambda x, *, offset, shape, strides, read_only=False: replace(
-        x, shape=shape, strides=strides, read_only=x.read_only or read_only
+        x, shape=shape, strides=strides, read_only=x.read_only or bool(read_only)
     ),
     view=True,
 )  # fmt: skip

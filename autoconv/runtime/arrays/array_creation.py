@@ -57,11 +57,12 @@ def record_strided_views(array: SymbolicArray, make_views: Callable[[np.ndarray]
     layouts = compute_view_layouts(array.type, make_views)
     if layouts is NotImplemented:
         return NotImplemented
-    return [array if layout is None else _strided_view(array, layout) for layout in layouts]
+    return [array if layout is None else strided_array(array, layout) for layout in layouts]
 
 
-def _strided_view(array: SymbolicArray, layout: dict[str, Any]) -> SymbolicArray:
+def strided_array(array: SymbolicArray, layout: dict[str, Any]) -> SymbolicArray:
+    """Return the view of an array that has this layout."""
     return SymbolicArray(record_array_op("array_strided", [array.value_in_graph], **layout).results[0])
 
 
-__all__ = ["new_array", "record_strided_views"]
+__all__ = ["new_array", "record_strided_views", "strided_array"]

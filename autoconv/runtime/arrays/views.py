@@ -44,6 +44,24 @@ def _layout(view: np.ndarray, start: int) -> dict[str, Any]:
     return layout if view.flags.writeable else layout | {"read_only": True}
 
 
+def strided_view(
+    array: np.ndarray, shape: tuple[int, ...] | None, strides: tuple[int, ...] | None, writeable: bool
+) -> np.ndarray:
+    """Return the view that `as_strided` makes of a placeholder; raise ValueError if it reaches beyond its memory.
+
+    A view whose elements may overlap is read-only here.
+    """
+    memory: Any = array.base
+    shape, strides = array.shape if shape is None else shape, array.strides if strides is None else strides
+    view = np.ndarray(shape, array.dtype, memory, _address(array) - _address(memory), strides)
+    extent = array.itemsize
+    for size, stride in sorted(zip(shape, strides, strict=True), key=lambda dimension: abs(dimension[1])):
+        writeable = writeable and (size <= 1 or abs(stride) >= extent)
+        extent += (size - 1) * abs(stride)
+    view.flags.writeable = writeable
+    return view
+
+
 def _placeholder_array(type_: ArrayType) -> np.ndarray:
     """Return an array of the type's shape and strides, over memory that is never read or written."""
     pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
@@ -67,4 +85,4 @@ def _address(array: np.ndarray) -> int:
     return result
 
 
-__all__ = ["TRANSPOSED", "ViewSource", "compute_view_layouts"]
+__all__ = ["TRANSPOSED", "ViewSource", "compute_view_layouts", "strided_view"]
