@@ -149,6 +149,12 @@ def unique(
         return call_numpy("unique", x, *requested_results, axis, by_values=True, **options)
     if not isinstance(count, int):
         assume(tensor(count, np.int64) > 0, "there are elements")
+    results = _unique_by_order(x, count, *requested_results)
+    return tuple(results) if any(requested_results) else results[0]
+
+
+def _unique_by_order(x: Tensor, count: Any, return_index: bool, return_inverse: bool, return_counts: bool) -> list[Any]:
+    """Return the distinct elements of an array with elements, and the requested further results."""
     row, order = apply("reshape", x, shape=(-1,)), None
     if return_index or return_inverse:
         order = argsort(row, kind="stable" if return_index else None)
@@ -166,7 +172,7 @@ def unique(
         end = apply("reshape", tensor(count, np.int64), shape=(1,))
         starts = apply("concat", flatnonzero(is_first), end, axis=0)
         results.append(apply("subtract", *_neighbours(starts)))
-    return tuple(results) if any(requested_results) else results[0]
+    return results
 
 
 def _unique_by_table(x: Tensor, return_inverse: bool, return_counts: bool) -> Any:

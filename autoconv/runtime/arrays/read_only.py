@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.runtime.recording.regions import Trace, current_region
+from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
@@ -30,4 +32,13 @@ def is_read_only(value: Value, trace: Trace) -> bool:
     return value in trace.read_only_values
 
 
-__all__ = ["is_read_only", "mark_read_only"]
+def refuse_overlapping_views() -> None:
+    """Raise StagingError if there are views of overlapping elements: these count as read-only, unlike in NumPy."""
+    region = current_region()
+    while region is not None:
+        if any(node.attributes.get("read_only") == "overlaps" for node in region.graph.walk()):
+            raise StagingError("an array is written that may be a view of overlapping elements", current_place())
+        region = region.parent
+
+
+__all__ = ["is_read_only", "refuse_overlapping_views", "mark_read_only"]

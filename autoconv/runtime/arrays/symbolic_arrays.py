@@ -42,7 +42,7 @@ from autoconv.runtime.arrays.assigned_values import (
 )
 from autoconv.runtime.arrays.complex_parts import record_complex_use
 from autoconv.runtime.arrays.indices import selects_copy
-from autoconv.runtime.arrays.read_only import is_read_only
+from autoconv.runtime.arrays.read_only import is_read_only, refuse_overlapping_views
 from autoconv.runtime.arrays.views import TRANSPOSED, ViewSource
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.differentiated_values import is_differentiated
@@ -239,7 +239,7 @@ class SymbolicArray(TensorMethods):
 
     def _check_writeable(self, subject: str) -> None:
         if self.type.read_only:
-            _refuse_overlapping_views()
+            refuse_overlapping_views()
             raise as_program_error(ValueError(f"{subject} is read-only"))
 
     def _parse_index(self, index: object) -> tuple[Spec, list[Any]]:
@@ -360,15 +360,6 @@ def load_elements(value: object) -> Any:
 
 def _load_indices(index: object) -> Any:
     return tuple(map(load_elements, index)) if type(index) is tuple else load_elements(index)
-
-
-def _refuse_overlapping_views() -> None:
-    """Raise StagingError if there are views of overlapping elements: these count as read-only, unlike in NumPy."""
-    region = current_region()
-    while region is not None:
-        if any(node.attributes.get("read_only") == "overlaps" for node in region.graph.walk()):
-            _refuse("written that may be a view of overlapping elements")
-        region = region.parent
 
 
 def _refuse(use: str) -> NoReturn:
