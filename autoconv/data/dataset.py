@@ -347,7 +347,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
         return Dataset(combining.Interleave(self.node, map_func, cycle, block_length, num_parallel_calls, "interleave"))
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
-        """The same elements; a thread computes up to `buffer_size` of them ahead."""
+        """The same elements; a thread computes up to `buffer_size` of them ahead, with AUTOTUNE if they take long."""
         return Dataset(transforms.Prefetch(self.node, buffer_size))
 
     def cache(self, filename: str = "", name: str | None = None) -> Dataset:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,6 +11,8 @@ from typing import Any
 
 from autoconv.data.nodes import Element, Run
 from autoconv.forks import DATASET, generation, new_lock
+
+_QUICK_SECONDS = 0.0003  # time of an element that is not worth a thread
 
 
 def prefetch(source: Iterator[Element], size: int) -> Iterator[Element]:
@@ -20,6 +23,22 @@ def prefetch(source: Iterator[Element], size: int) -> Iterator[Element]:
         yield from iter(buffer.take, _END)
     finally:
         buffer.stop()
+
+
+def use_threads_if_slow(elements: Iterator[Element], in_threads: Callable[[], Iterator[Element]]) -> Iterator[Element]:
+    """Yield the elements; once two of them have taken long, those of `in_threads()`, the others computed by threads.
+
+    The exchange of quick elements between threads takes longer than they do: their consumer computes them.
+    """
+    slow_count = 0
+    while slow_count < 2:
+        start = time.perf_counter()
+        element = next(elements, _END)
+        if element is _END:
+            return
+        slow_count += time.perf_counter() - start > _QUICK_SECONDS
+        yield element
+    yield from in_threads()
 
 
 def map_in_threads(

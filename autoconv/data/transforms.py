@@ -24,7 +24,7 @@ from autoconv.data.nodes import (
     check_positive,
     integer_tensor,
 )
-from autoconv.data.threads import map_in_threads, prefetch
+from autoconv.data.threads import map_in_threads, prefetch, use_threads_if_slow
 from autoconv.errors import FailedPreconditionError, InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
@@ -36,19 +36,26 @@ AUTOTUNE = -1  # in place of a number of threads or elements, which is then chos
 
 
 class Map(CountPreservingNode):
-    """function(element) for each element, by threads if `workers` is set."""
+    """function(element) for each element, by threads if `workers` is set; AUTOTUNE is for slow elements alone."""
 
     name = "map"
 
     def __init__(self, source: Node, function: Any, workers: Any = None, deterministic: bool | None = None) -> None:
         self.function = ElementFunction(function, source.spec, "map")
         self.workers = thread_count(workers)
+        self.chooses_threads = workers is not None and int(workers) == AUTOTUNE
         self.keeps_order = deterministic is not False
         super().__init__(self.function.spec, [source], self.function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         run, source = bindings.skip_errors(self.function.runner(bindings)), self.inputs[0].iterate(bindings)
-        results = map_in_threads(source, run, self.workers, self.keeps_order) if self.workers else map(run, source)
+        results: Iterator[Element] = map(run, source)
+        if self.workers:
+
+            def in_threads() -> Iterator[Element]:
+                return map_in_threads(source, run, self.workers, self.keeps_order)
+
+            results = use_threads_if_slow(results, in_threads) if self.chooses_threads else in_threads()
         yield from (element for element in results if element is not SKIPPED)
 
 
@@ -193,7 +200,7 @@ class Enumerate(CountPreservingNode):
 
 
 class Prefetch(CountPreservingNode):
-    """The same elements, computed ahead by a thread."""
+    """The same elements, computed ahead by a thread; with AUTOTUNE, if they take long."""
 
     name = "prefetch"
 
@@ -204,7 +211,10 @@ class Prefetch(CountPreservingNode):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         size = bindings.number(self.size)
         source = self.inputs[0].iterate(bindings)
-        yield from source if size == 0 else prefetch(source, size if size > 0 else 2)  # 2 for AUTOTUNE
+        if size == AUTOTUNE:
+            yield from use_threads_if_slow(source, lambda: prefetch(source, 2))
+        else:
+            yield from prefetch(source, size) if size else source
 
 
 class Cache(CountPreservingNode):

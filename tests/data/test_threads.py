@@ -167,3 +167,15 @@ def test_threads_share_an_iterator():
     for worker in workers:
         worker.join()
     assert sorted(found) == list(range(500))
+
+
+@pytest.mark.parametrize("is_quick", [True, False])
+@pytest.mark.parametrize("name", ["prefetch", "map"])
+def test_threads_that_are_chosen_compute_slow_elements_alone(name, is_quick, monkeypatch):
+    monkeypatch.setattr("autoconv.data.threads._QUICK_SECONDS", 60 if is_quick else 0)
+    numbers, automatic = Dataset.range(50), tf.data.AUTOTUNE
+    dataset = numbers.prefetch(automatic) if name == "prefetch" else numbers.map(lambda x: x + 0, automatic)
+    iterator = iter(dataset)
+    assert [int(next(iterator)) for _ in range(9)] == list(range(9))
+    assert bool(threads()) == (not is_quick)
+    assert [int(x) for x in iterator] == list(range(9, 50))
