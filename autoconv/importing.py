@@ -229,10 +229,10 @@ class RenamingLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType | None:
         """Return the module's code; lines and columns are those of the file."""
         file = self.get_filename(fullname)
-        data = self.get_data(file)
-        if self.hook.old.encode() not in data:
+        source_bytes = self.get_data(file)
+        if self.hook.old.encode() not in source_bytes:
             return super().get_code(fullname)
-        tree = ast.parse(data, file)
+        tree = ast.parse(source_bytes, file)
         if not rename_imports(tree, {self.hook.old: self.hook.new}, resolver=_RENAMER_NAME):
             return super().get_code(fullname)
         return compile(tree, file, "exec", dont_inherit=True)
@@ -255,22 +255,22 @@ class _ConvertingLoaderBase:
 
     hook: ImportHook
 
-    def compile_converted(self, module: str, data: bytes, file: str) -> CodeType:
+    def compile_converted(self, module: str, source_bytes: bytes, file: str) -> CodeType:
         """Return the converted module's code, given the bytes of its file."""
         failure: Exception
         try:
-            return self._convert_or_load(module, importlib.util.decode_source(data), data, file)
+            return self._convert_or_load(module, importlib.util.decode_source(source_bytes), source_bytes, file)
         except (SourceError, SyntaxError) as error:
             failure = error
-        compile(data, file, "exec", dont_inherit=True)  # outside of the handler, to raise without a context
+        compile(source_bytes, file, "exec", dont_inherit=True)  # outside of the handler, to raise without a context
         raise failure
 
-    def _convert_or_load(self, module: str, source: str, data: bytes, file: str) -> CodeType:
+    def _convert_or_load(self, module: str, source: str, source_bytes: bytes, file: str) -> CodeType:
         """Return the code, of the text in the cache or of a new conversion."""
         if is_converted(source):
-            return compile(data, file, "exec", dont_inherit=True)
+            return compile(source_bytes, file, "exec", dont_inherit=True)
         options = self.hook.options_for(module, source)
-        cache = ConversionCache(file, data, options)
+        cache = ConversionCache(file, source_bytes, options)
         text, origins, generated_functions = cache.load() or ("", (), ())
         if not text:
             conversion = convert_source(source, file, options)

@@ -261,9 +261,9 @@ def _entries_by_component(values: Any, template: Template | None, parameter_name
     else:
         raise TypeError(f"{parameter_name} has to have the structure of the elements, found {values!r}")
     return [
-        entry
+        component_value
         for value, child in zip(values_of_children, template.children, strict=True)
-        for entry in _entries_by_component(value, child, parameter_name)
+        for component_value in _entries_by_component(value, child, parameter_name)
     ]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.data.elements import join_element_specs
 from autoconv.data.functions import ElementFunction
 from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, check_positive
-from autoconv.data.shuffling import Stream
+from autoconv.data.shuffling import RandomStream
 from autoconv.data.threads import prefetch
 from autoconv.data.transforms import thread_count
 from autoconv.ops.random.philox import Philox
@@ -96,7 +96,8 @@ class Interleave(Node):
             if element_iterator is None:
                 source_element = None if is_exhausted else next(source, None)
                 if source_element is not None:
-                    open_datasets[position] = self._start_iteration(dataset_of(source_element)[0])
+                    (dataset,) = dataset_of(source_element)
+                    open_datasets[position] = self._start_iteration(dataset)
                     continue
                 is_exhausted = True
             else:
@@ -134,7 +135,7 @@ class Sample(Node):
         self.weights = np.ones(len(sources)) if weights is None else np.asarray(weights, np.float64)
         if self.weights.shape != (len(sources),) or (self.weights < 0).any() or not self.weights.sum():
             raise ValueError(f"one weight of at least 0 is needed for each of {len(sources)} datasets, found {weights}")
-        self.stream = Stream(seed, reshuffles=False)
+        self.stream = RandomStream(seed, reshuffles=False)
         self.stops_at_end = stops_at_end
         self.choice_dataset = choice_dataset
         super().__init__(spec, [*sources, *([choice_dataset] if choice_dataset is not None else [])])

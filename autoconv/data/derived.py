@@ -93,7 +93,8 @@ class ResamplingMethods(Iterable):
     ) -> Self:  # fmt: skip
         """Pairs (class, element); elements are dropped at random so that classes have the target distribution.
 
-        `class_func(element)` gives the number of a class. Without `initial_dist` it is estimated.
+        `class_func(element)` gives the number of a class. Without `initial_dist`, the distribution of the classes is
+        estimated.
         """
         return type(self)(RejectionResample(self.node, class_func, target_dist, initial_dist, seed))
 

@@ -29,7 +29,7 @@ _END = (1 << 64) - 1  # in place of a length, in the last block
 
 
 def write_while_iterating(elements: Iterator[Element], spec: Any, path: str) -> Iterator[Element]:
-    """Write elements of the spec into a file while they are iterated over."""
+    """Yield elements of the spec, each written into a file first; the file is complete after the last element."""
     with open(path, "wb") as file:
         file.write(_MAGIC)
         checksum = _write_block(file, _type_text(spec), 0)
@@ -42,7 +42,7 @@ def write_while_iterating(elements: Iterator[Element], spec: Any, path: str) -> 
 
 
 def read_elements(path: str, spec: Any) -> Iterator[Element]:
-    """Read the elements of a file; raises DataLossError where it is damaged or has elements of another spec."""
+    """Yield the elements of a file; raises DataLossError where it is damaged or has elements of another spec."""
     dtypes = [leaf.dtype for leaf in spec_leaves(spec)]
     try:
         opened_file = open(path, "rb")  # noqa: SIM115 the next statement closes it
@@ -60,7 +60,7 @@ def read_elements(path: str, spec: Any) -> Iterator[Element]:
 
 
 def _read_blocks(file: IO[bytes], path: str) -> Iterator[bytes]:
-    """Return the blocks up to the end; raises DataLossError where one is damaged or missing."""
+    """Yield all blocks before the last one; raises DataLossError where one is damaged or missing."""
     file_size, checksum, block_count = os.fstat(file.fileno()).st_size, 0, 0
     while True:
         head = file.read(_BLOCK_HEAD.size)

@@ -43,7 +43,7 @@ def _flatten_element(element: object) -> tuple[list[Any], Template | None]:
     return [leaf for leaf in leaves if leaf is not None], element_template
 
 
-_NONE_TEMPLATE = Template(NoneTensorSpec(), None, ())
+_NONE_TEMPLATE = Template(NoneTensorSpec(), None, ())  # of a component that is None, which has no leaves
 
 
 def initial_state(structure: Any) -> Any:

@@ -99,12 +99,12 @@ class Records(FileNode):
             if len(head) < 12 or masked_crc32c(head[:8]) != struct.unpack("<I", head[8:])[0]:
                 raise DataLossError(f"corrupted record at {record_start} in {path}: this is no file of TFRecords")
             (length,) = struct.unpack("<Q", head[:8])
-            data, tail = file.read(length), file.read(4)
-            if len(data) < length or len(tail) < 4:
+            record_bytes, tail = file.read(length), file.read(4)
+            if len(record_bytes) < length or len(tail) < 4:
                 raise DataLossError(f"truncated record at {record_start} in {path}")
-            if masked_crc32c(data) != struct.unpack("<I", tail)[0]:
+            if masked_crc32c(record_bytes) != struct.unpack("<I", tail)[0]:
                 raise DataLossError(f"corrupted record at {record_start} in {path}")
-            yield [object_scalar(data)]
+            yield [object_scalar(record_bytes)]
             record_start += 16 + length
 
 

@@ -59,7 +59,7 @@ class ElementFunction:
         self.name = name
         if enclosing_region is None:
             region = self._trace(function, spec)
-            self.values = [obj for obj, _ in region.trace.captures.values()]
+            self.values = [captured_object for captured_object, _ in region.trace.captures.values()]
         else:
             region = subregion(enclosing_region, name)
             self.spec = trace_function(function, spec, region, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from autoconv.data.batching import Batch, PaddedBatch
 from autoconv.data.elements import spec_leaves
 from autoconv.data.functions import ElementFunction
-from autoconv.data.nodes import Bindings, BoundDataset, Element, Node, integer_tensor
+from autoconv.data.nodes import Bindings, BoundDataset, Element, Node, Run, integer_tensor
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.operators.calls.call import call
@@ -58,14 +59,16 @@ class GroupByWindow(Node):
         window_size_of = self.window_size_of.runner(bindings)
 
         def size_of(key: int) -> int:
-            result = int(np.asarray(window_size_of([np.int64(key)])[0]))
+            result = _integer_result(window_size_of, [np.int64(key)])
             if result < 1:
                 raise ValueError(f"the window of key {key} has to be a positive number, found {result}")
             return result
 
         elements = self.inputs[0].iterate(bindings)
-        for key, group in _full_groups(elements, lambda element: int(np.asarray(key_of(element)[0])), size_of):
-            yield from reduce([np.int64(key), BoundDataset(_ComputedElements(self.inputs[0].spec, group))])[0].iterate()
+        for key, group in _full_groups(elements, functools.partial(_integer_result, key_of), size_of):
+            group_dataset = BoundDataset(_ComputedElements(self.inputs[0].spec, group))
+            (reduced_dataset,) = reduce([np.int64(key), group_dataset])
+            yield from reduced_dataset.iterate()
 
 
 @dataclass(frozen=True)
@@ -94,13 +97,14 @@ class BucketByLength(Node):
         self.length_function = ElementFunction(_with_integer_result(length_function), source.spec, self.name)
         self.boundaries, self.batch_sizes = list(map(int, boundaries)), list(map(int, batch_sizes))
         self.padding, self.drop_remainder = padding, drop_remainder
-        super().__init__(self._make_batches(source, 1, None).spec, [source], self.length_function.values)
+        batches = self._make_batches(source, size=1, max_length=None)
+        super().__init__(batches.spec, [source], self.length_function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         length_of = self.length_function.runner(bindings)
 
         def bucket_of(element: Element) -> int:
-            return bisect.bisect_right(self.boundaries, int(np.asarray(length_of(element)[0])))
+            return bisect.bisect_right(self.boundaries, _integer_result(length_of, element))
 
         elements = self.inputs[0].iterate(bindings)
         for bucket, group in _full_groups(elements, bucket_of, self.batch_sizes.__getitem__):
@@ -152,6 +156,12 @@ def _limit_sizes(shape: TensorShape, limit: int) -> TensorShape:
 def _with_integer_result(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function of an element with its result cast to int64."""
     return lambda *element: apply("cast", convert_to_tensor(call(function)(*element)), dtype=int64)
+
+
+def _integer_result(run: Run, leaves: Element) -> int:
+    """Return the result of a function of leaves whose only result is an integer."""
+    (number,) = run(leaves)
+    return int(np.asarray(number))
 
 
 class _ComputedElements(Node):

@@ -82,8 +82,8 @@ SKIPPED: Any = object()  # the result of a function that raised
 NO_BINDINGS = Bindings({})
 
 
-class Stream(Protocol):
-    """The random numbers of a node: `pass_number` is that of the next pass over it."""
+class HasPassNumber(Protocol):
+    """A random stream of a node: `pass_number` is that of the next pass over the node."""
 
     pass_number: int
 
@@ -96,7 +96,7 @@ class Node:
     """
 
     name = "dataset"
-    stream: Any = None  # of random numbers, a `Stream`
+    stream: Any = None  # of random numbers, in nodes that draw some
 
     def __init__(self, spec: Any, inputs: Sequence[Node] = (), values: Sequence[Any] = ()) -> None:
         self.spec = spec
@@ -116,7 +116,7 @@ class Node:
         """Return the number of elements, or INFINITE or UNKNOWN."""
         return UNKNOWN
 
-    def streams(self) -> list[Stream]:
+    def streams(self) -> list[HasPassNumber]:
         """Return the random streams of this node and those before it."""
         own_streams = [] if self.stream is None else [self.stream]
         return own_streams + [stream for node in self.inputs for stream in node.streams()]
@@ -194,7 +194,7 @@ class RunningIterator:
     After an error it raises the same error again; closing it stops its threads.
     """
 
-    def __init__(self, start_pass: Callable[[], Iterator[Element]], streams: Sequence[Stream] = ()) -> None:
+    def __init__(self, start_pass: Callable[[], Iterator[Element]], streams: Sequence[HasPassNumber] = ()) -> None:
         self._start_pass = start_pass
         self._pass_numbers = [(stream, stream.pass_number) for stream in streams]
         self._elements = start_pass()
@@ -244,7 +244,7 @@ class RunningIterator:
             except StopIteration:
                 raise
             except RuntimeError as error:
-                self._failure = _unwrap(error)
+                self._failure = _unwrap_generator_error(error)
             except Exception as error:
                 self._failure = error
             raise self._failure
@@ -270,7 +270,7 @@ class RunningIterator:
             close()
 
 
-def _unwrap(error: RuntimeError) -> Exception:
+def _unwrap_generator_error(error: RuntimeError) -> Exception:
     """Return the error, or an OutOfRangeError if a user's iterator was exhausted inside of a generator."""
     cause = error.__cause__
     if not isinstance(cause, EndOfSequenceError):

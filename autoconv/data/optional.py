@@ -77,9 +77,9 @@ class Optional:
         """Return the value; raises InvalidArgumentError where there is none, in a graph when it runs."""
         has_value: Any = as_tensor(self._has_value)
         if current_region() is not None:
-            apply("assert_true", has_value, message=_EMPTY, failure="check")
+            apply("assert_true", has_value, message=_EMPTY_MESSAGE, failure="check")
         elif not bool(has_value):
-            raise InvalidArgumentError(_EMPTY)
+            raise InvalidArgumentError(_EMPTY_MESSAGE)
         return self._value
 
 
@@ -131,10 +131,10 @@ def _expand_optional_spec(spec: Any) -> Any:
 def zeros_of(element_spec: object) -> Any:
     """Return the tensors of an Optional of the spec without a value; with None, the spec is set later."""
     leaves, template = expand_specs(*flatten(element_spec))
-    return pack(template, [_placeholder(spec) for spec in leaves])
+    return pack(template, [_zeros_of_leaf(spec) for spec in leaves])
 
 
-_EMPTY = "The given optional does not have a value."
+_EMPTY_MESSAGE = "The given optional does not have a value."
 
 
 def _as_element(part: object) -> Any:
@@ -142,7 +142,7 @@ def _as_element(part: object) -> Any:
     return part if part is None else convert_to_tensor(part)
 
 
-def _placeholder(spec: TensorSpec | None) -> Any:
+def _zeros_of_leaf(spec: TensorSpec | None) -> Any:
     """Return zeros of the spec: an eager tensor, as the Optional may be used in another region of the graph."""
     if spec is None:
         return None

@@ -55,8 +55,8 @@ class OptionGroup:
     _defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
-        for name, value in self._defaults.items():
-            self.__dict__[name] = value() if isinstance(value, type) else value
+        for name, default in self._defaults.items():
+            self.__dict__[name] = default() if isinstance(default, type) else default
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in self._defaults:
@@ -74,10 +74,10 @@ class OptionGroup:
     def _merge(self, later: Any) -> Any:
         """Return these options, overridden by those set in `later`."""
         result = type(self)()
-        for name, value in self._defaults.items():
+        for name, default in self._defaults.items():
             first, second = self.__dict__[name], later.__dict__[name]
             result.__dict__[name] = (
-                first._merge(second) if isinstance(value, type) else _later_value(value, first, second)
+                first._merge(second) if isinstance(default, type) else _later_value(default, first, second)
             )
         return result
 

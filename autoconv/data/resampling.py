@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.data.elements import map_specs, spec_leaves
 from autoconv.data.functions import ElementFunction
 from autoconv.data.nodes import Bindings, Element, Node
-from autoconv.data.shuffling import Stream
+from autoconv.data.shuffling import RandomStream
 from autoconv.errors import InvalidArgumentError
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.tensors.static_values import static_value
@@ -79,7 +79,7 @@ class RejectionResample(Node):
             raise TypeError(f"class_func has to give the number of a class, found {self.class_function.spec}")
         self.target_distribution = np.asarray(target_dist, np.float64)
         self.initial_distribution = None if initial_dist is None else np.asarray(initial_dist, np.float64)
-        self.stream = Stream(seed)
+        self.stream = RandomStream(seed)
         super().__init__((self.class_function.spec, source.spec), [source], self.class_function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:

@@ -35,7 +35,7 @@ class Draws:
         return self._buffered_words.pop()
 
 
-class Stream:
+class RandomStream:
     """The random numbers of one dataset's passes: different ones for each pass, or the same for all.
 
     Without a seed, the global seed determines them, and without that the operating system.
@@ -72,7 +72,7 @@ class Shuffle(CountPreservingNode):
 
     def __init__(self, source: Node, size: Any, seed: Any = None, reshuffles: bool = True) -> None:
         self.size = check_positive("buffer_size", size)
-        self.stream = Stream(seed, reshuffles)
+        self.stream = RandomStream(seed, reshuffles)
         super().__init__(source.spec, [source], [self.size])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -104,7 +104,7 @@ class RandomNumbers(Node):
     name = "random"
 
     def __init__(self, seed: Any, reshuffles: bool) -> None:
-        self.stream = Stream(seed, reshuffles)
+        self.stream = RandomStream(seed, reshuffles)
         super().__init__(TensorSpec((), int64))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:

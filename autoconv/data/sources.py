@@ -109,7 +109,8 @@ def row_columns(spec: object, leaves: Sequence[Any]) -> list[list[list[Any]]]:
         elif is_composite_spec(component):
             columns.append([composite_arrays(row) for row in component._rows(rebuild(component, own_leaves))])
         else:
-            columns.append([[_get_row(own_leaves[0], position, False)] for position in range(len(own_leaves[0]))])
+            (rows,) = own_leaves
+            columns.append([[_get_row(rows, position, is_copied=False)] for position in range(len(rows))])
     length = next(len(column) for column in columns if column is not None)
     return [[[]] * length if column is None else column for column in columns]
 

@@ -119,7 +119,7 @@ class _Pool:
         self.jobs.append(job)
 
     def take(self, keeps_order: bool) -> Any:
-        """Remove a job and return its result: the first one, or any that is finished."""
+        """Remove the first job, or without `keeps_order` any that is finished, and return its result."""
         self._restart_after_fork()
         index = 0 if keeps_order else next((i for i, job in enumerate(self.jobs) if job.is_done), 0)
         job = self.jobs[index]

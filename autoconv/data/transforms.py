@@ -373,11 +373,11 @@ class KnownCount(Node):
         return bindings.number(self.expected_count)
 
 
-def thread_count(calls: Any) -> int:
+def thread_count(num_parallel_calls: Any) -> int:
     """Return the number of threads for `num_parallel_calls`: 0 for None, the number of cores for AUTOTUNE."""
-    if calls is None:
+    if num_parallel_calls is None:
         return 0
-    count = int(calls)
+    count = int(num_parallel_calls)
     if count == AUTOTUNE:
         return os.cpu_count() or 1
     if count < 1:

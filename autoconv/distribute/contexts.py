@@ -23,7 +23,7 @@ class _ContextStack(threading.local):
     contexts: tuple[Context, ...] = ()
 
 
-_STATE = _ContextStack()
+_CONTEXT_STACK = _ContextStack()
 _DEFAULT_STRATEGY: list[Any] = []  # one item: the strategy outside of every scope
 
 
@@ -34,18 +34,21 @@ def set_default(strategy: Any) -> None:
 
 def current_context() -> Context:
     """Return the innermost context."""
-    return _STATE.contexts[-1] if _STATE.contexts else Context(_DEFAULT_STRATEGY[0], _DEFAULT_STRATEGY[0].only_replica)
+    if _CONTEXT_STACK.contexts:
+        return _CONTEXT_STACK.contexts[-1]
+    (default_strategy,) = _DEFAULT_STRATEGY
+    return Context(default_strategy, default_strategy.only_replica)
 
 
 @contextlib.contextmanager
 def push_context(context: Context) -> Iterator[None]:
     """Make a context the innermost one of the block."""
-    outer_contexts = _STATE.contexts
-    _STATE.contexts = (*outer_contexts, context)
+    outer_contexts = _CONTEXT_STACK.contexts
+    _CONTEXT_STACK.contexts = (*outer_contexts, context)
     try:
         yield
     finally:
-        _STATE.contexts = outer_contexts
+        _CONTEXT_STACK.contexts = outer_contexts
 
 
 class ReplicaContext:

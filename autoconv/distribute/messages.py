@@ -27,10 +27,10 @@ class DamagedMessage(Exception):
 def send(connection: socket.socket, description: Description, array: np.ndarray) -> None:
     """Send a description and an array. Raises OSError."""
     text = json.dumps({**description, "array_shape": list(array.shape), "array_dtype": array.dtype.name}).encode()
-    data = array.reshape(-1).view(np.uint8).data
-    header = _HEADER.pack(_MAGIC, len(text), array.nbytes, zlib.crc32(text), zlib.crc32(data))
+    array_bytes = array.reshape(-1).view(np.uint8).data
+    header = _HEADER.pack(_MAGIC, len(text), array.nbytes, zlib.crc32(text), zlib.crc32(array_bytes))
     connection.sendall(header + _CHECKSUM.pack(zlib.crc32(header)) + text)
-    connection.sendall(data)
+    connection.sendall(array_bytes)
 
 
 def receive(connection: socket.socket) -> tuple[Description, np.ndarray]:
@@ -47,10 +47,10 @@ def receive(connection: socket.socket) -> tuple[Description, np.ndarray]:
     dtype, shape = as_dtype(description["array_dtype"]), description["array_shape"]
     if math.prod(shape) * dtype.size != array_size:
         raise DamagedMessage("its array has another size than its description says")
-    data = read(connection, array_size)
-    if zlib.crc32(data) != array_checksum:
+    array_bytes = read(connection, array_size)
+    if zlib.crc32(array_bytes) != array_checksum:
         raise DamagedMessage("its array does not match its checksum")
-    return description, np.frombuffer(data, dtype.numpy).reshape(shape)
+    return description, np.frombuffer(array_bytes, dtype.numpy).reshape(shape)
 
 
 def read(connection: socket.socket, size: int) -> bytearray:

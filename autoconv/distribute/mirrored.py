@@ -129,7 +129,7 @@ class ReplicatedStrategy(Strategy):
         return combine_along(op, values, axis, lambda tensor: self.reduce_across_processes(ReduceOp.SUM, [tensor])[0])
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
-        reduced_value = self._reduce_values(reduce_op_of(reduce_op), [value])[0]
+        (reduced_value,) = self._reduce_values(reduce_op_of(reduce_op), [value])
         return self._copy_to_replicas(reduced_value) if isinstance(destinations, DistributedValues) else reduced_value
 
     def _reduce_values(self, op: ReduceOp, values: Sequence[Any]) -> list[Any]:

@@ -66,16 +66,16 @@ class MultiWorkerMirroredStrategy(ReplicatedStrategy):
         return [total / self._group.size for total in totals] if op is ReduceOp.MEAN else totals
 
     def _sum_arrays(self, *arrays: np.ndarray) -> list[np.ndarray]:
-        """Return the sums over the processes; arrays of one dtype are sent together."""
+        """Return the sum_by_position over the processes; arrays of one dtype are sent together."""
         if len(arrays) == 1:
             return [self._group.all_reduce(arrays[0])]
-        sums: dict[int, np.ndarray] = {}
+        sum_by_position: dict[int, np.ndarray] = {}
         for dtype in dict.fromkeys(array.dtype for array in arrays):
             positions = [i for i, array in enumerate(arrays) if array.dtype == dtype]
             total = self._group.all_reduce(np.concatenate([arrays[i].reshape(-1) for i in positions]))
             parts = np.split(total, np.cumsum([arrays[i].size for i in positions])[:-1])
-            sums.update((i, part.reshape(arrays[i].shape)) for i, part in zip(positions, parts, strict=True))
-        return [sums[i] for i in range(len(arrays))]
+            sum_by_position.update((i, part.reshape(arrays[i].shape)) for i, part in zip(positions, parts, strict=True))
+        return [sum_by_position[i] for i in range(len(arrays))]
 
     def value_of_first_replica(self, value: Any) -> Any:
         value_of_first = of_replica(value, 0)

@@ -104,11 +104,11 @@ class ProcessGroup:
             return combine([array])
         if self.rank:
             self._send(0, description, array)
-            return self._receive(0, description)[1]
+            return self._receive(0, description)
         arrays, errors = [array], []
         for rank in range(1, self.size):  # also after a fault: a connection that ends with unread bytes loses the error
             try:
-                arrays.append(self._receive(rank, description)[1])
+                arrays.append(self._receive(rank, description))
             except tuple(_SHARED_ERRORS.values()) as error:
                 errors.append(error)
         if errors:
@@ -139,8 +139,8 @@ class ProcessGroup:
         except OSError as error:
             raise self._make_lost_error(rank, error) from None
 
-    def _receive(self, rank: int, description: Description | None) -> tuple[Description, np.ndarray]:
-        """Return a worker's message. Raises InvalidArgumentError where its call differs from this worker's."""
+    def _receive(self, rank: int, description: Description) -> np.ndarray:
+        """Return the array of a worker's message; raises InvalidArgumentError where its call differs from this one."""
         try:
             other_description, array = receive(self._connections[rank])
         except (OSError, EOFError) as error:
@@ -149,15 +149,13 @@ class ProcessGroup:
             raise DataLossError(f"what came from {self._worker_name(rank)} is damaged: {error}") from None
         if "error" in other_description:
             raise _SHARED_ERRORS.get(other_description["error"], InvalidArgumentError)(other_description["text"])
-        if description is not None and any(
-            other_description.get(key) != value for key, value in description.items()
-        ):
+        if any(other_description.get(key) != value for key, value in description.items()):
             raise InvalidArgumentError(
                 f"the workers make different calls: number {description['number']} of {self._worker_name(self.rank)} "
                 f"is {_describe_call(description)}, and that of {self._worker_name(rank)} is "
                 f"{_describe_call(other_description)}"
             )
-        return other_description, array
+        return array
 
     def _worker_name(self, rank: int) -> str:
         """Return the name of a worker for messages."""

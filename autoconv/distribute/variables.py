@@ -81,7 +81,7 @@ class DistributedVariable(DistributedValues, Variable):
         return self._current_copy.read_value()
 
     def _update(self, op: str, value: object, read_value: bool) -> Any:
-        """Change the copies for which the running code stands; see the class."""
+        """Apply an assigning op to the copies that the running code changes; see the class."""
         context = current_context()
         if context.updated_replica is not None:
             return self._current_copy._update(op, value, read_value)

@@ -42,8 +42,8 @@ def decode_wav(
     sample_count = None if desired_samples < 0 else desired_samples
     shape = (sample_count, None if desired_channels < 0 else desired_channels)
     specs = [TensorSpec(shape, float32), TensorSpec((), int32)]
-    data = convert_to_tensor(contents, string)
-    audio, rate = call_on_host(ReadWav(int(desired_channels), int(desired_samples)), [data], specs)
+    contents_tensor = convert_to_tensor(contents, string)
+    audio, rate = call_on_host(ReadWav(int(desired_channels), int(desired_samples)), [contents_tensor], specs)
     return DecodeWav(audio, rate)
 
 
@@ -67,9 +67,9 @@ class ReadWav:
     desired_samples: int
 
     def __call__(self, contents: object) -> Any:
-        data = bytes(np.asarray(contents, object).item())
+        file_bytes = bytes(np.asarray(contents, object).item())
         try:
-            with wave.open(io.BytesIO(data)) as file:
+            with wave.open(io.BytesIO(file_bytes)) as file:
                 bytes_per_sample, channel_count, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
                 frames = file.readframes(file.getnframes())
         except (wave.Error, EOFError) as error:

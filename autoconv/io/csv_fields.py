@@ -71,7 +71,7 @@ class DecodeCsv:
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         array = np.asarray(records, object)
         texts = [bytes(record).decode("latin-1") for record in array.ravel()]
-        rows = [self._parse_record(text, number) for number, text in enumerate(texts)]
+        rows = [self._parse_record(text, record_number) for record_number, text in enumerate(texts)]
         results = []
         for column, dtype in enumerate(self.dtypes):
             values = np.empty(len(rows), object if dtype.is_string else dtype.numpy)
@@ -79,32 +79,33 @@ class DecodeCsv:
             results.append(values.reshape(array.shape))
         return results
 
-    def _parse_record(self, record: str, number: int) -> list[Any]:
+    def _parse_record(self, record: str, record_number: int) -> list[Any]:
         """Return the values of the record with that number; raise InvalidArgumentError if it does not fit."""
         quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
         try:
             lines = list(csv.reader([record], delimiter=self.delimiter, quoting=quoting, strict=True))
         except csv.Error as error:
-            raise InvalidArgumentError(f"record {number}: {error}") from None
+            raise InvalidArgumentError(f"record {record_number}: {error}") from None
         if len(lines) > 1:
-            raise InvalidArgumentError(f"record {number} has a line break outside of quotes")
+            raise InvalidArgumentError(f"record {record_number} has a line break outside of quotes")
         fields = lines[0] if lines and lines[0] else [""]
         if self.columns is not None:
             if max(self.columns, default=-1) >= len(fields):
                 raise InvalidArgumentError(
-                    f"Expect at least {max(self.columns) + 1} fields but have {len(fields)} in record {number}"
+                    f"Expect at least {max(self.columns) + 1} fields but have {len(fields)} in record {record_number}"
                 )
             fields = [fields[column] for column in self.columns]
         elif len(fields) != len(self.dtypes):
-            raise InvalidArgumentError(f"Expect {len(self.dtypes)} fields but have {len(fields)} in record {number}")
-        return [self._parse_field(i, field, number) for i, field in enumerate(fields)]
+            counts_text = f"Expect {len(self.dtypes)} fields but have {len(fields)}"
+            raise InvalidArgumentError(f"{counts_text} in record {record_number}")
+        return [self._parse_field(i, field, record_number) for i, field in enumerate(fields)]
 
-    def _parse_field(self, position: int, field: str, number: int) -> Any:
+    def _parse_field(self, position: int, field: str, record_number: int) -> Any:
         """Return the value of a field, or the default of its column if it is empty."""
         dtype, default = self.dtypes[position], self.defaults[position]
         if field in ("", self.missing):
             if default is None:
-                raise InvalidArgumentError(f"Field {position} is required but missing in record {number}!")
+                raise InvalidArgumentError(f"Field {position} is required but missing in record {record_number}!")
             return default
         if dtype.is_string:
             return field.encode("latin-1")
@@ -112,5 +113,5 @@ class DecodeCsv:
             return parse_number(field, dtype)
         except (ValueError, OverflowError):
             raise InvalidArgumentError(
-                f"Field {position} in record {number} is not a valid {dtype.name}: {field}"
+                f"Field {position} in record {record_number} is not a valid {dtype.name}: {field}"
             ) from None

@@ -177,17 +177,17 @@ class DecodeImage:
     rank: int | None
 
     def __call__(self, contents: np.ndarray) -> np.ndarray:
-        data = bytes(np.asarray(contents, object).item())
-        image = _open_image(data)
+        file_bytes = bytes(np.asarray(contents, object).item())
+        image = _open_image(file_bytes)
         try:
             if image.format == "PNG":
-                _open_image(data).verify()  # pixels may be intact in a file that is damaged elsewhere
+                _open_image(file_bytes).verify()  # pixels may be intact in a file that is damaged elsewhere
             if image.format == "GIF" and self.has_frames:
                 pixels = np.stack([self._read_pixels(frame, 3) for frame in _iterate_frames(image)])
             else:
                 pixels = self._read_pixels(image, self.channels)
         except (OSError, SyntaxError, ValueError, EOFError) as error:
-            raise InvalidArgumentError(f"Invalid {image.format} data, size {len(data)}: {error}") from None
+            raise InvalidArgumentError(f"Invalid {image.format} data, size {len(file_bytes)}: {error}") from None
         if self.rank == 4 and pixels.ndim == 3:
             pixels = pixels[None]
         return self._convert_dtype(pixels)
@@ -279,11 +279,11 @@ class JpegShape:
         return np.array([image.height, image.width, len(image.getbands())], self.dtype.numpy)
 
 
-def _open_image(data: bytes) -> Any:
+def _open_image(file_bytes: bytes) -> Any:
     """Return Pillow's image of a file's bytes, whose pixels are not read yet."""
     library = _import_pillow()
     try:
-        return library.open(io.BytesIO(data), formats=_FORMATS)
+        return library.open(io.BytesIO(file_bytes), formats=_FORMATS)
     except library.DecompressionBombError as error:
         raise InvalidArgumentError(f"the image is too large: {error}") from None
     except (OSError, SyntaxError, ValueError):

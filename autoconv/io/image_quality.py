@@ -98,9 +98,9 @@ class ThroughJpeg:
     def __call__(self, pixels: Any, quality: Any) -> Any:
         if not 0 <= int(quality) <= 100:
             raise InvalidArgumentError(f"quality must be in [0,100], got {int(quality)}")
-        data = EncodeImage("JPEG", int(quality), progressive=False, halves_chroma=True)(pixels)
+        jpeg_bytes = EncodeImage("JPEG", int(quality), progressive=False, halves_chroma=True)(pixels)
         decode = DecodeImage(int(pixels.shape[-1]), uint8, has_frames=False, ratio=1, rank=3)
-        return decode(data)  # type: ignore[arg-type]
+        return decode(jpeg_bytes)  # type: ignore[arg-type]
 
 
 def _check_qualities(low: int, high: int) -> None:

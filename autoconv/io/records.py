@@ -90,13 +90,11 @@ class TFRecordWriter:
             record = record.encode()
         if not isinstance(record, (bytes, bytearray, memoryview)):
             raise TypeError(f"a record is bytes, found {record!r}: use example.SerializeToString() for an Example")
-        data = bytes(record)
-        length_bytes = struct.pack("<Q", len(data))
-        record_parts = (
-            length_bytes, struct.pack("<I", masked_crc32c(length_bytes)), data, struct.pack("<I", masked_crc32c(data))
-        )
+        record_bytes = bytes(record)
+        length_bytes = struct.pack("<Q", len(record_bytes))
+        checked_parts = [part + struct.pack("<I", masked_crc32c(part)) for part in (length_bytes, record_bytes)]
         with naming_disk_errors(self._name):
-            self._write_bytes(b"".join(record_parts))
+            self._write_bytes(b"".join(checked_parts))
 
     def flush(self) -> None:
         """Write buffered records to the file."""

@@ -81,13 +81,13 @@ class ParseTensor:
     dtype: DType
 
     def __call__(self, serialized: np.ndarray) -> np.ndarray:
-        data = bytes(np.asarray(serialized, object).item())
+        proto_bytes = bytes(np.asarray(serialized, object).item())
         try:
-            fields = parse_fields(data)
+            fields = parse_fields(proto_bytes)
             enum = fields.get(_DTYPE_FIELD, [0])[-1]
             shape = tuple(_read_shape(fields.get(_SHAPE_FIELD, [b""])[-1]))
         except (ValueError, IndexError, TypeError, struct.error):
-            raise InvalidArgumentError(f"Could not parse `serialized` as TensorProto: {data[:40]!r}") from None
+            raise InvalidArgumentError(f"Could not parse `serialized` as TensorProto: {proto_bytes[:40]!r}") from None
         if enum != self.dtype.enum:
             raise InvalidArgumentError(
                 f"Type mismatch between parsed tensor ({_dtype_name(enum)}) and dtype ({self.dtype.name})"
@@ -117,8 +117,8 @@ class ParseTensor:
         parts = fields.get(field, [])
         if number_format:
             size = struct.calcsize(number_format)
-            data = b"".join(part if isinstance(part, bytes) else part.to_bytes(size, "little") for part in parts)
-            return np.frombuffer(data, f"<{number_format}").view(self.dtype.numpy)
+            packed_parts = (part if isinstance(part, bytes) else part.to_bytes(size, "little") for part in parts)
+            return np.frombuffer(b"".join(packed_parts), f"<{number_format}").view(self.dtype.numpy)
         numbers = [value for part in parts for value in _varints(part)]
         return np.array(numbers, np.uint64).astype(self.dtype.numpy)
 

@@ -76,7 +76,7 @@ def _comparison_loop(real_op: str, imaginary_op: str) -> Loop:
     """
 
     def loop(x: Tensor, y: Tensor) -> Any:
-        (xr, xi), (yr, yi) = ((apply("real", z), apply("imag", z)) for z in (x, y))
+        (xr, xi), (yr, yi) = ((apply("real", operand), apply("imag", operand)) for operand in (x, y))
         is_imaginary_part_nan = apply("logical_or", apply("is_nan", xi), apply("is_nan", yi))
         imaginary_parts_are_numbers = apply("logical_not", is_imaginary_part_nan)
         by_real_part = apply("logical_and", apply(real_op, xr, yr), imaginary_parts_are_numbers)

@@ -155,8 +155,8 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
     left, values, right = svd(call_ufunc(np.conjugate, x), full_matrices=False)
     max_value = apply("numpy_max", values, axis=-1, keepdims=True)
     is_large = apply("greater", values, apply("multiply", max_value, tensor(relative_bound, values.dtype.numpy)))
-    one = apply("ones_like", values)
-    reciprocals = apply("divide", one, apply("select", is_large, values, one))
+    ones = apply("ones_like", values)
+    reciprocals = apply("divide", ones, apply("select", is_large, values, ones))
     reciprocals = cast(apply("select", is_large, reciprocals, apply("zeros_like", values)), left.dtype.numpy)
     scaled_left = apply("multiply", apply("expand_dims", reciprocals, axis=-1), swapaxes(left, -1, -2))
     return matrix_product(swapaxes(right, -1, -2), scaled_left)
@@ -164,14 +164,14 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
 
 @computes("linalg.cond")
 def cond(x: TensorLike, p: TensorLike | None = None) -> Any:
-    v = _inexact_tensor(x)
-    if p not in (None, 2, -2) or not _has_elements(v):
-        return call_numpy("linalg.cond", v, p)
-    values = svd(v, compute_uv=False)
+    x_tensor = _inexact_tensor(x)
+    if p not in (None, 2, -2) or not _has_elements(x_tensor):
+        return call_numpy("linalg.cond", x_tensor, p)
+    values = svd(x_tensor, compute_uv=False)
     max_value, min_value = (apply("get_item", values, spec=(Rest(), At(index))) for index in (0, -1))
     ratio = apply("divide", min_value, max_value) if p == -2 else apply("divide", max_value, min_value)
     # The ratio is nan for a zero matrix, whose condition number is infinite. A nan among the elements gives nan.
-    has_nan = apply("numpy_any", apply("is_nan", v), axis=(-2, -1))
+    has_nan = apply("numpy_any", apply("is_nan", x_tensor), axis=(-2, -1))
     is_zero_matrix = apply("logical_and", apply("is_nan", ratio), apply("logical_not", has_nan))
     return apply("select", is_zero_matrix, tensor(np.inf, ratio.dtype.numpy), ratio)
 
@@ -216,30 +216,30 @@ def matrix_power(a: TensorLike, n: IntLike) -> Any:
 
 @computes("linalg.norm")
 def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdims: bool = False) -> Any:
-    v = tensor(x)
-    if not (v.dtype.is_floating or v.dtype.is_complex):
-        v = cast(v, np.float64)
-    rank = rank_of(v)
+    x_tensor = tensor(x)
+    if not (x_tensor.dtype.is_floating or x_tensor.dtype.is_complex):
+        x_tensor = cast(x_tensor, np.float64)
+    rank = rank_of(x_tensor)
     if axis is None:
         if ord is None or (ord == 2 and rank == 1) or (ord in ("f", "fro") and rank == 2):
-            return _root_of_squares(v, tuple(range(rank)), keepdims)
+            return _root_of_squares(x_tensor, tuple(range(rank)), keepdims)
         axis = tuple(range(rank))
     axes = axes_of(axis, rank)
     if len(axes) == 1:
-        return vector_norm(v, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
+        return vector_norm(x_tensor, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
     if len(axes) == 2 and ord in (None, "fro", "f"):
-        return _root_of_squares(v, axes, keepdims)
+        return _root_of_squares(x_tensor, axes, keepdims)
     if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
-        magnitudes = call_ufunc(np.absolute, v)
+        magnitudes = call_ufunc(np.absolute, x_tensor)
         sums = apply("numpy_sum", magnitudes, axis=axes[1 if abs(ord) == np.inf else 0], keepdims=True)
         name = "numpy_max" if ord > 0 else "numpy_min"
         options: dict[str, Any] = {"keepdims": True} if keepdims else {}
         return apply(name, sums, axis=axes, **options)
-    if axes == (0, 1) and rank == 2 and ord in (2, -2, "nuc") and _has_elements(v):
+    if axes == (0, 1) and rank == 2 and ord in (2, -2, "nuc") and _has_elements(x_tensor):
         reduction = {2: "numpy_max", -2: "numpy_min", "nuc": "numpy_sum"}[ord]
-        result = apply(reduction, svd(v, compute_uv=False), axis=None)
+        result = apply(reduction, svd(x_tensor, compute_uv=False), axis=None)
         return apply("reshape", result, shape=(1, 1)) if keepdims else result
-    return call_numpy("linalg.norm", v, ord, axis, keepdims)
+    return call_numpy("linalg.norm", x_tensor, ord, axis, keepdims)
 
 
 @computes("linalg.matrix_norm")
@@ -247,30 +247,30 @@ def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: TensorLike = "
     return norm(x, ord, (-2, -1), keepdims)
 
 
-def _squared_magnitudes(v: Tensor) -> Tensor:
-    if v.dtype.is_complex:
-        parts = [apply("square", apply(part, v)) for part in ("real", "imag")]
+def _squared_magnitudes(x: Tensor) -> Tensor:
+    if x.dtype.is_complex:
+        parts = [apply("square", apply(part, x)) for part in ("real", "imag")]
         return apply("add", *parts)
-    return apply("square", v)
+    return apply("square", x)
 
 
-def _root_of_squares(v: Tensor, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _root_of_squares(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> Any:
     options: dict[str, Any] = {"keepdims": True} if keepdims else {}
-    squares = _squared_magnitudes(v)
+    squares = _squared_magnitudes(x)
     total = apply("numpy_sum", squares, axis=axes, dtype=squares.dtype, **options) if axes else squares
     return apply("sqrt", total)
 
 
 @computes("linalg.vector_norm")
 def vector_norm(x: TensorLike, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    v = tensor(x)
-    if not (v.dtype.is_floating or v.dtype.is_complex):
-        v = cast(v, np.float64)
-    axes = axes_of(axis, rank_of(v))
+    x_tensor = tensor(x)
+    if not (x_tensor.dtype.is_floating or x_tensor.dtype.is_complex):
+        x_tensor = cast(x_tensor, np.float64)
+    axes = axes_of(axis, rank_of(x_tensor))
     options: dict[str, Any] = {"keepdims": True} if keepdims else {}
     if ord == 2:
-        return _root_of_squares(v, axes, keepdims)
-    magnitudes = call_ufunc(np.absolute, v)
+        return _root_of_squares(x_tensor, axes, keepdims)
+    magnitudes = call_ufunc(np.absolute, x_tensor)
     if ord in (np.inf, -np.inf):
         return apply("numpy_max" if ord > 0 else "numpy_min", magnitudes, axis=axes, **options)
     if ord == 0:
@@ -327,8 +327,8 @@ def lstsq(a: TensorLike, b: TensorLike, rcond: Any = None) -> Any:
     max_value = apply("numpy_max", values, axis=-1, keepdims=True)
     bound = tensor(float(_rounding_error(x) if rcond is None or rcond < 0 else rcond), values.dtype.numpy)
     is_large = apply("greater", values, apply("multiply", max_value, bound))
-    one = apply("ones_like", values)
-    reciprocals = apply("divide", one, apply("select", is_large, values, one))
+    ones = apply("ones_like", values)
+    reciprocals = apply("divide", ones, apply("select", is_large, values, ones))
     reciprocals = cast(apply("select", is_large, reciprocals, apply("zeros_like", values)), projected.dtype.numpy)
     scaled = apply("multiply", apply("expand_dims", reciprocals, axis=1), projected)
     solution = matrix_product(_adjoint(right), scaled)

@@ -50,7 +50,8 @@ def _nan_total(name: str, neutral: int) -> Callable[..., Any]:
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
     ) -> Any:
         refuse_options(**{key: argument_or_default(value) for key, value in options.items()})
-        return total_function(name, neutral, None)(_without_nans(a, neutral)[0], axis, dtype, out, keepdims)
+        x, _ = _without_nans(a, neutral)
+        return total_function(name, neutral, combine=None)(x, axis, dtype, out, keepdims)
 
     return compute
 
@@ -112,12 +113,13 @@ def _nanmedian(
 
 def _middle_of_rows(x: Tensor, axis: int) -> Any:
     axis_index = axis_of(axis, rank_of(x))
-    count = apply_reduction("sum", _mask_nans(x, 0)[1], axis_index, keepdims=True, out=None)
+    _, is_present = _mask_nans(x, 0)
+    count = apply_reduction("sum", is_present, axis_index, keepdims=True, out=None)
     assume(apply("numpy_all", apply("greater", count, tensor(0))), "each row has a number")
-    row = apply("sort", x, axis=axis_index)
+    sorted_x = apply("sort", x, axis=axis_index)
     positions = apply("subtract", count, tensor(1)), count
     halves = [apply("floor_divide", position, tensor(2)) for position in positions]
-    low, high = (FUNCTIONS[np.take_along_axis](row, half, axis_index) for half in halves)
+    low, high = (FUNCTIONS[np.take_along_axis](sorted_x, half, axis_index) for half in halves)
     mean = apply("divide", apply("add", low, high), tensor(2.0, x.dtype.numpy))
     middle = apply("select", apply("equal", *halves), low, mean)
     return apply("squeeze", middle, axis=(axis_index,))
@@ -151,8 +153,8 @@ def _nan_variance(name: str, takes_root: bool) -> Callable[..., Any]:
     return compute
 
 
-computes("nanvar")(_nan_variance("nanvar", False))
-computes("nanstd")(_nan_variance("nanstd", True))
+computes("nanvar")(_nan_variance("nanvar", takes_root=False))
+computes("nanstd")(_nan_variance("nanstd", takes_root=True))
 
 
 def _nan_position(name: str, neutral_number: float) -> Callable[..., Any]:
@@ -180,7 +182,8 @@ computes("nanargmin")(_nan_position("nanargmin", np.inf))
 
 def _nan_scan(name: str, neutral_number: int) -> Callable[..., Any]:
     def compute(a: TensorLike, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        return FUNCTIONS[getattr(np, name)](_without_nans(a, neutral_number)[0], axis, dtype, out)
+        x, _ = _without_nans(a, neutral_number)
+        return FUNCTIONS[getattr(np, name)](x, axis, dtype, out)
 
     return compute
 

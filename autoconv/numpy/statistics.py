@@ -52,30 +52,31 @@ def weak_or_tensor(x: TensorLike) -> Any:
 
 @computes("nan_to_num")
 def nan_to_num(x: TensorLike, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-    v = tensor(x)
+    x_tensor = tensor(x)
     if not all(bound is None or is_weak(bound) or tensor(bound).type.shape == () for bound in (nan, posinf, neginf)):
         refuse("replaces elements by those of an array")
     are_floats = all(bound is None or isinstance(bound, float) for bound in (nan, posinf, neginf))
-    if v.dtype.is_complex and not are_floats:
+    if x_tensor.dtype.is_complex and not are_floats:
         refuse("replaces parts of complex numbers by values other than floats")
-    if v.dtype.is_complex:
-        return apply_by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), v)
-    if not v.dtype.is_floating:
-        return v
-    limits, dtype = np.finfo(v.dtype.numpy), v.dtype.numpy  # type: ignore[arg-type]
+    if x_tensor.dtype.is_complex:
+        return apply_by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), x_tensor)
+    if not x_tensor.dtype.is_floating:
+        return x_tensor
+    limits, dtype = np.finfo(x_tensor.dtype.numpy), x_tensor.dtype.numpy  # type: ignore[arg-type]
     high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
-    result = apply("select", apply("is_nan", v), tensor(nan, dtype), v)
-    result = apply("select", apply("equal", v, tensor(np.inf, dtype)), tensor(high, dtype), result)
-    return apply("select", apply("equal", v, tensor(-np.inf, dtype)), tensor(low, dtype), result)
+    result = apply("select", apply("is_nan", x_tensor), tensor(nan, dtype), x_tensor)
+    result = apply("select", apply("equal", x_tensor, tensor(np.inf, dtype)), tensor(high, dtype), result)
+    return apply("select", apply("equal", x_tensor, tensor(-np.inf, dtype)), tensor(low, dtype), result)
 
 
 def _infinity_predicate(infinity: float) -> Any:
     def compute(x: TensorLike, out: OutLike | None = None) -> Any:
-        v = tensor(x)
-        if v.dtype.is_complex:
-            raise TypeError(f"This operation is not supported for {v.dtype.name} values because it would be ambiguous.")
-        no_infinity = apply("zeros_like", v, dtype=as_dtype(bool))
-        result = call_ufunc(np.equal, v, infinity) if v.dtype.is_floating else no_infinity
+        x_tensor = tensor(x)
+        if x_tensor.dtype.is_complex:
+            dtype_name = x_tensor.dtype.name
+            raise TypeError(f"This operation is not supported for {dtype_name} values because it would be ambiguous.")
+        no_infinity = apply("zeros_like", x_tensor, dtype=as_dtype(bool))
+        result = call_ufunc(np.equal, x_tensor, infinity) if x_tensor.dtype.is_floating else no_infinity
         return result if out is None else write_into(out, result)
 
     return compute
@@ -154,12 +155,12 @@ def fix(x: TensorLike, out: OutLike | None = None) -> Any:
 
 @computes("sinc")
 def sinc(x: TensorLike) -> Any:
-    v = tensor(x)
-    v = v if v.dtype.is_floating or v.dtype.is_complex else cast(v, np.float64)
-    epsilon = np.finfo(v.dtype.numpy).eps  # type: ignore[arg-type]
-    angles = call_ufunc(np.multiply, np.pi, call_ufunc(np.add, v, 0.0))
-    is_zero = apply("equal", angles, tensor(0, v.dtype))
-    nonzero_angles = apply("select", is_zero, tensor(float(epsilon), v.dtype), angles)
+    x_tensor = tensor(x)
+    x_tensor = x_tensor if x_tensor.dtype.is_floating or x_tensor.dtype.is_complex else cast(x_tensor, np.float64)
+    epsilon = np.finfo(x_tensor.dtype.numpy).eps  # type: ignore[arg-type]
+    angles = call_ufunc(np.multiply, np.pi, call_ufunc(np.add, x_tensor, 0.0))
+    is_zero = apply("equal", angles, tensor(0, x_tensor.dtype))
+    nonzero_angles = apply("select", is_zero, tensor(float(epsilon), x_tensor.dtype), angles)
     return apply("divide", apply("sin", nonzero_angles), nonzero_angles)
 
 
@@ -341,10 +342,10 @@ def polyval(p: Any, x: TensorLike) -> Any:
         if isinstance(p, (list, tuple)):
             coefficient_dtype = common_dtype(*map(tensor, p))
             coefficients = [tensor(coefficient, coefficient_dtype) for coefficient in p]
-    v = tensor(x)
-    result: Any = apply("zeros_like", v)
+    x_tensor = tensor(x)
+    result: Any = apply("zeros_like", x_tensor)
     for coefficient in coefficients:
-        result = call_ufunc(np.add, call_ufunc(np.multiply, result, v), coefficient)
+        result = call_ufunc(np.add, call_ufunc(np.multiply, result, x_tensor), coefficient)
     return result
 
 

@@ -21,7 +21,7 @@ from autoconv.numpy.operands import (
     sizes_of,
     tensor,
 )
-from autoconv.numpy.shapes import WHOLE, roll
+from autoconv.numpy.shapes import WHOLE, axis_tuple, roll
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import Gather, Slice
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
@@ -200,14 +200,14 @@ for _ending, _default in (("2", (-2, -1)), ("n", None)):
 
 def _shift_function(sign: int) -> Callable[..., Any]:
     def compute(x: TensorLike, axes: AxisLike | None = None) -> Tensor:
-        v = tensor(x)
-        selected_axes = range(rank_of(v)) if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
-        axis_indices = tuple(axis_of(axis, rank_of(v)) for axis in selected_axes)
+        x_tensor = tensor(x)
+        selected_axes = range(rank_of(x_tensor)) if axes is None else axis_tuple(axes)
+        axis_indices = tuple(axis_of(axis, rank_of(x_tensor)) for axis in selected_axes)
         if not axis_indices:
             raise ValueError("not enough values to unpack (expected 2, got 0)")
-        half_sizes = [require_known_shape(v)[axis] // 2 for axis in axis_indices]
+        half_sizes = [require_known_shape(x_tensor)[axis] // 2 for axis in axis_indices]
         shifts = [half if sign > 0 else -half for half in half_sizes]
-        return roll(v, tuple(shifts), axis_indices)
+        return roll(x_tensor, tuple(shifts), axis_indices)
 
     return compute
 

@@ -58,7 +58,8 @@ class LoadedFunction:
         """Return the trace for these arguments: TensorSpecs, tensors and plain values."""
         if not args and not kwargs and len(self.traces) == 1:
             return concrete_function_of(self.traces[0])
-        return concrete_function_of(self._choose_trace(args, kwargs)[0])
+        trace, _ = self._choose_trace(args, kwargs)
+        return concrete_function_of(trace)
 
     def _choose_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[LoadedTrace, list[Any]]:
         """Return the first trace that accepts the arguments, with its tensors. Conversions are tried last."""

@@ -64,16 +64,16 @@ def save(
 def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict[str, Any], TraceWriter, list[str]]:
     """Return the index of an object as JSON values, its graphs and arrays, and the paths of its assets."""
     objects, part_indices_of_objects = collect_objects(obj)
-    numbers = {id(value): number for number, value in enumerate(objects)}
+    number_by_id = {id(value): number for number, value in enumerate(objects)}
     for number, value in enumerate(objects):
         if isinstance(value, Variable):
             for copy in getattr(value, "values", (value,)):  # those of other replicas stand for the same variable
-                numbers[id(copy.storage)] = number
+                number_by_id[id(copy.storage)] = number
         elif isinstance(value, Asset):
-            numbers[id(value.asset_path)] = number
+            number_by_id[id(value.asset_path)] = number
 
     def number_of(capture: Any) -> int | None:
-        return numbers.get(id(capture))
+        return number_by_id.get(id(capture))
 
     writer = TraceWriter(number_of)
     assets: list[str] = []
@@ -83,16 +83,16 @@ def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[di
     records = {
         name: _signature_record(name, value, writer) for name, value in _signatures_by_name(obj, signatures).items()
     }
-    aliases = {name: _alias_number(name, value, numbers) for name, value in options.function_aliases.items()}
+    aliases = {name: _alias_number(name, value, number_by_id) for name, value in options.function_aliases.items()}
     content = {"nodes": nodes, "signatures": records, "signature_order": list(records), "aliases": aliases}
     return content, writer, assets
 
 
-def _alias_number(name: str, value: object, numbers: Mapping[int, int]) -> int:
+def _alias_number(name: str, value: object, number_by_id: Mapping[int, int]) -> int:
     """Return the number of the function that an alias names; raises ValueError for other values."""
-    if not isinstance(value, FUNCTIONS) or id(value) not in numbers:
+    if not isinstance(value, FUNCTIONS) or id(value) not in number_by_id:
         raise ValueError(f"The alias {name!r} names {value!r}, which is no function of the saved object.")
-    return numbers[id(value)]
+    return number_by_id[id(value)]
 
 
 def _object_record(value: object, number: int, writer: TraceWriter, assets: list[str]) -> dict[str, Any]:

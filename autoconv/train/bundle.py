@@ -76,19 +76,19 @@ class Bundle:
             raise NotFoundError(f"{path}: there is no such file.")
         with open(path, "rb") as file:
             file.seek(start)
-            data = file.read(size)
+            value_bytes = file.read(size)
         shape = tuple(record["shape"])
         try:
             if record["dtype"] == "string":
-                return _read_texts(data, shape, record["checksum"])
-            if masked_crc32c(data) != record["checksum"]:
+                return _read_texts(value_bytes, shape, record["checksum"])
+            if masked_crc32c(value_bytes) != record["checksum"]:
                 raise ValueError("its checksum differs")
-            return np.frombuffer(data, as_dtype(record["dtype"]).numpy).reshape(shape).copy()
+            return np.frombuffer(value_bytes, as_dtype(record["dtype"]).numpy).reshape(shape).copy()
         except (ValueError, IndexError) as error:
             raise DataLossError(f"{path} is damaged: {name}: {error}") from None
 
 
-def _read_texts(data: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarray:
+def _read_texts(value_bytes: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarray:
     """Return an array of text, stored as the lengths, a checksum of these, and the bytes.
 
     The checksum of the entry covers the lengths as numbers of 4 bytes (8 for long texts), and the bytes.
@@ -96,47 +96,48 @@ def _read_texts(data: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarra
     position, lengths = 0, []
     result = np.empty(int(np.prod(shape, dtype=np.int64)), object)
     for _ in range(result.size):
-        length, position = read_varint(data, position)
+        length, position = read_varint(value_bytes, position)
         lengths.append(length)
     length_bytes = b"".join(struct.pack("<I" if length < 1 << 32 else "<Q", length) for length in lengths)
-    stored_checksum = data[position : position + 4]
+    stored_checksum = value_bytes[position : position + 4]
     if struct.pack("<I", masked_crc32c(length_bytes)) != stored_checksum:
         raise ValueError("the checksum of its lengths differs")
     position += 4
-    if masked_crc32c(length_bytes + stored_checksum + data[position:]) != checksum:
+    if masked_crc32c(length_bytes + stored_checksum + value_bytes[position:]) != checksum:
         raise ValueError("its checksum differs")
     for number, length in enumerate(lengths):
-        result[number] = data[position : position + length]
+        result[number] = value_bytes[position : position + length]
         position += length
     return result.reshape(shape)
 
 
-def _iterate_table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _iterate_table(table: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield the keys and values of a table."""
-    if len(data) < _FOOTER_SIZE or struct.unpack("<Q", data[-8:])[0] != _MAGIC:
+    if len(table) < _FOOTER_SIZE or struct.unpack("<Q", table[-8:])[0] != _MAGIC:
         raise ValueError("the magic number at its end is missing")
-    _, position = _read_handle(data, len(data) - _FOOTER_SIZE)
-    index_location, _ = _read_handle(data, position)
-    for _, handle in _iterate_block(_read_block(data, *index_location)):
-        yield from _iterate_block(_read_block(data, *_read_handle(handle, 0)[0]))
+    _, position = _read_handle(table, len(table) - _FOOTER_SIZE)
+    index_location, _ = _read_handle(table, position)
+    for _, handle in _iterate_block(_read_block(table, *index_location)):
+        block_location, _ = _read_handle(handle, 0)
+        yield from _iterate_block(_read_block(table, *block_location))
 
 
-def _read_handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
+def _read_handle(buffer: bytes, position: int) -> tuple[tuple[int, int], int]:
     """Return the start and size of a block, and the position after them."""
-    start, position = read_varint(data, position)
-    size, position = read_varint(data, position)
+    start, position = read_varint(buffer, position)
+    size, position = read_varint(buffer, position)
     return (start, size), position
 
 
-def _read_block(data: bytes, start: int, size: int) -> bytes:
+def _read_block(table: bytes, start: int, size: int) -> bytes:
     """Return a block of a table, which is followed by a byte for the compression and by its checksum."""
-    if start + size + 5 > len(data):
+    if start + size + 5 > len(table):
         raise ValueError("a block ends after the end of the file")
-    if masked_crc32c(data[start : start + size + 1]) != struct.unpack_from("<I", data, start + size + 1)[0]:
+    if masked_crc32c(table[start : start + size + 1]) != struct.unpack_from("<I", table, start + size + 1)[0]:
         raise ValueError("the checksum of a block differs")
-    if data[start + size] != 0:
+    if table[start + size] != 0:
         raise UnimplementedError("the index of the checkpoint is compressed, which cannot be read here.")
-    return data[start : start + size]
+    return table[start : start + size]
 
 
 def _iterate_block(block: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -19,7 +19,7 @@ from autoconv.storage.arrays import write_arrays
 from autoconv.storage.files import folder_lock, read_json, write_json
 from autoconv.train.deferred import restore_attribute
 from autoconv.train.object_graph import is_trackable, object_graph, stored_arrays
-from autoconv.train.reader import FORMAT, INDEX, VERSION, exists, open_checkpoint
+from autoconv.train.reader import FORMAT, INDEX, VERSION, checkpoint_exists, open_checkpoint
 from autoconv.train.restoration import CheckpointLoadStatus, InitializationOnlyStatus, Restoration
 from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
 
@@ -119,7 +119,7 @@ class Checkpoint:
         with recording(None):  # the counter is eager also where a graph is recorded
             self.save_counter.assign_add(1)
             path = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
-        existed_before = exists(path)
+        existed_before = checkpoint_exists(path)
         try:
             self.write(path, options)
             update_checkpoint_state(os.path.dirname(path), path, [path])
@@ -192,8 +192,8 @@ def delete_checkpoint(prefix: str) -> None:
 def delete_unlisted(prefix: str) -> None:
     """Remove a checkpoint whose save failed, unless the file `checkpoint` names it as the latest already."""
     with contextlib.suppress(DataLossError):
-        state = get_checkpoint_state(os.path.dirname(prefix))
-        if state is None or prefix != state.model_checkpoint_path:
+        checkpoint_state = get_checkpoint_state(os.path.dirname(prefix))
+        if checkpoint_state is None or prefix != checkpoint_state.model_checkpoint_path:
             delete_checkpoint(prefix)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.runtime.objects.variable import Variable
 from autoconv.train.checkpoint import Checkpoint, CheckpointOptions, delete_checkpoint, delete_unlisted
-from autoconv.train.reader import exists
+from autoconv.train.reader import checkpoint_exists
 from autoconv.train.restoration import CheckpointLoadStatus
 from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
 
@@ -56,13 +56,14 @@ class CheckpointManager:
         self._step_of_last_save: int | None = None
         self._time_by_prefix: dict[str, float] = {}
         state = get_checkpoint_state(self._directory)
-        self._latest = None
+        self._latest_prefix = None
         self._last_preserved_at = time.time() - (keep_checkpoint_every_n_hours or 0) * 3600
         if state is not None:
             times = state.all_model_checkpoint_timestamps or [time.time()] * len(state.all_model_checkpoint_paths)
             checkpoints = zip(state.all_model_checkpoint_paths, times, strict=False)
-            self._time_by_prefix = {path: saved_at for path, saved_at in checkpoints if exists(path)}
-            self._latest = state.model_checkpoint_path if exists(state.model_checkpoint_path) else None
+            self._time_by_prefix = {path: saved_at for path, saved_at in checkpoints if checkpoint_exists(path)}
+            latest_prefix = state.model_checkpoint_path
+            self._latest_prefix = latest_prefix if checkpoint_exists(latest_prefix) else None
             self._last_preserved_at = state.last_preserved_timestamp or self._last_preserved_at
 
     @property
@@ -80,7 +81,7 @@ class CheckpointManager:
     @property
     def latest_checkpoint(self) -> str | None:
         """The prefix of the latest checkpoint, or None before the first."""
-        return self._latest
+        return self._latest_prefix
 
     @property
     def checkpoints(self) -> list[str]:
@@ -103,16 +104,16 @@ class CheckpointManager:
         number = self._checkpoint.save_counter if checkpoint_number is None else checkpoint_number
         number = int(number.numpy() if hasattr(number, "numpy") else number)
         path = os.path.join(self._directory, f"{self._name}-{number}")
-        state_before = self._latest, dict(self._time_by_prefix), self._last_preserved_at, exists(path)
+        state_before = self._latest_prefix, dict(self._time_by_prefix), self._last_preserved_at, checkpoint_exists(path)
         try:
             self._checkpoint.write(path, options)
-            self._latest = path
+            self._latest_prefix = path
             self._time_by_prefix.pop(path, None)
             self._time_by_prefix[path] = time.time()
             surplus_prefixes = self._remove_surplus()
             self._write_state()  # before files are deleted, so that the state never names a deleted checkpoint
         except BaseException:
-            self._latest, self._time_by_prefix, self._last_preserved_at, existed_before = state_before
+            self._latest_prefix, self._time_by_prefix, self._last_preserved_at, existed_before = state_before
             if not existed_before:
                 delete_unlisted(path)
             self._checkpoint.save_counter.assign_sub(1)
@@ -124,11 +125,11 @@ class CheckpointManager:
 
     def restore_or_initialize(self) -> str | None:
         """Restore the latest checkpoint and return its prefix; without one, call `init_fn` and return None."""
-        if self._latest is not None:
+        if self._latest_prefix is not None:
             self._restore_latest().assert_existing_objects_matched()
             if self._step_counter is not None:
                 self._step_of_last_save = int(self._step_counter.numpy())
-            return self._latest
+            return self._latest_prefix
         if self._init_fn is not None:
             self._init_fn()
         return None
@@ -137,7 +138,7 @@ class CheckpointManager:
         """Do nothing: saving ends before `save` returns."""
 
     def _restore_latest(self) -> CheckpointLoadStatus:
-        return self._checkpoint.restore(self._latest)
+        return self._checkpoint.restore(self._latest_prefix)
 
     def _remove_surplus(self) -> list[str]:
         """Remove the oldest checkpoints from the list; return those whose files are to be deleted."""
@@ -153,10 +154,10 @@ class CheckpointManager:
 
     def _write_state(self) -> None:
         """Write the file with the names and times of the checkpoints."""
-        assert self._latest is not None
+        assert self._latest_prefix is not None
         update_checkpoint_state(
             self._directory,
-            self._latest,
+            self._latest_prefix,
             list(self._time_by_prefix),
             all_model_checkpoint_timestamps=list(self._time_by_prefix.values()),
             last_preserved_timestamp=self._last_preserved_at,

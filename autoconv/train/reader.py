@@ -77,7 +77,7 @@ class CheckpointReader:
         return {key: as_dtype(record["dtype"]) for key, record in sorted(self._records.items())}
 
 
-def exists(prefix: str) -> bool:
+def checkpoint_exists(prefix: str) -> bool:
     """Return whether there is a checkpoint, of this package or of TensorFlow, with this prefix.
 
     >>> autoconv.compat.v1.train.checkpoint_exists("nowhere/model-1")

@@ -158,7 +158,7 @@ class InitializationOnlyStatus(CheckpointLoadStatus):
     assert_nontrivial_match = assert_consumed
 
 
-def _path_from_root(nodes: list[ObjectNode], target: int) -> str:
+def _path_from_root(nodes: list[ObjectNode], object_number: int) -> str:
     """Return an object's name from the root, `(root).model.bias`."""
     paths = {0: "(root)"}
     worklist = deque([0])
@@ -168,4 +168,4 @@ def _path_from_root(nodes: list[ObjectNode], target: int) -> str:
             if child_number not in paths:
                 paths[child_number] = f"{paths[number]}.{name}"
                 worklist.append(child_number)
-    return paths.get(target, "(root)")
+    return paths.get(object_number, "(root)")

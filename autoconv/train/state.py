@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from autoconv.errors import DataLossError
 from autoconv.storage.files import replacing
-from autoconv.train.reader import CheckpointReader, exists, open_checkpoint
+from autoconv.train.reader import CheckpointReader, checkpoint_exists, open_checkpoint
 
 _CHECKSUM_PREFIX = "# checksum: "
 # A line of the file: a name, and a value, which may be quoted.
@@ -129,7 +129,8 @@ def latest_checkpoint(checkpoint_dir: str | os.PathLike[str], latest_filename: s
     True
     """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
-    return state.model_checkpoint_path if state is not None and exists(state.model_checkpoint_path) else None
+    prefix = None if state is None else state.model_checkpoint_path
+    return prefix if prefix is not None and checkpoint_exists(prefix) else None
 
 
 def checkpoints_iterator(

@@ -26,6 +26,14 @@ class Source:
             self._offset(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
         )
 
+    def start(self, node: ast.AST) -> int:
+        """Return the offset of a node's first character."""
+        return self.span(node)[0]
+
+    def end(self, node: ast.AST) -> int:
+        """Return the offset of the character after a node's last one."""
+        return self.span(node)[1]
+
     def replace(self, node: ast.AST, text: str) -> None:
         """Replace the text of a node."""
         self._edits.append((*self.span(node), text))

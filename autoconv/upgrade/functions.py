@@ -156,7 +156,7 @@ class _ScopeRewriter:
         text = self.writer.statement_text(statement.node)
         if isinstance(call, ast.Call) and name == "summary.FileWriter" and len(call.args) + len(call.keywords) > 1:
             # The second argument is the graph, which no longer exists.
-            start, end = self.source.span(call.args[0])[1], self.source.span(call)[1] - 1
+            start, end = self.source.end(call.args[0]), self.source.end(call) - 1
             text = text.replace(self.source.text(start, end), "")
         if name == "train.Saver" and isinstance(call, ast.Call) and not call.args:
             if self.store_name:

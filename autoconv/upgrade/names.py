@@ -95,8 +95,8 @@ def _replace_call(
         notes.append(Note(node.lineno, f"tf.{name} is tf.cast to {dtype}"))
         return {node.func}
     if name in vocabulary.ASSIGNMENTS and len(node.args) >= 2 and isinstance(node.args[0], ast.Name | ast.Attribute):
-        value_start = source.span(node.args[1])[0]
-        source.replace_range(source.span(node)[0], value_start, f"{source.original(node.args[0])}.{name}(")
+        value_start = source.start(node.args[1])
+        source.replace_range(source.start(node), value_start, f"{source.original(node.args[0])}.{name}(")
         for keyword in node.keywords:
             if keyword.arg in ("validate_shape", "use_locking"):
                 _remove_keyword(source, node, keyword)
@@ -110,7 +110,7 @@ def _replace_call(
             _remove_keyword(source, node, keyword)
             notes.append(Note(node.lineno, f"the argument {old_keyword} of tf.{name} is gone"))
         elif old_keyword in vocabulary.NEW_KEYWORDS and name.startswith(vocabulary.KEYWORD_FUNCTIONS[old_keyword]):
-            start = source.span(keyword)[0]
+            start = source.start(keyword)
             source.replace_range(start, start + len(old_keyword), vocabulary.NEW_KEYWORDS[old_keyword])
             new_keyword = vocabulary.NEW_KEYWORDS[old_keyword]
             notes.append(Note(node.lineno, f"the argument {old_keyword} of tf.{name} is {new_keyword}"))
@@ -137,7 +137,7 @@ def _replace_size_value(source: Source, node: ast.AST, notes: list[Note]) -> Non
     owner = node.value.value
     is_call = isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == "get_shape"
     if is_call or (isinstance(owner, ast.Attribute) and owner.attr == "shape"):
-        source.replace_range(source.span(node.value)[1], source.span(node)[1], "")
+        source.replace_range(source.end(node.value), source.end(node), "")
         notes.append(Note(node.lineno, "sizes of shapes are ints and None, without `value`"))
 
 
@@ -152,5 +152,5 @@ def _replace_around(source: Source, node: ast.AST, kept_node: ast.AST, before: s
 def _remove_keyword(source: Source, call: ast.Call, keyword: ast.keyword) -> None:
     """Remove a keyword of a call with the comma before it."""
     start, end = source.span(keyword)
-    comma = source.full_text.rfind(",", source.span(call.func)[1], start)
+    comma = source.full_text.rfind(",", source.end(call.func), start)
     source.replace_range(comma if comma >= 0 else start, end, "")

@@ -97,7 +97,7 @@ def svd(x: TensorLike, /, *, full_matrices: bool = True) -> Any:
 
 def svdvals(x: TensorLike, /) -> Tensor:
     """The singular values in descending order."""
-    return numpy_implementation("linalg.svd")(x, False, False)
+    return numpy_implementation("linalg.svd")(x, full_matrices=False, compute_uv=False)
 
 
 def trace(x: TensorLike, /, *, offset: IntLike = 0, dtype: DTypeLike | None = None) -> Tensor:

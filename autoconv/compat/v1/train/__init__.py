@@ -72,7 +72,7 @@ from autoconv.compat.v1.train.steps import (
     global_step,
 )
 from autoconv.train import get_checkpoint_state, latest_checkpoint
-from autoconv.train.reader import exists as checkpoint_exists
+from autoconv.train.reader import checkpoint_exists
 from autoconv.upgrade.version1 import REMEDIES
 
 NewCheckpointReader = train.load_checkpoint

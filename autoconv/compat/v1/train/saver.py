@@ -16,7 +16,7 @@ from autoconv.compat.v1.session import Session
 from autoconv.errors import InvalidArgumentError, NotFoundError
 from autoconv.graph.types import are_shapes_compatible
 from autoconv.train.checkpoint import delete_checkpoint, write_files
-from autoconv.train.reader import exists, open_checkpoint
+from autoconv.train.reader import checkpoint_exists, open_checkpoint
 from autoconv.train.state import update_checkpoint_state
 
 
@@ -112,7 +112,7 @@ class Saver:
         path = os.fspath(save_path) if save_path is not None else None
         if path is None:
             raise ValueError("Can't load save_path when it is None.")
-        if not exists(path):
+        if not checkpoint_exists(path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
         reader = open_checkpoint(path)
         for name, variable in self._selected_variables().items():
