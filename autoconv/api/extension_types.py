@@ -13,7 +13,7 @@ from autoconv.api.tensors.shaping import stack
 from autoconv.errors import FailedPreconditionError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
-from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.structure import flat_leaves
 from autoconv.runtime.support.type_spec import CompositeTensor, TypeSpec, spec_of_composite
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -102,7 +102,7 @@ class ExtensionType(CompositeTensor, metaclass=_FreezingMeta):
     def __eq__(self, other: object) -> Any:
         if type(self) is not type(other) or self._type_spec != spec_of_composite(other):
             return False
-        pairs = zip(flatten(self)[0], flatten(other)[0], strict=True)
+        pairs = zip(flat_leaves(self), flat_leaves(other), strict=True)
         are_leaves_equal = [reduce_all(apply("equal", own_leaf, other_leaf)) for own_leaf, other_leaf in pairs]
         return reduce_all(stack(are_leaves_equal)) if are_leaves_equal else True
 

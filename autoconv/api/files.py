@@ -54,11 +54,11 @@ def write_file(filename: TensorLike, contents: TensorLike, name: str | None = No
     >>> import tempfile, os
     >>> autoconv.io.write_file(os.path.join(tempfile.mkdtemp(), "new", "file"), b"abc")
     """
-    path, data = convert_to_tensor(filename), convert_to_tensor(contents)
+    path, contents_tensor = convert_to_tensor(filename), convert_to_tensor(contents)
     if current_region() is None:
-        _write(path.numpy(), data.numpy())  # type: ignore[attr-defined]
+        _write(path.numpy(), contents_tensor.numpy())  # type: ignore[attr-defined]
     else:
-        numpy_function(WriteFile(), [path, data], [])
+        numpy_function(WriteFile(), [path, contents_tensor], [])
 
 
 @attribute_class

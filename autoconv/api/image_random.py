@@ -161,12 +161,14 @@ def _global_draw(seed: int | None) -> Draw:
 
 
 def _change_brightness(image: TensorLike, max_delta: float, draw: Draw) -> Tensor:
+    """Return the image with a number that `draw` gives added to its pixels."""
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
     return images.adjust_brightness(image, draw([], -max_delta, max_delta, "float32"))
 
 
 def _change_hue(image: TensorLike, max_delta: float, draw: Draw) -> Tensor:
+    """Return the image with its hue changed by a number that `draw` gives."""
     if not 0 <= max_delta <= 0.5:
         raise ValueError(f"max_delta must be from 0 to 0.5, found {max_delta}")
     return images.adjust_hue(image, draw([], -max_delta, max_delta, "float32"))

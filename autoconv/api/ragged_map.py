@@ -20,7 +20,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.operators.calls.call import call
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.support.structure import flat_leaves, flatten, pack
 from autoconv.runtime.support.type_spec import is_composite
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -76,7 +76,7 @@ def _map_to_objects(call_on_row: Callable[[Any], Any], row_count: Any, row_spec:
         result = call_on_row(number)
         if type(result) is not row_spec.value_type:
             raise TypeError(f"the function of map_fn returned {result!r}; its signature is {row_spec}")
-        return [convert_to_tensor(part) for part in flatten(result)[0]]
+        return [convert_to_tensor(part) for part in flat_leaves(result)]
 
     stacked_tensors = iter(map_fn(tensors_of_row, tensor_range(row_count), fn_output_signature=tensor_specs))
     length = static_value(row_count)

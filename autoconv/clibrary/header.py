@@ -108,6 +108,7 @@ def _c_literal(value: float) -> str:
 
 
 def _result_struct(form: LibraryForm) -> str:
+    """Return the struct of the results."""
     lines = ["/* The results; whoever has called frees the data of each tensor. */"]
     lines += [f"typedef struct {form.name}_result {{", *_struct_fields(form.result, 1), f"}} {form.name}_result;\n"]
     return "\n".join(lines)
@@ -126,6 +127,7 @@ def _struct_fields(tree: Fields, depth: int) -> list[str]:
 
 
 def _function_declaration(form: LibraryForm, arguments: Sequence[Argument]) -> str:
+    """Return the declaration of the function, with a comment on the shapes of its arguments."""
     notes = []
     for argument in arguments:
         shape = f"[{', '.join(map(str, argument.shape))}]"
@@ -139,6 +141,7 @@ def _function_declaration(form: LibraryForm, arguments: Sequence[Argument]) -> s
 
 
 def _parameter_declaration(argument: Argument) -> str:
+    """Return a parameter: a number, or a pointer to a number or a tensor."""
     c_type = C_TYPES[argument.dtype.name]
     if argument.is_passed_by_value:
         return f"{c_type} {argument.name}"
@@ -148,6 +151,7 @@ def _parameter_declaration(argument: Argument) -> str:
 
 
 def _message_comment(messages: Sequence[str]) -> str:
+    """Return the comment with the messages of the error codes."""
     lines = ["/* The text of a code, which lives as long as the library:"]
     lines += [f"   {code:3} {message.replace('*/', '* /')}" for code, message in enumerate(messages, 1)]
     return "\n".join(lines) + " */"

@@ -62,6 +62,7 @@ def _check_addresses(task_addresses: list[tuple[str, int, str]]) -> None:
 
 
 def _import_ray() -> Any:
+    """Return the module `ray`; raise ImportError, which says how to install it."""
     try:
         import ray
     except ImportError:
@@ -70,6 +71,7 @@ def _import_ray() -> Any:
 
 
 def _is_this_host(host: str) -> bool:
+    """Return whether a host is this machine."""
     return host in _LOCAL_HOSTS or host == socket.gethostname()
 
 

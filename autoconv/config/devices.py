@@ -194,5 +194,6 @@ def get_device_details(device: PhysicalDevice) -> dict[str, str]:
 
 
 def _check_physical_device(device: PhysicalDevice) -> None:
+    """Raise ValueError for a device that this machine lacks."""
     if device not in list_physical_devices():
         raise ValueError(f"Unrecognized device: {device!r}")

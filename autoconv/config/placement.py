@@ -144,6 +144,7 @@ def request_device(request: str) -> Iterator[None]:
 
 
 def _add_to_detour(change: int) -> None:
+    """Add to DETOUR, which all threads share."""
     with _DETOUR_LOCK:
         DETOUR.value += change
 
@@ -184,6 +185,7 @@ def has_device(request: str) -> bool:
 
 
 def _local_name(spec: DeviceSpec) -> str:
+    """Return the full name of a device of this process."""
     return f"{HOST}/device:{spec.device_type or 'CPU'}:{spec.device_index or 0}"
 
 
@@ -197,6 +199,7 @@ def _local_names(device_type: str | None) -> list[str]:
 
 
 def _remote_name(spec: DeviceSpec) -> str:
+    """Return the full name of a device of another task; raise InvalidArgumentError without it."""
     name = f"/job:{spec.job or 'localhost'}/replica:{spec.replica or 0}/task:{spec.task or 0}"
     name += f"/device:{spec.device_type or 'CPU'}:{spec.device_index or 0}"
     if task_of(name) is None:

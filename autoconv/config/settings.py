@@ -89,6 +89,7 @@ def _read_choice(variable: str, choices: Sequence[str]) -> str:
 
 
 def _parse_thread_count(text: str) -> int | None:
+    """Return a number of threads; warn of other text, and return None for it."""
     if not text:
         return None
     if not text.isdigit() or not int(text):
@@ -101,6 +102,7 @@ _NO_CACHE_VALUES = frozenset({"", "0", "off"})
 
 
 def _parse_logs(text: str) -> frozenset[str]:
+    """Return the names of logs in a text with commas; warn of unknown ones, and leave them out."""
     names = frozenset(name.strip() for name in text.split(",") if name.strip())
     for name in sorted(names - set(_LOG_NAMES)):
         warnings.warn(f"AUTOCONV_LOGS: there is no log {name!r}; there are {', '.join(_LOG_NAMES)}", stacklevel=2)

@@ -16,7 +16,7 @@ from autoconv.errors import InvalidArgumentError, Place
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.support.shape import TensorShape, TensorSpec, as_shape
-from autoconv.runtime.support.structure import Template, flatten, pack
+from autoconv.runtime.support.structure import Template, flat_leaves, flatten, pack
 from autoconv.runtime.support.type_spec import TypeSpec, is_composite_spec
 from autoconv.runtime.tensors.static_values import static_value
 
@@ -69,7 +69,7 @@ class Batch(Node):
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
         """Return the leaves of the batch of these elements, which are lists of leaves."""
         leaf_columns, result, start = list(zip(*elements, strict=True)), [], 0
-        components, stacked_specs = component_leaf_counts(self.inputs[0].spec), flatten(self.stacked_spec)[0]
+        components, stacked_specs = component_leaf_counts(self.inputs[0].spec), flat_leaves(self.stacked_spec)
         for component_index, ((spec, count), stacked_spec) in enumerate(zip(components, stacked_specs, strict=True)):
             columns, start = leaf_columns[start : start + count], start + count
             if is_composite_spec(stacked_spec):
@@ -175,7 +175,7 @@ class Unbatch(Node):
             if leaf.shape.rank == 0:
                 raise ValueError(f"unbatch takes elements that have rows, found {leaf}")
         super().__init__(map_specs(row_spec, source.spec), [source])
-        self.has_composites = any(map(is_composite_spec, flatten(source.spec)[0]))
+        self.has_composites = any(map(is_composite_spec, flat_leaves(source.spec)))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         for element in self.inputs[0].iterate(bindings):

@@ -21,7 +21,7 @@ from autoconv.hooks import Hook
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike
 from autoconv.runtime.recording.tracebacks import wrap_public_methods
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.support.structure import flat_leaves, flatten, pack
 from autoconv.runtime.support.type_spec import is_composite
 
 
@@ -87,7 +87,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
 
         Raises ValueError for scalars and for tensors of different lengths.
         """
-        has_composites = any(map(is_composite, flatten(tensors, is_composite)[0]))
+        has_composites = any(map(is_composite, flat_leaves(tensors, is_composite)))
         return Dataset(sources.CompositeSlices(tensors) if has_composites else sources.Slices(tensors))
 
     @staticmethod

@@ -130,12 +130,15 @@ class _LeafReader:
         return result.reshape(shape)
 
     def _read_shape(self) -> tuple[int, ...]:
+        """Return the sizes of the next leaf."""
         return tuple(self._read_numbers(self._read_bytes(1)[0], np.dtype(np.int64)).tolist())
 
     def _read_numbers(self, count: int, dtype: np.dtype) -> np.ndarray:
+        """Return the next `count` numbers of the dtype."""
         return np.frombuffer(self._read_bytes(count * dtype.itemsize), dtype).copy()
 
     def _read_bytes(self, length: int) -> bytes:
+        """Return the next `length` bytes."""
         start, self._position = self._position, self._position + length
         return self._block[start : self._position]
 

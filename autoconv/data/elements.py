@@ -21,7 +21,7 @@ from autoconv.runtime.support.composite_structures import (
     spec_parts,
 )
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import Template, flatten, is_structure, pack
+from autoconv.runtime.support.structure import Template, flat_leaves, flatten, is_structure, pack
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -77,12 +77,12 @@ def spec_of_leaves(template: Template | None, leaves: Sequence[Any]) -> Any:
 
 def component_leaf_counts(spec: object) -> list[tuple[Any, int]]:
     """Return the specs of an element's components (a composite is one), each with the number of its leaves."""
-    return [(leaf, len(spec_parts(leaf)[0]) if is_composite_spec(leaf) else 1) for leaf in flatten(spec)[0]]
+    return [(leaf, len(spec_parts(leaf)[0]) if is_composite_spec(leaf) else 1) for leaf in flat_leaves(spec)]
 
 
 def composite_arrays(value: object) -> list[Any]:
     """Return the arrays of a composite, an empty list for None."""
-    return [] if value is None else [np.asarray(leaf) for leaf in flatten(value)[0]]
+    return [] if value is None else [np.asarray(leaf) for leaf in flat_leaves(value)]
 
 
 def element_type(spec: Any) -> TupleType:

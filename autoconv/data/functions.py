@@ -20,7 +20,7 @@ from autoconv.optimise import optimise
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region, current_region, new_trace, recording, subregion
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import flatten, is_structure
+from autoconv.runtime.support.structure import flat_leaves, is_structure
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.tracing.execute.placed_graphs import compile_placed
 from autoconv.tracing.specialise.trace import LOCK
@@ -141,7 +141,7 @@ def _result_leaves(result: Any, function: Any, name: str) -> tuple[list[Any], An
     """Return the leaves and the template of a function's result; raise TypeError if it is not made of tensors."""
     if isinstance(result, list) and is_structure(result):
         result = tuple(result)  # several results, as of `numpy_function`, not the rows of a tensor
-    result_parts = flatten(result)[0]
+    result_parts = flat_leaves(result)
     for leaf in result_parts:
         if type(leaf) is Variant or all(part is None for part in result_parts):
             actual_text = "None" if leaf is None else "values of more than one kind, depending on a tensor"

@@ -121,5 +121,6 @@ class IgnoreErrors(Node):
             yield element
 
     def _log_error(self, error: Exception) -> None:
+        """Log an error of an element if `log_warning` is set."""
         if self.log_warning:
             logging.getLogger("autoconv").warning("Error raised with error message %s", error)

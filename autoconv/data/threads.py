@@ -108,6 +108,7 @@ class _Pool:
                 job.future = self._threads.submit(job.run_element, self._run)
 
     def _restart_after_fork(self) -> None:
+        """Start threads of this process if the present ones are those of its parent."""
         if self._generation != generation():
             self._start_threads()
 

@@ -110,6 +110,7 @@ class DistributedVariable(DistributedValues, Variable):
         return strategy.reduce_to(ReduceOp.from_variable_aggregation(self.aggregation), value, self)
 
     def _is_synchronized_on_read(self) -> bool:
+        """Return whether replicas write their own copies, which are combined when they are read."""
         return self.synchronization is VariableSynchronization.ON_READ
 
     def __deepcopy__(self, memo: object) -> Variable:

@@ -80,6 +80,7 @@ def array_equiv(a1: TensorLike, a2: TensorLike) -> Any:
 
 
 def _are_both_nan(x: TensorLike, y: TensorLike) -> Any:
+    """Return a mask of the positions at which both arrays have a nan."""
     return call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
 
 

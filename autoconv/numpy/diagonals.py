@@ -95,6 +95,7 @@ def triu(m: TensorLike, k: IntLike = 0) -> Tensor:
 
 
 def _triangle(m: TensorLike, k: IntLike, lower: bool) -> Tensor:
+    """Return matrices with zeros above the k-th diagonal, or below it unless `lower`."""
     x, offset = tensor(m), integer(k)
     zero = tensor(0, x.dtype.numpy)
     if has_known_shape(x):

@@ -26,6 +26,7 @@ def apply_by_parts(function: Callable[[Tensor], Any], x: Tensor) -> Any:
 
 
 def _scale(x: Tensor, factor: float) -> Any:
+    """Return complex numbers multiplied by a real factor."""
     return apply_by_parts(lambda part: apply("multiply", part, tensor(factor, part.dtype)), x)
 
 

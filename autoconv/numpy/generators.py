@@ -96,6 +96,7 @@ def python_random(x: TensorLike | None = None) -> Any:
 
 
 def _make_generator(generator_class: type, seed: TensorLike | None) -> Any:
+    """Return a new generator of the graph, made from the seed; refuse a seed that no graph can hold."""
     region = current_region()
     is_of_graph = type(seed) is SymbolicGenerator
     if isinstance(seed, np.random.Generator) and generator_class is np.random.Generator and is_of_graph:
@@ -118,6 +119,7 @@ def _register_global_functions() -> None:
 
 
 def _draw_from_global_generator(module: Any, generator_class: type, method: str, *args: Any, **kwargs: Any) -> Any:
+    """Draw from the global generator of a module; outside of graphs, the module itself draws."""
     region = current_region()
     if region is None:
         return getattr(module, method)(*args, **kwargs)

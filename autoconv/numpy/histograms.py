@@ -100,6 +100,7 @@ def _positions_between(edges: Tensor, values: Tensor) -> Tensor:
 
 
 def _count_between_edges(x: Tensor, edges: Tensor, density: bool, weights: Tensor | None) -> Any:
+    """Return for each bin the number of elements, or the sum of their weights, or the density."""
     count = require_known_shape(edges)[0] - 1
     positions = _positions_between(edges, cast(x, edges.dtype.numpy))
     amounts = apply("ones_like", positions) if weights is None else weights
@@ -109,6 +110,7 @@ def _count_between_edges(x: Tensor, edges: Tensor, density: bool, weights: Tenso
 
 
 def _density(counts: Tensor, edges: Tensor) -> Any:
+    """Return the counts divided by their total, and by the widths of the bins."""
     later, earlier = (apply("get_item", edges, spec=(part,)) for part in (_WITHOUT_FIRST, _WITHOUT_LAST))
     widths = cast(apply("subtract", later, earlier), np.float64)
     total = apply("reduce_sum", counts, axis=(0,), keepdims=False)
@@ -150,6 +152,7 @@ def histogram2d(
 
 
 def _is_sample(x: Tensor) -> bool:
+    """Return whether this is a vector of float64 or int64 that may have elements."""
     return rank_of(x) == 1 and x.type.shape != (0,) and x.dtype.numpy in (np.float64, np.int64)
 
 
@@ -190,6 +193,7 @@ def _may_have_float_bins(x: Tensor) -> bool:
 
 
 def _are_valid_bounds(bounds: Any) -> bool:
+    """Return whether the bounds are None, or two finite numbers in order."""
     if bounds is None:
         return True
     if not all(type(bound) in (int, float, np.float64) for bound in bounds) or len(bounds) != 2:

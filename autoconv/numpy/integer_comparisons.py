@@ -43,11 +43,13 @@ def compare_exactly(name: str, x: TensorLike, y: TensorLike, dtype: np.dtype[Any
 
 
 def _is_int(x: TensorLike) -> bool:
+    """Return whether the value is a Python int, or stands for one in a graph."""
     x_tensor = as_tensor(x)
     return type(x) is int if x_tensor is None else x_tensor.weak and x_tensor.dtype.is_integer
 
 
 def _compare_with_graph_int(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | None:
+    """Compare elements with an int of the graph; return None if it needs no special treatment."""
     if dtype.numpy == np.int64:
         return None  # int64 represents every int of a graph
     if x.type.shape == () and dtype.size < 8:

@@ -168,6 +168,7 @@ def array_split(ary: TensorLike, indices_or_sections: Any, axis: AxisLike = 0) -
 
 
 def _split_function(axis: int, min_rank: int, name: str) -> Callable[..., Any]:
+    """Return NumPy's `hsplit`, `vsplit` or `dsplit`, by its name."""
     def split_array(ary: TensorLike, indices_or_sections: Any) -> list[Tensor]:
         x = tensor(ary)
         if rank_of(x) < min_rank:

@@ -248,6 +248,7 @@ def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: TensorLike = "
 
 
 def _squared_magnitudes(x: Tensor) -> Tensor:
+    """Return the squares of the magnitudes of the elements."""
     if x.dtype.is_complex:
         parts = [apply("square", apply(part, x)) for part in ("real", "imag")]
         return apply("add", *parts)
@@ -255,6 +256,7 @@ def _squared_magnitudes(x: Tensor) -> Tensor:
 
 
 def _root_of_squares(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Return the Euclidean norm over the axes."""
     options: dict[str, Any] = {"keepdims": True} if keepdims else {}
     squares = _squared_magnitudes(x)
     total = apply("numpy_sum", squares, axis=axes, dtype=squares.dtype, **options) if axes else squares
@@ -347,6 +349,7 @@ MAX_SHORT_SIDE = 16  # of matrices whose factors take less time than LAPACK's ro
 
 
 def _adjoint(x: Tensor) -> Tensor:
+    """Return the conjugate transposes of matrices."""
     return call_ufunc(np.conjugate, swapaxes(x, -1, -2)) if x.dtype.is_complex else swapaxes(x, -1, -2)
 
 

@@ -41,11 +41,13 @@ def _without_nans(a: TensorLike, neutral_number: Any) -> tuple[Tensor, Tensor | 
 
 
 def _mask_nans(x: Tensor, neutral_number: Any) -> tuple[Tensor, Tensor]:
+    """Return the array with a neutral number for nans, and the mask of elements that are no nan."""
     is_present = apply("logical_not", apply("is_nan", x))
     return mask_elements(x, is_present, neutral_number), is_present
 
 
 def _nan_total(name: str, neutral: int) -> Callable[..., Any]:
+    """Return NumPy's `nansum` or `nanprod`, by the name of the function that counts nans."""
     def compute(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
     ) -> Any:
@@ -74,6 +76,7 @@ def _nanmean(
 
 
 def _nan_extreme(name: str, neutral_number: float) -> Callable[..., Any]:
+    """Return NumPy's `nanmax` or `nanmin`, by the name of the function that counts nans."""
     def compute(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **options: Any) -> Any:
         refuse_options(**{key: argument_or_default(value) for key, value in options.items()})
         x, is_present = _without_nans(a, neutral_number)
@@ -112,6 +115,7 @@ def _nanmedian(
 
 
 def _middle_of_rows(x: Tensor, axis: int) -> Any:
+    """Return the medians along an axis without nans; the graph assumes a number in each row."""
     axis_index = axis_of(axis, rank_of(x))
     _, is_present = _mask_nans(x, 0)
     count = apply_reduction("sum", is_present, axis_index, keepdims=True, out=None)
@@ -126,6 +130,7 @@ def _middle_of_rows(x: Tensor, axis: int) -> Any:
 
 
 def _nan_variance(name: str, takes_root: bool) -> Callable[..., Any]:
+    """Return NumPy's `nanvar`, or `nanstd` if it `takes_root`."""
     def compute(
         a: TensorLike, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False,
         **options: Any,
@@ -158,6 +163,7 @@ computes("nanstd")(_nan_variance("nanstd", takes_root=True))
 
 
 def _nan_position(name: str, neutral_number: float) -> Callable[..., Any]:
+    """Return NumPy's `nanargmax` or `nanargmin`, by its name; nans count as `neutral_number`."""
     def compute(a: TensorLike, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         x = tensor(a)
         if x.dtype.is_integer and out is None:
@@ -181,6 +187,7 @@ computes("nanargmin")(_nan_position("nanargmin", np.inf))
 
 
 def _nan_scan(name: str, neutral_number: int) -> Callable[..., Any]:
+    """Return NumPy's `nancumsum` or `nancumprod`; nans count as `neutral_number`."""
     def compute(a: TensorLike, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         x, _ = _without_nans(a, neutral_number)
         return FUNCTIONS[getattr(np, name)](x, axis, dtype, out)

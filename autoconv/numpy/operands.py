@@ -135,12 +135,14 @@ def select_operands(*values: Any) -> list[Tensor]:
 
 
 def _with_wraparound(x: TensorLike, dtype: np.dtype[Any]) -> Tensor:
+    """Return a Python number as an integer of the dtype, by a C cast."""
     if type(x) is int:
         return tensor(np.where(True, x, np.zeros((), dtype)), dtype)
     return cast(tensor(x), dtype)
 
 
 def _tensor_of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
+    """Return `np.asarray(x)` as a tensor, of that dtype if given, for an `x` that is no tensor."""
     if isinstance(x, (list, tuple)) and holds_tensors(x):
         return _stack_rows(x, dtype)
     if type(x) in _PROMOTION_OPERANDS:
@@ -170,6 +172,7 @@ def _stack_rows(values: Any, dtype: DTypeLike) -> Tensor:
 
 
 def _leaves(values: Any) -> list[Any]:
+    """Return the values in a nested list, in order."""
     return [leaf for value in values for leaf in (_leaves(value) if isinstance(value, (list, tuple)) else [value])]
 
 

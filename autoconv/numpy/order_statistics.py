@@ -58,6 +58,7 @@ def _median(
 
 
 def _refuse_to_sort_argument(overwrite_input: Any) -> None:
+    """Refuse the argument `overwrite_input` unless it is known to be false."""
     if static_value(overwrite_input) is None or static_value(overwrite_input):
         refuse("may sort its argument")
 

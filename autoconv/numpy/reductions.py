@@ -40,6 +40,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _keepdims_flag(keepdims: bool) -> bool:
+    """Return the argument `keepdims` as a bool, False if it is missing."""
     return False if keepdims is MISSING else bool(keepdims)
 
 
@@ -225,6 +226,7 @@ def _can_convert_first(target_dtype: np.dtype[Any], element_dtype: np.dtype[Any]
 
 
 def _variance_function(name: str) -> Callable[..., Any]:
+    """Return NumPy's `var` or `std`, by its name."""
     def compute(
         a: TensorLike, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
         where: TensorLike = MISSING, mean: TensorLike = MISSING, correction: TensorLike = MISSING,
@@ -251,6 +253,7 @@ computes("var")(_variance_function("var"))
 
 
 def _position_function(name: str) -> Callable[..., Any]:
+    """Return NumPy's `argmax` or `argmin`, by its name."""
     def compute(a: object, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         x = tensor(a)
         if out is not None and numpy_dtype_of(out) != np.intp:

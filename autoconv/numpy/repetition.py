@@ -28,7 +28,7 @@ from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import check_as_numpy, check_sizes
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.recording.regions import current_contract
-from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.structure import flat_leaves
 from autoconv.runtime.tensors.binary_dispatch import count_of
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -67,7 +67,7 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
     widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
     if widths is None:
         # If arguments determine the widths, this trace ends, and these arguments are constants of the next one.
-        current_contract().specialise(*flatten(pad_width)[0])
+        current_contract().specialise(*flat_leaves(pad_width))
         refuse("is given widths known only at run time")
     if callable(mode):
         refuse("is given a function as its mode")
@@ -129,6 +129,7 @@ def _extension_indices(size: ShapeLike, low: int, high: int, mode: str) -> Tenso
 
 
 def _pad_with_value(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
+    """Return an array padded with one value; NumPy itself pads with different values."""
     if np.ndim(value) if not holds_tensors(value) else rank_of(tensor(value)):
         return call_numpy("pad", x, paddings, "constant", constant_values=value)
     is_inside = apply("pad", apply("ones_like", x, dtype=as_dtype(bool)), paddings=tuple(paddings))

@@ -168,6 +168,7 @@ def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: Any = 1) ->
 
 
 def _is_number(step: TensorLike) -> bool:
+    """Return whether the step is a Python number, or stands for one in a graph."""
     return type(step) in (int, float) or is_weak(step)
 
 
@@ -220,6 +221,7 @@ def _gradient_at(x: Tensor, axis: int, coordinates: TensorLike, edge_order: int)
 
 
 def _gradient_along(x: Tensor, axis: int, step: TensorLike, edge_order: int) -> Any:
+    """Return central differences along an axis for one step, and one-sided ones at the ends."""
     def part_of_axis(start: int | None, stop: int | None) -> Tensor:
         return apply("get_item", x, spec=(*[Slice()] * axis, Slice(start, stop, None)))
 

@@ -71,6 +71,7 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
 
 
 def _known_size(size: ShapeLike) -> int | None:
+    """Return a size as an int; None if it is known only at run time."""
     known_size = static_value(size)
     if known_size is None and holds_tensors(size):
         _refuse_other_than_ints(tensor(size))
@@ -302,6 +303,7 @@ def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> Tens
 
 
 def _pair_shifts_with_axes(shifts: Sequence[Any], axes: Sequence[int]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """Return shifts and axes of the same number; a single one is repeated."""
     count = max(len(shifts), len(axes))
     if len(shifts) not in (1, count) or len(axes) not in (1, count):
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")

@@ -58,6 +58,7 @@ def wrap_for_users(function: Callable[..., Any], name: str) -> Callable[..., Any
 
 
 def _as_tensors(results: object) -> Any:
+    """Return an array, or a tuple of arrays, of NumPy as tensors; other results unchanged."""
     if isinstance(results, (np.ndarray, np.generic)):
         return EagerTensor(results)
     if isinstance(results, tuple) and any(isinstance(x, (np.ndarray, np.generic)) for x in results):

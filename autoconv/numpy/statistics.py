@@ -70,6 +70,7 @@ def nan_to_num(x: TensorLike, copy: bool = True, nan: Any = 0.0, posinf: Any = N
 
 
 def _infinity_predicate(infinity: float) -> Any:
+    """Return NumPy's `isposinf` or `isneginf`, by the infinity."""
     def compute(x: TensorLike, out: OutLike | None = None) -> Any:
         x_tensor = tensor(x)
         if x_tensor.dtype.is_complex:
@@ -101,6 +102,7 @@ def imag(val: TensorLike) -> Any:
 
 
 def _imaginary_part(val: Any) -> Any:
+    """Return the imaginary part of a number or of the elements, zero for real ones."""
     if is_weak(val):
         return val.imag if as_tensor(val) is None else number_attribute(val, "imag")
     x = tensor(val)
@@ -222,6 +224,7 @@ def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *,
 
 
 def _clip_to_one(x: Tensor) -> Any:
+    """Return the elements limited to the range from -1 to 1."""
     return apply("minimum", apply("maximum", x, tensor(-1.0)), tensor(1.0))
 
 

@@ -67,12 +67,14 @@ def _resize_at_run_time(x: Tensor, axis: int, count: int, size: Any) -> Tensor:
 
 
 def _check_norm(norm: str) -> str:
+    """Return the name of the norm, for None that of the default; raise ValueError for another name."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     return norm or "backward"
 
 
 def _transform_function(name: str) -> Callable[..., Any]:
+    """Return NumPy's transform along one axis, by the name of the op."""
     def compute(
         a: TensorLike, n: Any = None, axis: AxisLike = -1, norm: Any = None, out: OutLike | None = None
     ) -> Tensor:
@@ -85,6 +87,7 @@ def _transform_function(name: str) -> Callable[..., Any]:
 
 
 def _transform_over_axes(name: str, default_axes: Any) -> Callable[..., Any]:
+    """Return NumPy's transform over several axes, by the name of the op."""
     def compute(a: Any, s: Any = None, axes: Any = default_axes, norm: Any = None, out: Any = None) -> Tensor:
         refuse_options(out=out)
         if not rank_of(tensor(a)):
@@ -107,11 +110,13 @@ for _name in ("fft", "ifft"):
 
 
 def _move_axis_to_end(x: Tensor, axis: int) -> Tensor:
+    """Return the array with an axis moved to the end."""
     order = [i for i in range(rank_of(x)) if i != axis] + [axis]
     return apply("transpose", x, perm=tuple(order)) if axis != rank_of(x) - 1 else x
 
 
 def _move_last_axis_back(x: Tensor, axis: int) -> Tensor:
+    """Return the array with the last axis moved to the position `axis`."""
     order = list(range(rank_of(x) - 1))
     order.insert(axis, rank_of(x) - 1)
     return apply("transpose", x, perm=tuple(order)) if axis != rank_of(x) - 1 else x
@@ -199,6 +204,7 @@ for _ending, _default in (("2", (-2, -1)), ("n", None)):
 
 
 def _shift_function(sign: int) -> Callable[..., Any]:
+    """Return NumPy's `fftshift` for the sign 1, `ifftshift` for -1."""
     def compute(x: TensorLike, axes: AxisLike | None = None) -> Tensor:
         x_tensor = tensor(x)
         selected_axes = range(rank_of(x_tensor)) if axes is None else axis_tuple(axes)

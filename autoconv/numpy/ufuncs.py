@@ -192,10 +192,12 @@ def _loop_of_op(name: str, *, bool_op: str | None = None, kinds: str = "iufc") -
 
 
 def _real_loop(name: str) -> Loop:
+    """Return the loop of an op for floats alone."""
     return _loop_of_op(name, kinds="f")
 
 
 def _truth_value_loop(name: str) -> Loop:
+    """Return the loop of an op that takes bools, for elements converted to bools."""
     return lambda *operands: apply(name, *(cast(x, bool) for x in operands))
 
 
@@ -215,10 +217,12 @@ def _identity_function(x: Tensor) -> Tensor:
 
 
 def _rounding_loop(name: str) -> Loop:
+    """Return the loop of an op that rounds floats; integers and bools stay unchanged."""
     return lambda x: x if _is_integer(x) or _is_bool(x) else apply(name, x)
 
 
 def _predicate_loop(name: str, result_for_integers: bool) -> Loop:
+    """Return the loop of an op that tests floats; all integers and bools have one result."""
     def loop(x: Tensor) -> Any:
         if x.dtype.is_floating or x.dtype.is_complex:
             return apply(name, x)
@@ -249,6 +253,7 @@ def _scaling_loop(factor: float) -> Loop:
 
 
 def _heaviside(x: Tensor, at_zero: Tensor) -> Any:
+    """Return 0 for negative elements, 1 for positive ones, `at_zero` for zeros, nan for nans."""
     zero, one = (tensor(number, x.dtype) for number in (0, 1))
     result = apply("select", apply("greater", x, zero), one, apply("select", apply("less", x, zero), zero, at_zero))
     return apply("select", apply("is_nan", x), x, result)
@@ -269,6 +274,7 @@ def _reciprocal(x: Tensor) -> Any:
 
 
 def _sign(x: Tensor) -> Any:
+    """Return the signs of the elements, nan for nans."""
     if x.dtype.is_floating:
         return apply("select", apply("is_nan", x), x, apply("sign", x))
     return apply("sign", x)

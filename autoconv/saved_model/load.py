@@ -126,6 +126,7 @@ class Loading:
         return root
 
     def _make_variable(self, node: Mapping[str, Any]) -> Variable:
+        """Return the variable of a node, with the saved value unless an option leaves it at zero."""
         record = self._arrays.records[node["array"]]
         if self._options.experimental_skip_checkpoint:
             value = np.zeros(record["shape"], self._arrays.read(node["array"]).dtype)
@@ -134,11 +135,13 @@ class Loading:
         return Variable(value, trainable=bool(node["trainable"]), name=str(node["name"]), shape=node["shape"])
 
     def _make_function(self, node: Mapping[str, Any]) -> LoadedFunction:
+        """Return the function of a node, whose traces are set later."""
         loaded_function = LoadedFunction(str(node["name"]), node["parameters"], bool(node.get("declared", False)))
         self._functions_with_nodes.append((loaded_function, node))
         return loaded_function
 
     def _make_object(self, node: Mapping[str, Any]) -> LoadedObject:
+        """Return the object of a node, whose parts are set later."""
         result = LoadedObject()
         result.__dict__.update(_class_name=str(node["class"]), _parts={})
         return result

@@ -13,7 +13,7 @@ from autoconv.operators.calls.call import do_not_convert
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.support.composite_structures import spec_parts
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.structure import flat_leaves
 from autoconv.runtime.support.type_spec import TypeSpec, is_composite, is_composite_spec
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor
 from autoconv.saved_model.structures import decode
@@ -94,7 +94,7 @@ class LoadedFunction:
         bound = self._bind(args, kwargs)
         if bound is None:
             return None
-        specs = flatten((trace.args, trace.kwargs))[0]
+        specs = flat_leaves((trace.args, trace.kwargs))
         leaves = list(_matching_leaves(bound, (trace.args, trace.kwargs)))
         if len(leaves) != len(specs):
             return None
@@ -167,7 +167,7 @@ def _is_equal(value: Any, expected: Any) -> bool:
 def _composite_tensors(value: object, spec: TypeSpec) -> list[Any] | None:
     """Return the tensors of a composite of the spec, or the specs of its tensors; None for another value."""
     if is_composite(value):
-        return flatten(value)[0] if spec.is_compatible_with(value) else None
+        return flat_leaves(value) if spec.is_compatible_with(value) else None
     if is_composite_spec(value):
         return spec_parts(value)[0] if spec.is_compatible_with(value) else None  # type: ignore[arg-type]
     return None
@@ -213,7 +213,7 @@ def concrete_function_of(trace: LoadedTrace) -> ConcreteFunction:
     """Return a trace as a function of its structured arguments; a signature takes tensors by keyword."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        leaves = flatten((args, kwargs))[0]
+        leaves = flat_leaves((args, kwargs))
         return trace.run([leaf for leaf in leaves if is_tensor(leaf)])
 
     result = function(mark_replaying(call, trace.name), autograph=False).get_concrete_function(

@@ -60,6 +60,7 @@ class ClusterSpec:
         return result
 
     def _tasks(self, job_name: str) -> dict[int, str]:
+        """Return the addresses of a job's tasks by number; raises ValueError for an unknown job."""
         if job_name not in self._jobs:
             raise ValueError(f"No such job in cluster: {job_name!r}")
         return self._jobs[job_name]

@@ -160,6 +160,7 @@ def _assign(variable: Variable, array: np.ndarray) -> None:
 
 
 def _check_shape(variable: Any, shape: Any, array: np.ndarray) -> None:
+    """Raise ValueError if a variable of this shape cannot have the array as its value."""
     if not TensorShape(shape).is_compatible_with(array.shape):
         raise ValueError(
             f"Received incompatible tensor with shape {array.shape} when attempting to restore variable with shape "

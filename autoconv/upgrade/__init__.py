@@ -88,6 +88,7 @@ def _replace_imports(source: Source, aliases: Aliases, module: str) -> list[Note
 
 
 def _uses_placeholders(tree: ast.AST, aliases: Aliases) -> bool:
+    """Return whether a program makes placeholders."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     return any(dotted_name(call.func, aliases) == "placeholder" for call in calls)
 

@@ -187,4 +187,5 @@ class FunctionWriter:
 
 
 def _indent(text: str, depth: int) -> str:
+    """Return the text, indented by `depth` levels except for blank lines."""
     return textwrap.indent(text, "    " * depth, lambda line: bool(line.strip()))

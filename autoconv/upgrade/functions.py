@@ -82,6 +82,7 @@ class _ScopeRewriter:
                 self._rename_feed_keys(run)
 
     def _run_calls(self, statement: Statement) -> list[ast.Call]:
+        """Return the calls in a statement that run a session."""
         nodes = (node for node in ast.walk(statement.node) if isinstance(node, ast.Call))
         return [node for node in nodes if is_run_call(node, self.program.sessions, self.aliases)]
 
@@ -145,6 +146,7 @@ class _ScopeRewriter:
         return next((count for count in (0, 1) if line <= count or self.source.lines[line - 1 - count].strip()), 2)
 
     def _is_variable_scope(self, scope: ast.With) -> bool:
+        """Return whether a `with` statement enters a scope of variables."""
         calls = [item.context_expr for item in scope.items]
         names = [dotted_name(call.func, self.aliases) for call in calls if isinstance(call, ast.Call)]
         return "variable_scope" in names
@@ -257,6 +259,7 @@ class _ScopeRewriter:
         return [*function_lines, self.writer.statement_text(statement.node)]
 
     def _fetches_only_variables(self, run: Run) -> bool:
+        """Return whether the fetches of a run are variables, and not in a dict."""
         names = [fetch.id if isinstance(fetch, ast.Name) else "" for fetch in run.fetches]
         return run.form != "dict" and all(name in self.program.variables for name in names)
 

@@ -270,6 +270,7 @@ def _may_run_operation(node: ast.Call) -> bool:
 
 
 def _closes_session(node: ast.stmt, sessions: set[str]) -> bool:
+    """Return whether a statement closes a session, or makes it the default."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
         return False

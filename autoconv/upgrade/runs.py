@@ -80,6 +80,7 @@ def _make_run(call: ast.Call, fetch_node: ast.expr) -> Run:
 
 
 def _is_initializer(fetch: ast.expr, program: Program, aliases: Aliases) -> bool:
+    """Return whether a fetch is an operation that initialises variables."""
     if isinstance(fetch, ast.Name):
         return fetch.id in program.initializers
     if isinstance(fetch, ast.Attribute) and fetch.attr == "initializer":

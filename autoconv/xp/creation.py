@@ -68,6 +68,7 @@ def _array_of_numbers(obj: Any, dtype: Any) -> np.ndarray:
 
 
 def _has_numbers(obj: object) -> bool:
+    """Return whether all elements of the object are Python numbers."""
     return all(isinstance(x, (bool, int, float, complex)) for x in np.asarray(obj, object).ravel())
 
 
@@ -76,6 +77,7 @@ def _numpy_dtype(dtype: DTypeLike) -> Any:
 
 
 def _check_copy(needs_no_copy: bool, copy: bool | None) -> None:
+    """Raise ValueError if a copy is needed and `copy` forbids it."""
     if copy is False and not needs_no_copy:
         raise ValueError("copy=False, but a copy is needed: the object is not an array of the requested dtype")
 

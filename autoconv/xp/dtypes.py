@@ -130,6 +130,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 
 
 def _dtype_of(x: TensorLike) -> Any:
+    """Return NumPy's dtype of a dtype or of an array."""
     return as_dtype(x).numpy if isinstance(x, (DType, np.dtype, type)) else numpy_dtype_of(x)
 
 

@@ -88,6 +88,7 @@ BINARY = {
 
 
 def _unary_function(name: str) -> Callable[..., Any]:
+    """Return the standard's function of one array, by its name."""
     compute = numpy_implementation(name)
 
     def elementwise(x: TensorLike, /) -> Tensor:
@@ -97,6 +98,7 @@ def _unary_function(name: str) -> Callable[..., Any]:
 
 
 def _rounding_function(name: str) -> Callable[..., Any]:
+    """Return the standard's function that rounds the elements of an array, by its name."""
     compute = numpy_implementation(name)
 
     def elementwise(x: TensorLike, /) -> Tensor:
@@ -107,6 +109,7 @@ def _rounding_function(name: str) -> Callable[..., Any]:
 
 
 def _binary_function(name: str) -> Callable[..., Any]:
+    """Return the standard's function of two arrays, by its name."""
     compute = numpy_implementation(name)
 
     def elementwise(x1: TensorLike, x2: TensorLike, /) -> Tensor:

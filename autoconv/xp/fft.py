@@ -12,6 +12,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _function_along_axis(name: str) -> Callable[..., Any]:
+    """Return the standard's transform along one axis, by its name."""
     def run(x: TensorLike, /, *, n: IntLike | None = None, axis: AxisLike = -1, norm: str = "backward") -> Tensor:
         return numpy_implementation(f"fft.{name}")(x, n, axis, norm)
 
@@ -21,6 +22,7 @@ def _function_along_axis(name: str) -> Callable[..., Any]:
 
 
 def _function_over_axes(name: str) -> Callable[..., Any]:
+    """Return the standard's transform over several axes, by its name."""
     def run(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
         selected_axes = tuple(range(-len(s), 0)) if axes is None and s is not None else axes
         return numpy_implementation(f"fft.{name}")(x, s, selected_axes, norm)

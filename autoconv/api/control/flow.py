@@ -196,6 +196,7 @@ def check_callable(parameter: str, function: object) -> None:
 
 
 def _raise_no_condition() -> Any:
+    """Raise the error of `case` for predicates that are all false."""
     raise AssertionFailedError("None of the conditions evaluated as True, and case has no default")
 
 
@@ -208,6 +209,7 @@ def _check_exclusive(predicates: Sequence[Any]) -> None:
 
 
 def _as_int(predicate: Any) -> Any:
+    """Return a predicate as 0 or 1, int64."""
     return apply("cast", convert_to_tensor(predicate), dtype=int64)
 
 

@@ -17,7 +17,7 @@ from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
-from autoconv.runtime.support.structure import Template, flatten, map_structure, pack
+from autoconv.runtime.support.structure import Template, flat_leaves, flatten, map_structure, pack
 from autoconv.runtime.support.structure_difference import check_same_structure
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -44,7 +44,7 @@ def map_fn(
     """
     check_callable("fn", fn)
     signature = dtype if fn_output_signature is None else fn_output_signature
-    if any(map(is_composite, flatten(elems, is_composite)[0])) or is_composite_spec(signature):
+    if any(map(is_composite, flat_leaves(elems, is_composite))) or is_composite_spec(signature):
         return MAP_ROWS(fn, elems, signature)
     elem_tensors, template = _iterated_tensors(elems)
     _check_lengths(elem_tensors)
@@ -167,7 +167,7 @@ class _ResultDeclaration:
         if self.is_open:
             raise _UnexpectedResultTypes(_declare_like(map_structure(convert_to_tensor, result)))
         check_same_structure(self.structure, result)
-        return flatten(result)[0]
+        return flat_leaves(result)
 
     @property
     def template(self) -> Template | None:
@@ -325,7 +325,7 @@ def _declare_result(elems: Any, elem_tensors: list[Tensor], signature: Any) -> _
         row_types = [TensorType(tensor.dtype, _row_shape(first_shape)) for tensor in elem_tensors]
         return _ResultDeclaration(elems, row_types, [False] * len(elem_tensors))
     types, has_given_shape = [], []
-    for leaf in flatten(signature)[0]:
+    for leaf in flat_leaves(signature):
         is_spec = isinstance(leaf, TensorSpec)
         dtype: DType = leaf.dtype if is_spec else as_dtype(leaf)
         types.append(TensorType(dtype, leaf.shape.dims_tuple if is_spec else _row_shape(first_shape)))
@@ -335,7 +335,7 @@ def _declare_result(elems: Any, elem_tensors: list[Tensor], signature: Any) -> _
 
 def _declare_like(like: Any, are_shapes_given: bool = False) -> _ResultDeclaration:
     """Return the declaration of results like these tensors: their shapes are assumed unless `are_shapes_given`."""
-    leaves = flatten(like)[0]
+    leaves = flat_leaves(like)
     types = [TensorType(leaf.dtype, leaf.type.shape) for leaf in leaves]
     return _ResultDeclaration(like, types, [are_shapes_given] * len(leaves))
 
@@ -360,7 +360,7 @@ def _scan_from_first(function: Any, elem_tensors: list[Tensor], template: Templa
     start = pack(template, first_row)
     stacked_results, _ = _collect(step, other_rows, start, _declare_like(start, are_shapes_given=True), reverse)
     other_results, result_template = flatten(stacked_results)
-    first_results = [get_item(leaf, None) for leaf in flatten(start)[0]]
+    first_results = [get_item(leaf, None) for leaf in flat_leaves(start)]
     joined_results = [
         concat([others, first] if reverse else [first, others], 0)
         for first, others in zip(first_results, other_results, strict=True)

@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.graph.types import Shape, are_shapes_compatible
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.shape import TensorShape, TensorSpec, as_shape
-from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.structure import flat_leaves
 from autoconv.runtime.support.structure_difference import check_same_structure, is_nest
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -27,14 +27,14 @@ class LoopChecks:
     """
 
     def __init__(self, loop_vars: Sequence[Any], loop_values: Sequence[Any], invariants: Any) -> None:
-        self._tensors = [as_tensor(leaf) for leaf in flatten(tuple(loop_values))[0]]
+        self._tensors = [as_tensor(leaf) for leaf in flat_leaves(tuple(loop_values))]
         self._shapes = [None if tensor is None else tensor.type.shape for tensor in self._tensors]
         if invariants is not None:
             self._shapes = _declared_shapes(loop_vars, invariants)
 
     def check(self, results: Sequence[Any]) -> None:
         """Raise TypeError for a tensor of another dtype, ValueError for one of an incompatible shape."""
-        leaves = [as_tensor(leaf) for leaf in flatten(tuple(results))[0]]
+        leaves = [as_tensor(leaf) for leaf in flat_leaves(tuple(results))]
         if len(leaves) != len(self._tensors):
             return  # the recording of the loop raises an error for a changed structure
         for before, shape, after in zip(self._tensors, self._shapes, leaves, strict=True):
@@ -47,10 +47,11 @@ def _declared_shapes(loop_vars: Sequence[Any], invariants: Any) -> list[Shape]:
     """Return the declared shape of each tensor; raises ValueError for another structure than that of `loop_vars`."""
     shapes = invariants if is_nest(invariants) else [invariants]
     check_same_structure(list(loop_vars), list(shapes))
-    return [as_shape(leaf.shape if isinstance(leaf, TensorSpec) else leaf) for leaf in flatten(list(shapes))[0]]
+    return [as_shape(leaf.shape if isinstance(leaf, TensorSpec) else leaf) for leaf in flat_leaves(list(shapes))]
 
 
 def _check_dtype(before: Any, after: Any) -> None:
+    """Raise TypeError if an iteration has changed the dtype of a loop variable."""
     if not before.weak and not after.weak and before.dtype is not after.dtype:
         name = _name_of(before)
         raise TypeError(
@@ -60,6 +61,7 @@ def _check_dtype(before: Any, after: Any) -> None:
 
 
 def _check_shape(before: Any, shape: Shape, after: Any) -> None:
+    """Raise ValueError if a loop variable has another shape after an iteration than `shape` allows."""
     if not are_shapes_compatible(after.type.shape, shape):
         raise ValueError(
             f"Input tensor `{_name_of(before)}` enters the loop with shape {TensorShape(shape)}, but has shape "
@@ -69,6 +71,7 @@ def _check_shape(before: Any, shape: Shape, after: Any) -> None:
 
 
 def _name_of(tensor: Any) -> str:
+    """Return the name of a tensor for messages; an eager one counts as a constant."""
     return tensor.name if isinstance(tensor, SymbolicTensor) else "Const:0"
 
 

@@ -11,7 +11,7 @@ from autoconv.operators.calls.call import call
 from autoconv.runtime.objects.trackable import Trackable
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.name_scopes import name_scope
-from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.structure import flat_leaves
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -105,7 +105,7 @@ def _find_values(
     for name in sorted(vars(module)):
         if name in module._TF_MODULE_IGNORED_PROPERTIES or name.startswith("__autoconv"):
             continue
-        for leaf in flatten(vars(module)[name])[0]:
+        for leaf in flat_leaves(vars(module)[name]):
             if id(leaf) in visited_ids:
                 continue
             visited_ids.add(id(leaf))

@@ -76,6 +76,7 @@ def nested_piece(value: TensorLike, operands: list[Any]) -> Any:
 
 
 def _sorted_if_comparable(mapping: dict[Any, Any]) -> list[Any]:
+    """Return the keys sorted, or in their own order if they cannot be compared."""
     try:
         return sorted(mapping)
     except TypeError:

@@ -18,7 +18,7 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region, recording, subregion
 from autoconv.runtime.recording.symbolic_gradients import symbolic_gradients
-from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.support.structure import flat_leaves, flatten, pack
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply, graph_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -46,16 +46,16 @@ def gradients(
         raise RuntimeError(
             "autoconv.gradients is not supported when eager execution is enabled. Use autoconv.GradientTape instead."
         )
-    targets, sources = [as_tensor(value) for value in flatten(ys)[0]], flatten(xs)[0]
+    targets, sources = [as_tensor(value) for value in flat_leaves(ys)], flat_leaves(xs)
     for target in (*targets, *sources):
         if not isinstance(target, (SymbolicTensor, Variable)):
             raise ValueError(f"autoconv.gradients takes tensors of the function that is being traced, found {target!r}")
-    cotangents = flatten(grad_ys)[0] if grad_ys is not None else [None] * len(targets)
+    cotangents = flat_leaves(grad_ys) if grad_ys is not None else [None] * len(targets)
     seeds = [
         apply("ones_like", target) if cotangent is None else convert_to_tensor(cotangent)
         for target, cotangent in zip(targets, cotangents, strict=True)
     ]
-    stopped_values = {find_source_value(region, value) for value in flatten(stop_gradients)[0] if value is not None}
+    stopped_values = {find_source_value(region, value) for value in flat_leaves(stop_gradients) if value is not None}
 
     def unstopped_nodes(graph: Graph) -> list[Node] | None:
         """Return the nodes through which gradients flow; None for all nodes."""
@@ -91,7 +91,7 @@ def hessians(
            [ 0., 12.]], dtype=float32)
     """
     result = []
-    for source in flatten(xs)[0]:
+    for source in flat_leaves(xs):
         (slope,) = gradients(ys, source, unconnected_gradients=UnconnectedGradients.ZERO)
 
         def gradients_of_element(seed: TensorLike, slope: Any = slope, source: TensorLike = source) -> list[Any]:

@@ -11,7 +11,7 @@ from autoconv.api.gradients.tape import GradientTape
 from autoconv.operators.calls.call import call
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.structure import flat_leaves
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,12 +35,12 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
                 tape_recorders.watch_used_variable(variable)
 
             def vjp(*upstream: Any, variables: Sequence[Variable] = ()) -> Any:
-                leaves = flatten(arguments)[0]
+                leaves = flat_leaves(arguments)
                 with GradientTape() as tape:
                     tape.watch(leaves)
                     outputs = call(f)(*arguments, **kwargs)
                 sources = [*leaves, *variables]
-                slopes = tape.gradient(flatten(outputs)[0], sources, output_gradients=list(upstream))
+                slopes = tape.gradient(flat_leaves(outputs), sources, output_gradients=list(upstream))
                 argument_slopes, variable_slopes = slopes[: len(leaves)], slopes[len(leaves) :]
                 return (tuple(argument_slopes), list(variable_slopes)) if variables else tuple(argument_slopes)
 

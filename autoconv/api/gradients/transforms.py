@@ -23,7 +23,7 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import flatten, map_structure, pack
+from autoconv.runtime.support.structure import flat_leaves, flatten, map_structure, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor, python_number, weak_constant
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -163,7 +163,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     @kind_preserving
     def back(cotangents: Any) -> tuple[Any, ...]:
         value_leaves, value_template = flatten(value)
-        cotangent_leaves = [cotangents] if value_template is None else flatten(cotangents)[0]
+        cotangent_leaves = [cotangents] if value_template is None else flat_leaves(cotangents)
         leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in value_leaves]
         output_gradients = [
             convert_to_tensor(cotangent, leaf.dtype)
@@ -193,7 +193,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
         wrt_arguments = map_structure(lambda x: _watch(tape, x), list(wrt_arguments))
         value = call(f)(*all_arguments)
     leaves, template = flatten(value)
-    primals, directions = flatten(wrt_arguments)[0], flatten(directions)[0]
+    primals, directions = flat_leaves(wrt_arguments), flat_leaves(directions)
     changes = [_convert_to_kind(jvp_of(tape, leaf, primals, directions, fills_zeros=True), leaf) for leaf in leaves]
     return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), pack(template, changes)
 
@@ -295,7 +295,7 @@ def _check_scalar(f: Function, value: Any) -> Any:
 
 def _check_not_lost(f: Function, tape: GradientTape, gradients: object) -> None:
     """Raise TypeError if a gradient is missing because the argument was converted to a Python number or array."""
-    if tape.has_lost_values and any(gradient is None for gradient in flatten(gradients)[0]):
+    if tape.has_lost_values and any(gradient is None for gradient in flat_leaves(gradients)):
         raise TypeError(
             f"{_name(f)} converts the argument to a Python number or a NumPy array, through which no gradient flows: "
             "use the functions of autoconv for those of math and numpy, or decorate it with @autoconv.compile"
@@ -304,7 +304,7 @@ def _check_not_lost(f: Function, tape: GradientTape, gradients: object) -> None:
 
 def _gradients_of_kind(gradients: Any, arguments: Sequence[Any]) -> list[Any]:
     """Return the leaves of a structure of gradients, each dense and of the kind of its argument; zeros for None."""
-    leaves = flatten(gradients)[0]
+    leaves = flat_leaves(gradients)
     return [_convert_to_kind(_fill_zeros(leaf, x), x) for leaf, x in zip(leaves, arguments, strict=True)]
 
 

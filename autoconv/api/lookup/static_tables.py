@@ -191,6 +191,7 @@ class StaticVocabularyTable(LookupTable):
         return constant(self._table_size() + self._num_oov_buckets, int64)
 
     def _table_size(self) -> int:
+        """Return the number of ids in the table, without those for absent keys."""
         return 0 if self._table is None else self._table.count
 
     def _look_up_tensor(self, keys: Tensor) -> Tensor:

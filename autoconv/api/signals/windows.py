@@ -27,10 +27,11 @@ def vorbis_window(window_length: IntLike, dtype: DTypeLike = float32, name: str 
 
 
 def kaiser_values(count: int, beta: Any) -> np.ndarray:
-    """Return Kaiser's window of `count` elements; for a negative `beta`, TensorFlow's formula, which NumPy's is not."""
-    (number,) = np.ravel(np.asarray(beta, float))
-    return np.kaiser(count, number) * np.exp(min(number, 0.0) * 2.0 * (np.sqrt(
-        1 - np.linspace(-1, 1, count) ** 2 if count > 1 else np.ones(count)) - 1))
+    """Return Kaiser's window of `count` elements; for a negative `beta`, TensorFlow's values, which are not NumPy's."""
+    (static_beta,) = np.ravel(np.asarray(beta, float))
+    squared_positions = np.linspace(-1, 1, count) ** 2 if count > 1 else np.zeros(count)
+    correction = np.exp(min(static_beta, 0.0) * 2.0 * (np.sqrt(1 - squared_positions) - 1))
+    return np.kaiser(count, static_beta) * correction
 
 
 def kaiser_bessel_derived_window(

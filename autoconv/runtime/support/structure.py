@@ -53,6 +53,11 @@ def flatten(
     return leaves, _flatten(structure, leaves, is_leaf)
 
 
+def flat_leaves(structure: object, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
+    """Return the leaves as `flatten` does, without the template."""
+    return flatten(structure, is_leaf)[0]
+
+
 def pack(template: Template | None, leaves: Sequence[Any], initialise: bool = True) -> Any:
     """Rebuild the structure of the template from its leaves; raise ValueError for a wrong number of them.
 

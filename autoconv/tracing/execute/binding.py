@@ -17,7 +17,7 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.support.composite_structures import is_narrower_template
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.support.structure import flat_leaves, flatten, pack
 from autoconv.runtime.tensors.conversion import as_tensor, to_array
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 from autoconv.tracing.key.cache_key import Literal, Reference, SpecKey, TensorKey, VariableKey
@@ -146,7 +146,7 @@ def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, An
     position = 0
     for parameter in type_.parameters:
         value = arguments.get(parameter.name)
-        leaves = flatten(value)[0] if parameter.template is not None else [value]
+        leaves = flat_leaves(value) if parameter.template is not None else [value]
         for key, leaf in zip(parameter.leaves, leaves, strict=False):
             if not isinstance(key, TensorKey):
                 continue

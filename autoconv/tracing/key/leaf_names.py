@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.structure import flat_leaves
 from autoconv.tracing.key.call import Call
 
 
@@ -19,7 +19,7 @@ def leaf_names(call: Call, specs: Sequence[Any] | None) -> list[str]:
     for index, (_, template) in enumerate(call.key.templates):
         end = start + (1 if template is None else template.leaf_count)
         has_spec = specs is not None and index < len(specs)
-        named_leaves = flatten(specs[index])[0] if has_spec else call.leaves[start:end]  # type: ignore[index]
+        named_leaves = flat_leaves(specs[index]) if has_spec else call.leaves[start:end]  # type: ignore[index]
         for position, leaf in zip(range(start, end), named_leaves, strict=False):
             if isinstance(leaf, TensorSpec) and leaf.name:
                 names[position] = leaf.name

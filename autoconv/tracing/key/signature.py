@@ -19,7 +19,7 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.support.code_signature import code_signature
 from autoconv.runtime.support.composite_structures import expand_specs
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import MissingFieldError, flatten, is_structure, loses_state
+from autoconv.runtime.support.structure import MissingFieldError, flat_leaves, flatten, is_structure, loses_state
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.conversion import constant, to_array
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -143,7 +143,7 @@ class Signature:
                 fit = partial(self._fit_to_spec, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
                 leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments, spec, fit)
                 if not holds_composite_spec(spec):
-                    specs = enumerate(flatten(spec)[0], len(leaves))
+                    specs = enumerate(flat_leaves(spec), len(leaves))
                     types_by_spec.update((index, leaf.type) for index, leaf in specs if isinstance(leaf, TensorSpec))
             else:
                 leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments)
@@ -189,7 +189,7 @@ class Signature:
     ) -> tuple[list[Any], Any]:
         """Return the leaves and the template of an argument; `fit(leaves)` converts them to the spec, if any."""
         if spec is not None and holds_composite_spec(spec):
-            return fit_composites(value, fit, flatten(spec)[0])
+            return fit_composites(value, fit, flat_leaves(spec))
         is_single_leaf = is_opaque or self._is_frozen_record(value)
         leaves, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
         if spec is None:
@@ -207,7 +207,7 @@ class Signature:
         parameters = getattr(type(value), "__dataclass_params__", None)
         if parameters is None or not parameters.frozen or self.contract.keeps_identity:
             return False
-        return not any(isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic)) for leaf in flatten(value)[0])
+        return not any(isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic)) for leaf in flat_leaves(value))
 
     def _check_default(self, name: str, value: Any, args: Any, kwargs: Any) -> None:
         """Raise TypeError unless a parameter without a spec in the input signature has its default value."""
@@ -385,7 +385,7 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 def holds_composite_spec(spec: Any) -> bool:
     """Return whether a nested spec, a part of an input signature, contains the spec of a composite tensor."""
-    return any(map(is_composite_spec, flatten(spec)[0]))
+    return any(map(is_composite_spec, flat_leaves(spec)))
 
 
 def _is_spec(value: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from autoconv.errors import AutoconvError, DtypeError, InaccessibleTensorError, OperatorNotAllowedInGraphError, OpError
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.support.remedies import BY_COMPILE
-from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.structure import flat_leaves
 from autoconv.runtime.tensors.tensor import Tensor
 
 _TENSOR_ERRORS = (AutoconvError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
@@ -26,7 +26,7 @@ def point_to_compile(error: BaseException, args: tuple[Any, ...], kwargs: dict[s
         return  # the program's own error
     if BY_COMPILE in text or _NOTE in getattr(error, "__notes__", ()):
         return
-    leaves = flatten((args, kwargs))[0]
+    leaves = flat_leaves((args, kwargs))
     if any(isinstance(leaf, (Tensor, Variable)) for leaf in leaves):
         return
     if any(isinstance(leaf, (np.ndarray, np.generic)) for leaf in leaves):

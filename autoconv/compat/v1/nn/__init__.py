@@ -27,7 +27,8 @@ from autoconv.compat.v1.nn.losses import (
     weighted_cross_entropy_with_logits,
 )
 from autoconv.compat.v1.nn.rnn import bidirectional_dynamic_rnn, dynamic_rnn, static_rnn
-from autoconv.compat.v1.nn.sampling import log_uniform_candidate_sampler, nce_loss, sampled_softmax_loss
+from autoconv.compat.v1.nn.sampling import nce_loss, sampled_softmax_loss
+from autoconv.random import log_uniform_candidate_sampler
 
 __all__ = [
     "avg_pool", "bidirectional_dynamic_rnn", "conv2d", "dropout", "dynamic_rnn", "embedding_lookup", "in_top_k",
