@@ -136,7 +136,8 @@ def as_string(
     if not isinstance(fill, (str, bytes)):
         raise TypeError(f"Expected string for argument 'fill' not {fill!r}.")
     dtype = convert_to_tensor(input).dtype
-    if precision > -1 and not (dtype.is_floating or dtype.is_complex or dtype.is_string):
+    takes_precision = dtype.is_floating or dtype.is_complex or dtype.is_string
+    if precision > -1 and not takes_precision:
         raise InvalidArgumentError(f"precision not supported for datatype {dtype.name}")
     return apply(
         "as_string", input, precision=int(precision), scientific=scientific, shortest=shortest, width=int(width),

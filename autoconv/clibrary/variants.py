@@ -54,10 +54,10 @@ def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
 
 def _special_sizes(general_graph: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[Symbol, int]]:
     """Yield choices of small sizes that need a graph of their own, by symbol: those of a single symbol first."""
-    code = symbolic_code().sizes(general_graph, general_graph.nonnegative_sizes)
-    general_sizes = {symbol.name: _GENERAL_SIZE for symbol in symbols}
+    is_general = symbolic_code().sizes(general_graph, general_graph.nonnegative_sizes).accepts_values
+    example_sizes = {symbol.name: _GENERAL_SIZE for symbol in symbols}
     special_sizes = [
-        [None, *(size for size in _SPECIAL_SIZES if not code.accepts_values({**general_sizes, symbol.name: size}))]
+        [None, *(size for size in _SPECIAL_SIZES if not is_general({**example_sizes, symbol.name: size}))]
         for symbol in symbols
     ]
     choices = sorted(itertools.product(*special_sizes), key=lambda choice: sum(size is not None for size in choice))
@@ -87,7 +87,7 @@ def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
     general_graph = optimise(general_graph, contract=contract)
     general_graph.nonnegative_sizes = tuple(nonnegative_sizes)
     code = symbolic_code()
-    code.sizes(general_graph, nonnegative_sizes)
+    code.sizes(general_graph, nonnegative_sizes)  # raises ValueError if the parameters do not determine a size
     result = fold_symbolic_bounds(general_graph, code.accepts_symbolic_attributes)
     return result if result is not None and not code.has_kernels_with_symbolic_attributes(result) else general_graph
 

@@ -220,7 +220,8 @@ def _stack(column: Sequence[Any], component_index: int, place: Place | None) -> 
 def _pad(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | None) -> np.ndarray:
     """Pad one component of several elements by `value` to `shape` and stack them; None is the largest size of them."""
     ranks = {np.ndim(array) for array in column}
-    if len(ranks) > 1 or (shape.rank is not None and ranks != {shape.rank}):
+    has_other_rank = shape.rank is not None and ranks != {shape.rank}
+    if len(ranks) > 1 or has_other_rank:
         raise InvalidArgumentError(
             f"padded_batch pads elements to the shape {shape}, but found elements of the ranks {sorted(ranks)}",
             place,

@@ -167,7 +167,8 @@ class _Buffer:
 
     def _continue_after_fork(self) -> None:
         """Restart in a forked process."""
-        if self._current_item is not None and not (self._items and self._items[-1] is self._current_item):
+        is_appended = bool(self._items) and self._items[-1] is self._current_item
+        if self._current_item is not None and not is_appended:
             self._items.append(self._current_item)
         self._current_item = None
         if self._is_computing:  # the fork's wait timed out: a thread that this process lacks is in the source's frames

@@ -275,7 +275,8 @@ class Window(Node):
                     is_exhausted = True
                 else:
                     window.append(element)
-            if not window or (is_exhausted and self.drop_remainder and len(window) < extent):
+            is_remainder = is_exhausted and len(window) < extent
+            if not window or (is_remainder and self.drop_remainder):
                 return
             elements = list(itertools.islice(window, 0, extent, stride))
             specs = spec_leaves(self.inputs[0].spec)

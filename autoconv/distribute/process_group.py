@@ -273,7 +273,8 @@ def _release_resources(
 def _check_address(address: str, worker_name: str) -> None:
     """Raise ValueError for an address that is not a host with a port."""
     _, colon, port = address.rpartition(":")
-    if not colon or not (port.isascii() and port.isdigit()) or int(port) >= 1 << 16:
+    is_port = port.isascii() and port.isdigit() and int(port) < 1 << 16
+    if not colon or not is_port:
         raise ValueError(f"the address {address!r} of {worker_name} is no host with a port, such as 'localhost:2222'")
 
 

@@ -105,7 +105,7 @@ class ThroughJpeg:
 
 def _check_qualities(low: int, high: int) -> None:
     """Raise ValueError unless the range of qualities lies in 0 to 100 and is not empty."""
-    if low < 0 or high < 0 or low > 100 or high > 100:
+    if not (0 <= low <= 100 and 0 <= high <= 100):
         raise ValueError("jpeg encoding range must be between 0 and 100.")
     if low >= high:
         raise ValueError("`min_jpeg_quality` must be less than `max_jpeg_quality`.")

@@ -40,7 +40,9 @@ def make_tensor_proto(
     sizes = array.shape if shape is None else tuple(map(int, shape))
     count = math.prod(sizes)
     may_broadcast = allow_broadcast and array.shape in ((), (1,))
-    if not may_broadcast and ((verify_shape and array.shape != sizes) or (allow_broadcast and array.size != count)):
+    has_wrong_shape = verify_shape and array.shape != sizes
+    has_wrong_size = allow_broadcast and array.size != count
+    if not may_broadcast and (has_wrong_shape or has_wrong_size):
         raise TypeError(f"Expected Tensor's shape: {sizes}, but got {array.shape}.")
     if array.size > count:
         raise ValueError(f"Too many elements provided. Takes at most {count}, but got {array.size}")

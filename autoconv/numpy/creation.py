@@ -66,7 +66,7 @@ def check_order(order: str) -> None:
         refuse(f"is given order {order!r}")
 
 
-def _creator(value: int) -> Callable[..., Tensor]:
+def _filling_function(value: int) -> Callable[..., Tensor]:
     def create(
         shape: ShapeLike, dtype: DTypeLike | None = None, order: str = "C", *, device: str | None = None,
         like: object = None,
@@ -79,8 +79,8 @@ def _creator(value: int) -> Callable[..., Tensor]:
     return create
 
 
-creates("zeros", "empty")(_creator(0))  # the contents of `empty` are unspecified: zeros
-creates("ones")(_creator(1))
+creates("zeros", "empty")(_filling_function(0))  # the contents of `empty` are unspecified: zeros
+creates("ones")(_filling_function(1))
 
 
 @creates("ndarray")
@@ -90,7 +90,7 @@ def ndarray(
 ) -> Tensor:  # fmt: skip
     if buffer is not None or strides is not None:
         refuse("is given memory")
-    return _creator(0)(shape, dtype, order or "C")
+    return _filling_function(0)(shape, dtype, order or "C")
 
 
 @creates("full")
@@ -108,7 +108,7 @@ def full(
     return fill_array(shape, value, result_dtype)
 
 
-def _creator_like(value: int) -> Callable[..., Tensor]:
+def _filling_like_function(value: int) -> Callable[..., Tensor]:
     def create_like(
         a: TensorLike, dtype: DTypeLike | None = None, order: str = "K", subok: bool = True,
         shape: ShapeLike | None = None, *, device: str | None = None
@@ -145,8 +145,8 @@ def full_like(
     return apply("add", apply("zeros_like", x, dtype=as_dtype(result_dtype)), _fill_value(fill_value, result_dtype))
 
 
-creates("zeros_like", "empty_like")(_creator_like(0))
-creates("ones_like")(_creator_like(1))
+creates("zeros_like", "empty_like")(_filling_like_function(0))
+creates("ones_like")(_filling_like_function(1))
 
 
 # ---- from other values

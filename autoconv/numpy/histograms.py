@@ -27,7 +27,7 @@ from autoconv.numpy.operands import (
     sizes_of,
     tensor,
 )
-from autoconv.numpy.selection import searchsorted
+from autoconv.numpy.selection import NEIGHBOURS, searchsorted
 from autoconv.ops.index_spec import At, Slice
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -50,7 +50,8 @@ def histogram(
     count_or_edges = bins if has_edges else integer(bins)
     flat_x, flat_weights = apply("reshape", x, shape=(-1,)), None if weights is None else _flat_weights(weights, x)
     may_add = weights is None or flat_weights is not None
-    if may_add and not has_edges and _may_have_float_bins(x) and count_or_edges > 0 and _are_valid_bounds(range):
+    has_equal_bins = not has_edges and count_or_edges > 0 and _may_have_float_bins(x) and _are_valid_bounds(range)
+    if may_add and has_equal_bins:
         return _count_in_equal_bins(flat_x, count_or_edges, range, bool(density), flat_weights)
     edges = _given_edges(bins, x) if has_edges and range is None else None
     if may_add and edges is not None:
@@ -86,9 +87,14 @@ def _given_edges(bins: Any, x: Tensor) -> Tensor | None:
     if not is_vector or not kinds <= {"i", "f"} or 0 in (x.type.shape or (0,)):
         return None
     edges = cast(edges, np.result_type(x.dtype.numpy, edges.dtype.numpy))
-    later, earlier = (apply("get_item", edges, spec=(part,)) for part in (_WITHOUT_FIRST, _WITHOUT_LAST))
-    assume(apply("reduce_all", apply("less_equal", earlier, later), axis=None), "the edges of bins increase")
+    upper_edges, lower_edges = _edges_by_bin(edges)
+    assume(apply("reduce_all", apply("less_equal", lower_edges, upper_edges), axis=None), "the edges of bins increase")
     return edges
+
+
+def _edges_by_bin(edges: Tensor) -> tuple[Any, Any]:
+    """Return the upper edge of each bin, and the lower one."""
+    return tuple(apply("get_item", edges, spec=(part,)) for part in NEIGHBOURS)  # type: ignore[return-value]
 
 
 def _positions_between(edges: Tensor, values: Tensor) -> Tensor:
@@ -111,8 +117,7 @@ def _count_between_edges(x: Tensor, edges: Tensor, density: bool, weights: Tenso
 
 def _density(counts: Tensor, edges: Tensor) -> Any:
     """Return the counts divided by their total, and by the widths of the bins."""
-    later, earlier = (apply("get_item", edges, spec=(part,)) for part in (_WITHOUT_FIRST, _WITHOUT_LAST))
-    widths = cast(apply("subtract", later, earlier), np.float64)
+    widths = cast(apply("subtract", *_edges_by_bin(edges)), np.float64)
     total = apply("reduce_sum", counts, axis=(0,), keepdims=False)
     return apply("divide", apply("divide", cast(counts, np.float64), widths), cast(total, np.float64))
 
@@ -144,8 +149,7 @@ def histogram2d(
     if density:
         total = apply("reduce_sum", counts, axis=None)
         for axis, axis_edges in enumerate(edges):
-            later, earlier = (apply("get_item", axis_edges, spec=(part,)) for part in (_WITHOUT_FIRST, _WITHOUT_LAST))
-            widths = apply("expand_dims", apply("subtract", later, earlier), axis=1 - axis)
+            widths = apply("expand_dims", apply("subtract", *_edges_by_bin(axis_edges)), axis=1 - axis)
             counts = apply("divide", counts, widths)
         counts = apply("divide", counts, total)
     return counts, edges[0], edges[1]
@@ -238,9 +242,6 @@ def _with_margin(first: Tensor, last: Tensor) -> tuple[Any, Any]:
     is_single_point = apply("equal", first, last)
     margin = apply("select", is_single_point, tensor(0.5, np.float64), tensor(0.0, np.float64))
     return apply("subtract", first, margin), apply("add", last, margin)
-
-
-_WITHOUT_FIRST, _WITHOUT_LAST = Slice(1, None, None), Slice(None, -1, None)
 
 
 def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:

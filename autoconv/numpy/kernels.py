@@ -57,7 +57,7 @@ def _named_tuple_class(name: str) -> Any:
 
 
 def encode_argument(value: TensorLike, inputs: list[Tensor]) -> tuple[Any, ...]:
-    """Encode an argument as an attribute of `numpy_call`; tensors and arrays are appended to the inputs."""
+    """Encode an argument as (tag, contents…) for `numpy_call`; tensors and arrays are appended to the inputs."""
     if isinstance(value, (list, tuple)):
         tag = "list" if isinstance(value, list) else "tuple"
         return (tag, *(encode_argument(item, inputs) for item in value))

@@ -146,7 +146,8 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
     x, has_rtol = _inexact_tensor(a), rtol is not np._NoValue  # type: ignore[attr-defined]
     is_static = all(value is None or type(value) in (int, float) for value in (rcond, rtol if has_rtol else None))
     is_static &= x.dtype is tensor(a).dtype or not has_rtol
-    if hermitian or not is_static or (has_rtol and rcond is not None) or not _has_elements(x):
+    has_two_bounds = has_rtol and rcond is not None
+    if hermitian or has_two_bounds or not is_static or not _has_elements(x):
         return call_numpy("linalg.pinv", tensor(a), rcond, hermitian, **({"rtol": rtol} if has_rtol else {}))
     if rcond is not None or not has_rtol:
         relative_bound = 1e-15 if rcond is None else rcond
@@ -221,7 +222,8 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
         x_tensor = cast(x_tensor, np.float64)
     rank = rank_of(x_tensor)
     if axis is None:
-        if ord is None or (ord == 2 and rank == 1) or (ord in ("f", "fro") and rank == 2):
+        is_euclidean = ord is None or (ord == 2 and rank == 1) or (ord in ("f", "fro") and rank == 2)
+        if is_euclidean:
             return _root_of_squares(x_tensor, tuple(range(rank)), keepdims)
         axis = tuple(range(rank))
     axes = axes_of(axis, rank)

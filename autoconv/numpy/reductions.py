@@ -81,7 +81,8 @@ def _refuse_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) ->
         if name != "mean":
             refuse("warns of too few elements")
         return
-    if x.type.shape is None or not (axis is None or isinstance(axis, (int, tuple))):
+    is_axis_known = axis is None or isinstance(axis, (int, tuple))
+    if x.type.shape is None or not is_axis_known:
         return
     count = size_of(x, (axis,) if isinstance(axis, int) else axis)
     if not isinstance(count, int) and isinstance(ddof, (int, float)):
@@ -91,7 +92,8 @@ def _refuse_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) ->
 def _has_too_few(x: Tensor, axis: Any, ddof: float) -> bool:
     """Return whether an axis that is reduced is known to have no elements, or all of them no more than `ddof`."""
     shape = x.type.shape
-    if shape is None or not (axis is None or isinstance(axis, (int, tuple))):
+    is_axis_known = axis is None or isinstance(axis, (int, tuple))
+    if shape is None or not is_axis_known:
         return False
     axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
     valid_axes = range(-len(shape), len(shape))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -117,8 +118,7 @@ def _diff(
 
 def _neighbours(x: Tensor, axis: int) -> list[Tensor]:
     """Return all elements but the first along an axis, and all but the last."""
-    slices = Slice(1, None, None), Slice(None, -1, None)
-    return [apply("get_item", x, spec=(*(Slice(),) * axis, slice_)) for slice_ in slices]
+    return [_part_of_axis(x, axis, 1, None), _part_of_axis(x, axis, None, -1)]
 
 
 @computes("trapezoid")
@@ -185,19 +185,15 @@ def _is_distance(step: TensorLike, size: Any, edge_order: int) -> bool:
 def _gradient_at(x: Tensor, axis: int, coordinates: TensorLike, edge_order: int) -> Any:
     """Weigh differences by the distances of coordinates. As in NumPy, distances that are all equal are one step."""
     points = tensor(coordinates)
-    later, earlier = (apply("get_item", points, spec=(part,)) for part in (Slice(1, None), Slice(None, -1)))
-    distances = apply("subtract", later, earlier)
-    first_distance = apply("get_item", distances, spec=(Slice(None, 1, None),))
+    distances = apply("subtract", *_neighbours(points, 0))
+    first_distance = _part_of_axis(distances, 0, None, 1)
     is_even = apply("reduce_all", apply("equal", distances, first_distance), axis=None)
     shape = tuple(-1 if i == axis else 1 for i in range(rank_of(x)))
     before, after = (
-        apply("reshape", apply("get_item", distances, spec=(Slice(start, stop, None),)), shape=shape)
-        for start, stop in ((None, -1), (1, None))
+        apply("reshape", _part_of_axis(distances, 0, *bounds), shape=shape) for bounds in ((None, -1), (1, None))
     )
 
-    def part_of_axis(start: int | None, stop: int | None) -> Tensor:
-        return apply("get_item", x, spec=(*[Slice()] * axis, Slice(start, stop, None)))
-
+    part_of_axis = functools.partial(_part_of_axis, x, axis)
     sum_of_distances = apply("add", before, after)
     weights = (
         apply("divide", apply("negative", after), apply("multiply", before, sum_of_distances)),
@@ -214,16 +210,20 @@ def _gradient_at(x: Tensor, axis: int, coordinates: TensorLike, edge_order: int)
         call_ufunc(np.true_divide, call_ufunc(np.subtract, part_of_axis(*later), part_of_axis(*earlier)), distance)
         for later, earlier, distance in (
             ((1, 2), (0, 1), apply("reshape", first_distance, shape=(1,) * rank_of(x))),
-            ((-1, None), (-2, -1), apply("get_item", after, spec=(*[Slice()] * axis, Slice(-1, None, None)))),
+            ((-1, None), (-2, -1), _part_of_axis(after, axis, -1, None)),
         )
     ]
     return apply("concat", *(cast(part, x.dtype.numpy) for part in (ends[0], interior, ends[1])), axis=axis)
 
 
+def _part_of_axis(x: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
+    """Return the elements of a slice along an axis."""
+    return apply("get_item", x, spec=(*[Slice()] * axis, Slice(start, stop, None)))
+
+
 def _gradient_along(x: Tensor, axis: int, step: TensorLike, edge_order: int) -> Any:
     """Return central differences along an axis for one step, and one-sided ones at the ends."""
-    def part_of_axis(start: int | None, stop: int | None) -> Tensor:
-        return apply("get_item", x, spec=(*[Slice()] * axis, Slice(start, stop, None)))
+    part_of_axis = functools.partial(_part_of_axis, x, axis)
 
     def difference_quotient(later: Tensor, earlier: Tensor, distance: Any) -> Any:
         return call_ufunc(np.true_divide, call_ufunc(np.subtract, later, earlier), distance)

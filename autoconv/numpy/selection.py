@@ -110,17 +110,18 @@ def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = 
             dtype = choice_indices.dtype.numpy
             raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
         choice_indices = cast(choice_indices, np.int64)
-        rows = select_operands(*choices)
+        choice_tensors = select_operands(*choices)
         if mode == "raise":
             is_first_or_later = apply("greater_equal", choice_indices, tensor(0))
-            is_inside = apply("logical_and", is_first_or_later, apply("less", choice_indices, tensor(len(rows))))
+            is_inside = apply("logical_and", is_first_or_later, apply("less", choice_indices, tensor(len(choices))))
             assume(apply("reduce_all", is_inside, axis=None), "a choice index is out of range")
         else:
-            choice_indices = _positions_by_mode(choice_indices, len(rows), mode)
-        selected_row = rows[0]
-        for i, row in enumerate(rows[1:] or rows, 1):  # a single choice is selected from itself, to be broadcast
-            selected_row = apply("select", apply("equal", choice_indices, tensor(i)), row, selected_row)
-        return selected_row
+            choice_indices = _positions_by_mode(choice_indices, len(choices), mode)
+        result = choice_tensors[0]
+        # A single choice is selected from itself, to be broadcast.
+        for i, choice in enumerate(choice_tensors[1:] or choice_tensors, 1):
+            result = apply("select", apply("equal", choice_indices, tensor(i)), choice, result)
+        return result
     return call_numpy("choose", tensor(a), choices, out=out, mode=mode)
 
 
@@ -175,7 +176,8 @@ def _integer_bound(bound: object, dtype: DType, is_lower: bool) -> Any:
     if type(bound) is int:
         return None if (bound < dtype.min if is_lower else bound > dtype.max) else bound
     bound_tensor = as_tensor(bound)
-    if bound_tensor is None or not bound_tensor.weak or not bound_tensor.dtype.is_integer or dtype is _INT64:
+    is_weak_int = bound_tensor is not None and bound_tensor.weak and bound_tensor.dtype.is_integer
+    if not is_weak_int or dtype is _INT64:
         return bound
     number = tensor(bound_tensor)
     if is_lower:

@@ -36,7 +36,7 @@ def numpy_implementation(name: str) -> Callable[..., Any]:
 
 
 def wrap_for_users(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Wrap the function for users: errors have their position, and results of NumPy itself become tensors."""
+    """Wrap the function for users: errors name the line of the call, and results of NumPy itself become tensors."""
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:

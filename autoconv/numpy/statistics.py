@@ -245,7 +245,8 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
     values = tensor(fp)
     if tensor(x).dtype.is_complex or tensor(xp).dtype.is_complex:
         raise TypeError("Cannot cast array data from complex to float64 according to the rule 'safe'")
-    if values.dtype.is_complex and period is None and left is None and right is None:
+    has_default_options = period is None and left is None and right is None
+    if values.dtype.is_complex and has_default_options:
         return apply_by_parts(lambda part: interp(x, xp, part), values)
     if period is not None or values.dtype.is_complex:
         return call_numpy("interp", tensor(x), tensor(xp), values, left, right, period)
@@ -358,10 +359,10 @@ def polyfit(
 ) -> Any:
     """Fit a polynomial by least squares; call NumPy for other results, and where the fit may be poorly conditioned."""
     points, values, term_count = tensor(x), tensor(y), integer(deg) + 1
-    shapes = points.type.shape, (values.type.shape or ())[:1]
+    has_equal_lengths = points.type.shape == (values.type.shape or ())[:1]
     are_real = not any(operand.dtype.is_complex or operand.dtype.is_bool for operand in (points, values))
     is_supported = are_real and not full and not cov and w is None and rcond is None
-    if not is_supported or shapes[0] != shapes[1] or not has_known_shape(points) or rank_of(values) > 2:
+    if not is_supported or not has_equal_lengths or not has_known_shape(points) or rank_of(values) > 2:
         return call_numpy("polyfit", points, values, deg, rcond, full, w, cov)
     row_count = require_known_shape(points)[0]
     if not 1 <= term_count <= min(row_count, MAX_SHORT_SIDE):

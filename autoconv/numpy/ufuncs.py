@@ -140,9 +140,10 @@ def accumulate(
     scan_op = {"maximum": "cummax", "minimum": "cummin", "logical_or": "cummax", "logical_and": "cummin"}.get(
         ufunc.__name__
     )
+    has_native_scan = x.dtype.is_integer or x.dtype in (float32, float64)
     if dtype is None and ufunc in (np.logical_or, np.logical_and):
         result = cast(apply(scan_op, cast(cast(x, bool), np.uint8), axis=integer(axis)), bool)  # type: ignore[arg-type]
-    elif scan_op is not None and dtype is None and (x.dtype.is_integer or x.dtype in (float32, float64)):
+    elif scan_op is not None and dtype is None and has_native_scan:
         result = apply(scan_op, x, axis=integer(axis))
     else:
         options: dict[str, Any] = {} if dtype is None else {"dtype": dtype}

@@ -153,7 +153,7 @@ def _file_digest(path: str) -> str:
 
 def _checked_name(folder: str, name: str) -> str:
     """Return the name of a file in the folder; raises DataLossError for a path that leads elsewhere."""
-    if not isinstance(name, str) or name in ("", ".", "..") or "/" in name or "\\" in name or "\0" in name:
+    if not isinstance(name, str) or name in ("", ".", "..") or any(character in name for character in "/\\\0"):
         raise DataLossError(f"{folder}: {name!r} is not the name of a file.")
     return name
 

@@ -30,7 +30,8 @@ def select_needed_statements(
         is_needed = statement.kind is Kind.GRAPH and (
             statement.defines & names or (needed_statements and makes_variables(statement.node))
         )
-        if not is_needed and not (is_rebound and statement.defines & names):
+        is_needed_assignment = is_rebound and bool(statement.defines & names)
+        if not is_needed and not is_needed_assignment:
             continue
         needed_statements.append(statement)
         if isinstance(statement.node, ast.Assign):

@@ -119,7 +119,7 @@ def matrix_transpose(x: TensorLike, /) -> Tensor:
 
 
 def tensordot(x1: TensorLike, x2: TensorLike, /, *, axes: AxisLike = 2) -> Tensor:
-    """The sum of products over `axes`: so many last axes of `x1` and first ones of `x2`, or a sequence for each array.
+    """The sum of products over `axes`: a number of last axes of `x1` and first axes of `x2`, or a sequence for each.
 
     >>> autoconv.xp.tensordot([[1, 2], [3, 4]], [1, 1], axes=1).numpy()
     array([3, 7])

@@ -34,7 +34,7 @@ def print_(
 
 def _stream_name(stream: Any) -> str:
     """Return the attribute `stream` of the op `print`; raises ValueError for another stream."""
-    if stream is None or stream is sys.stderr or stream is sys.__stderr__ or stream == "stderr":
+    if any(stream is standard_error for standard_error in (None, sys.stderr, sys.__stderr__)) or stream == "stderr":
         return "stderr"
     if stream is sys.stdout or stream is sys.__stdout__ or stream == "stdout":
         return "stdout"

@@ -111,7 +111,8 @@ def _assert_shape(
     size_count = len(expected_sizes) - len(ellipsis_axes)
     if tensor.shape.rank is None:
         raise ValueError(with_message(message, "assert_shapes needs tensors of known rank"))
-    if tensor.shape.rank < size_count or (not ellipsis_axes and tensor.shape.rank != size_count):
+    has_matching_rank = tensor.shape.rank >= size_count if ellipsis_axes else tensor.shape.rank == size_count
+    if not has_matching_rank:
         raise ValueError(with_message(message, f"the shape {tensor.shape} does not match {expected_sizes}"))
     if ellipsis_axes:
         ellipsis_rank = tensor.shape.rank - size_count

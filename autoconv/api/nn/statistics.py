@@ -94,9 +94,9 @@ def sufficient_statistics(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """The number of elements over `axes`, the sums of x - `shift` and of its square, and `shift`.
 
-    >>> found = autoconv.nn.sufficient_statistics([1.0, 2.0, 3.0], [0])
-    >>> [float(number) for number in found[:3]]
-    [3.0, 6.0, 14.0]
+    >>> count, total, total_of_squares, _ = autoconv.nn.sufficient_statistics([1.0, 2.0, 3.0], [0])
+    >>> float(count), float(total), float(total_of_squares)
+    (3.0, 6.0, 14.0)
     """
     tensor: Any = convert_to_tensor(x)
     axes_tuple = static_axes(axes) or ()

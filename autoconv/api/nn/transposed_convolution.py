@@ -99,7 +99,7 @@ def _result_sides(output_shape: ShapeLike, side_count: int, is_channels_first: b
     """Return the sides of the result, from its shape or from the sides alone."""
     out_sides = known_sizes(output_shape)
     if out_sides is None:
-        raise ValueError(f"`output_shape` has to be known, but for the batch, found {output_shape!r}")
+        raise ValueError(f"`output_shape` has to be known, except for the batch; found {output_shape!r}")
     sizes = list(out_sides)
     sizes = sizes if len(sizes) == side_count else sizes[2:] if is_channels_first else sizes[1:-1]
     sides = [size for size in sizes if size is not None]

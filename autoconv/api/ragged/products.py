@@ -34,7 +34,8 @@ def ragged_matmul(a: RaggedLike, b: RaggedLike, transpose_a: bool = False, trans
         right_inner, columns = columns, right_inner
     assert_equal(left_inner, right_inner)
     result = RaggedTensor.from_tensor(matmul(left, right, **transpose_flags), lengths=rows)
-    if not isinstance(second, RaggedTensor) or (second.ragged_rank == 1 and not transpose_b):  # one number of columns
+    has_one_column_count = not isinstance(second, RaggedTensor) or (second.ragged_rank == 1 and not transpose_b)
+    if has_one_column_count:
         return result
     column_counts = apply("gather", columns, result.value_rowids(), axis=0)
     return result.with_values(RaggedTensor.from_tensor(result.values, lengths=column_counts))

@@ -115,7 +115,8 @@ class GreedyDecoder:
             for frame in range(length):
                 label = int(best_labels[frame, row])
                 scores[row, 0] -= logits[frame, row, label]
-                if label != blank and not (self.merge and label == previous):
+                is_merged = self.merge and label == previous
+                if label != blank and not is_merged:
                     labels.append(label)
                 previous = label
             sequences.append(tuple(labels))

@@ -66,7 +66,8 @@ def _axis_choices(operand: object, axis: SymbolicTensor, new_axes: int, ordered:
     """Return all values that the tensor `axis` may have for this operand; None if there are too many to be listed."""
     tensor = operand[0] if isinstance(operand, Sequence) and operand else operand
     rank = convert_to_tensor(tensor).shape.rank  # type: ignore[arg-type]
-    if rank is None or axis.shape.rank is None or axis.shape.rank > 1 or not axis.dtype.is_integer:
+    is_index = axis.shape.rank in (0, 1) and axis.dtype.is_integer
+    if rank is None or not is_index:
         return None
     count = 1 if axis.shape.rank == 0 else axis.shape[0]
     if count is None and ordered:

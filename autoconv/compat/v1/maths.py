@@ -256,8 +256,8 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     >>> autoconv.compat.v1.div(7, 2).numpy(), autoconv.compat.v1.div(7.0, 2.0).numpy()
     (np.int32(3), np.float32(3.5))
     """
-    first = convert_to_tensor(x)
-    return first // y if first.dtype.is_integer else first / y
+    dividend = convert_to_tensor(x)
+    return dividend // y if dividend.dtype.is_integer else dividend / y
 
 
 def random_normal(

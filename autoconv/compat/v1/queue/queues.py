@@ -310,7 +310,8 @@ class Buffer:
         with self._change:
             self._change.wait_for(lambda: self.is_closed or len(self.elements) >= count + self._kept_count)
             available = len(self.elements)
-            if available < count and not (allow_fewer and available):
+            has_enough = available >= count or (allow_fewer and available > 0)
+            if not has_enough:
                 raise OutOfRangeError(
                     f"{self._name} is closed and has insufficient elements "
                     f"(requested {count}, current size {available})"

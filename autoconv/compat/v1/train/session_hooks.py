@@ -198,7 +198,8 @@ class LoggingTensorHook(SessionRunHook):
         every_n_secs: float | None = None, at_end: bool = False,
         formatter: Callable[[dict[str, Any]], str] | None = None,
     ) -> None:  # fmt: skip
-        if (every_n_iter is None) == (every_n_secs is None) and not (at_end and every_n_iter is None):
+        has_one_interval = (every_n_iter is None) != (every_n_secs is None)
+        if not has_one_interval and not (at_end and every_n_iter is None):
             raise ValueError("Either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
