@@ -94,7 +94,7 @@ def split_diagonals(diagonals: Any, diagonals_format: str) -> Diagonals:
         return _pad_diagonal(upper, main, at_end=True), main, _pad_diagonal(lower, main, at_end=False)
     if diagonals_format == "matrix":
         matrix = convert_to_tensor(diagonals)
-        upper, main, lower = (diag_part(matrix, k=k) for k in (1, 0, -1))
+        upper, main, lower = (diag_part(matrix, k=offset) for offset in (1, 0, -1))
         return _pad_diagonal(upper, main, at_end=True), main, _pad_diagonal(lower, main, at_end=False)
     raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
 

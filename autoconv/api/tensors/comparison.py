@@ -124,9 +124,9 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     np.float32(5.0)
     """
     square_sums = [
-        apply("reduce_sum", apply("square", _dense_values(t)), axis=None, keepdims=False)
-        for t in t_list
-        if t is not None
+        apply("reduce_sum", apply("square", _dense_values(tensor)), axis=None, keepdims=False)
+        for tensor in t_list
+        if tensor is not None
     ]
     if not square_sums:
         raise ValueError("global_norm takes at least one tensor, found none")
@@ -149,7 +149,7 @@ def clip_by_global_norm(
     # An infinite norm makes all results nan, as in TensorFlow.
     zero_or_nan = apply("subtract", norm, norm)
     scale = apply("add", apply("divide", clip_norm, apply("maximum", norm, clip_norm)), zero_or_nan)
-    return [None if t is None else _scale(t, scale) for t in t_list], norm
+    return [None if tensor is None else _scale(tensor, scale) for tensor in t_list], norm
 
 
 def _dense_values(tensor: Any) -> Any:

@@ -30,7 +30,7 @@ def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_j0([0.0, 1.0]).numpy().round(4)
     array([1.    , 0.7652], dtype=float32)
     """
-    return _in_float64(x, lambda u: _bessel_j(0, apply("abs", u)))
+    return _in_float64(x, lambda double_x: _bessel_j(0, apply("abs", double_x)))
 
 
 def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
@@ -39,7 +39,7 @@ def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_j1([0.0, 1.0]).numpy().round(4)
     array([0.    , 0.4401], dtype=float32)
     """
-    return _in_float64(x, lambda u: apply("sign", u) * _bessel_j(1, apply("abs", u)))
+    return _in_float64(x, lambda double_x: apply("sign", double_x) * _bessel_j(1, apply("abs", double_x)))
 
 
 def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
@@ -48,7 +48,7 @@ def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_y0([0.5, 1.0]).numpy().round(4)
     array([-0.4445,  0.0883], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _bessel_y(0, _positive_or_one(u)), -math.inf))
+    return _for_positive(x, _bessel_y, 0, -math.inf)
 
 
 def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
@@ -57,7 +57,7 @@ def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_y1([0.5, 1.0]).numpy().round(4)
     array([-1.4715, -0.7812], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _bessel_y(1, _positive_or_one(u)), -math.inf))
+    return _for_positive(x, _bessel_y, 1, -math.inf)
 
 
 def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
@@ -66,7 +66,7 @@ def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k0([0.5, 1.0]).numpy().round(4)
     array([0.9244, 0.421 ], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _bessel_k(0, _positive_or_one(u)), math.inf))
+    return _for_positive(x, _bessel_k, 0, math.inf)
 
 
 def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
@@ -75,7 +75,7 @@ def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k0e([0.5, 1.0]).numpy().round(4)
     array([1.5241, 1.1445], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _scaled_bessel_k(0, _positive_or_one(u)), math.inf))
+    return _for_positive(x, _scaled_bessel_k, 0, math.inf)
 
 
 def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
@@ -84,7 +84,7 @@ def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k1([0.5, 1.0]).numpy().round(4)
     array([1.6564, 0.6019], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _bessel_k(1, _positive_or_one(u)), math.inf))
+    return _for_positive(x, _bessel_k, 1, math.inf)
 
 
 def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
@@ -93,7 +93,7 @@ def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k1e([0.5, 1.0]).numpy().round(4)
     array([2.731 , 1.6362], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _scaled_bessel_k(1, _positive_or_one(u)), math.inf))
+    return _for_positive(x, _scaled_bessel_k, 1, math.inf)
 
 
 def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
@@ -106,7 +106,7 @@ def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     def evaluate(double_x: Real) -> Real:
         magnitude = apply("abs", double_x)
         near = magnitude * _series_on_interval("DAWSON_1", magnitude, 0, 2)
-        far = _evaluate_above(magnitude, 8, lambda v: _series("DAWSON_4", 2.0 * (8.0 / v) ** 2 - 1.0))
+        far = _evaluate_above(magnitude, 8, lambda far_x: _series("DAWSON_4", 2.0 * (8.0 / far_x) ** 2 - 1.0))
         middle = where(magnitude < 8, _series_on_interval("DAWSON_3", magnitude, 4, 8), far)
         outer_value = where(magnitude < 4, _series_on_interval("DAWSON_2", magnitude, 2, 4), middle)
         return apply("sign", double_x) * where(magnitude < 2, near, outer_value / apply("maximum", magnitude, 2.0))
@@ -122,15 +122,14 @@ def expint(x: TensorLike, name: str | None = None) -> Tensor:
     """
 
     def evaluate(double_x: Real) -> Real:
-        v = _positive_or_one(double_x)
-        near = _series_on_interval("EI_1", v, 0, 4) + apply("log", v)
-        far = _evaluate_above(v, 32, lambda w: _series("EI_5", 2.0 * 32.0 / w - 1.0))
-        middle = where(
-            v < 8, _series_on_interval("EI_2", v, 4, 8), where(v < 16, _series_on_interval("EI_3", v, 8, 16), far)
-        )
-        series = where((v >= 16) & (v < 32), _series_on_interval("EI_4", v, 16, 32), middle)
-        large = series * apply("exp", v) / v
-        return where(apply("equal", double_x, 0.0), -math.inf, where(double_x > 0, where(v < 4, near, large), math.nan))
+        positive_x = _positive_or_one(double_x)
+        near = _series_on_interval("EI_1", positive_x, 0, 4) + apply("log", positive_x)
+        far = _evaluate_above(positive_x, 32, lambda far_x: _series("EI_5", 2.0 * 32.0 / far_x - 1.0))
+        middle = where(positive_x < 16, _series_on_interval("EI_3", positive_x, 8, 16), far)
+        middle = where(positive_x < 8, _series_on_interval("EI_2", positive_x, 4, 8), middle)
+        series = where((positive_x >= 16) & (positive_x < 32), _series_on_interval("EI_4", positive_x, 16, 32), middle)
+        integral = where(positive_x < 4, near, series * apply("exp", positive_x) / positive_x)
+        return where(apply("equal", double_x, 0.0), -math.inf, where(double_x > 0, integral, math.nan))
 
     return _in_float64(x, evaluate)
 
@@ -141,7 +140,7 @@ def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.fresnel_cos([0.0, 1.0]).numpy().round(4)
     array([0.    , 0.7799], dtype=float32)
     """
-    return _in_float64(x, lambda u: apply("sign", u) * _fresnel(apply("abs", u))[0])
+    return _in_float64(x, lambda double_x: apply("sign", double_x) * _fresnel(apply("abs", double_x))[0])
 
 
 def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
@@ -150,7 +149,7 @@ def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.fresnel_sin([0.0, 1.0]).numpy().round(4)
     array([0.    , 0.4383], dtype=float32)
     """
-    return _in_float64(x, lambda u: apply("sign", u) * _fresnel(apply("abs", u))[1])
+    return _in_float64(x, lambda double_x: apply("sign", double_x) * _fresnel(apply("abs", double_x))[1])
 
 
 def spence(x: TensorLike, name: str | None = None) -> Tensor:
@@ -161,9 +160,9 @@ def spence(x: TensorLike, name: str | None = None) -> Tensor:
     """
 
     def evaluate(double_x: Real) -> Real:
-        v = _positive_or_one(double_x)
-        is_large, logarithm = v > 1.5, apply("log", v)
-        reciprocal = where(is_large, 1.0 / v, v)  # up to 1.5
+        positive_x = _positive_or_one(double_x)
+        is_large, logarithm = positive_x > 1.5, apply("log", positive_x)
+        reciprocal = where(is_large, 1.0 / positive_x, positive_x)  # up to 1.5
         is_small = reciprocal < 0.5
         reflected_x = where(is_small, 1.0 - reciprocal, reciprocal)
         middle = _series_on_interval("SPENCE", reflected_x, 0.5, 1.5)
@@ -179,6 +178,13 @@ def _in_float64(x: TensorLike, function: Callable[[Real], Real]) -> Tensor:
     """Return `function(x)` computed in float64 and cast to the dtype of `x`."""
     tensor = convert_to_tensor(x)
     return cast(function(cast(tensor, float64)), tensor.dtype)
+
+
+def _for_positive(x: TensorLike, function: Callable[[int, Real], Real], order: int, other_value: float) -> Tensor:
+    """Return `function(order, x)` for positive elements, computed in float64, and `other_value` for others."""
+    return _in_float64(
+        x, lambda double_x: where(double_x > 0, function(order, _positive_or_one(double_x)), other_value)
+    )
 
 
 def _positive_or_one(numbers: Real) -> Real:
