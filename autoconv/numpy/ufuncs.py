@@ -137,9 +137,8 @@ def accumulate(
         raise TypeError("cannot accumulate on a scalar")
     if scan is not None:
         return FUNCTIONS[scan](x, axis=axis, dtype=dtype, out=out)
-    scan_op = {"maximum": "cummax", "minimum": "cummin", "logical_or": "cummax", "logical_and": "cummin"}.get(
-        ufunc.__name__
-    )
+    scan_ops = {"maximum": "cummax", "minimum": "cummin", "logical_or": "cummax", "logical_and": "cummin"}
+    scan_op = scan_ops.get(ufunc.__name__)
     has_native_scan = x.dtype.is_integer or x.dtype in (float32, float64)
     if dtype is None and ufunc in (np.logical_or, np.logical_and):
         result = cast(apply(scan_op, cast(cast(x, bool), np.uint8), axis=integer(axis)), bool)  # type: ignore[arg-type]
@@ -311,6 +310,8 @@ def _multiply_matrices(x: Tensor, y: Tensor) -> Any:
     return apply("squeeze", result, axis=added_axes) if added_axes else result
 
 
+# Ufuncs that compare exactly with any Python int.
+_EXACT_COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
 LOOPS.update(
     {
         "add": _loop_of_op("add", bool_op="logical_or"),
@@ -349,10 +350,8 @@ LOOPS.update(
         "arccosh": _loop_of_op("acosh", kinds="fc"),
         "arctanh": _loop_of_op("atanh", kinds="fc"),
         "logaddexp": _real_loop("logaddexp"),
-        "deg2rad": _scaling_loop(np.pi / 180),
-        "radians": _scaling_loop(np.pi / 180),
-        "rad2deg": _scaling_loop(180 / np.pi),
-        "degrees": _scaling_loop(180 / np.pi),
+        **dict.fromkeys(("deg2rad", "radians"), _scaling_loop(np.pi / 180)),
+        **dict.fromkeys(("rad2deg", "degrees"), _scaling_loop(180 / np.pi)),
         "maximum": _loop_of_op("maximum", bool_op="logical_or", kinds="iuf"),
         "minimum": _loop_of_op("minimum", bool_op="logical_and", kinds="iuf"),
         "fmax": _nan_ignoring_loop("maximum"),
@@ -383,14 +382,9 @@ LOOPS.update(
         "copysign": _copysign,
         "modf": modf, "frexp": frexp, "ldexp": ldexp,
         "signbit": _signbit,
-        **{
-            name: _comparison_loop(name)
-            for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-        },
+        **{ufunc.__name__: _comparison_loop(ufunc.__name__) for ufunc in _EXACT_COMPARISONS},
     }
 )
-# Ufuncs that compare exactly with any Python int.
-_EXACT_COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
 _REDUCTIONS = {
     "add": np.sum, "multiply": np.prod, "maximum": np.max, "minimum": np.min, "logical_and": np.all,
     "logical_or": np.any,
