@@ -62,7 +62,7 @@ class RayTask:
         self.ray.kill(self._actor)
 
     def lost_error(self, error: Exception) -> UnavailableError:
-        """Return the error for a call without an answer, because a worker was lost; its next call waits for a new one.
+        """Return the error of a call that a lost worker does not answer; the task's next call waits for a new worker.
 
         The lost worker is that of this task, or of another task whose results are arguments of the call.
         """

@@ -60,8 +60,8 @@ class IteratorSpec(TypeSpec):
 class Iterator:
     """An iterator for one pass over a dataset.
 
-    `next` raises StopIteration at the end, in a graph EndOfSequenceError (an OutOfRangeError that is a StopIteration
-    too).
+    At the end, `next` raises StopIteration. In a graph it raises EndOfSequenceError, which is both an OutOfRangeError
+    and a StopIteration.
 
     >>> iterator = iter(autoconv.data.Dataset.range(3))
     >>> next(iterator).numpy(), next(iterator).numpy()

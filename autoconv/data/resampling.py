@@ -65,8 +65,8 @@ def _with_rows(spec: TensorSpec, rows: int | None) -> TensorSpec:
 class RejectionResample(Node):
     """Pairs of the class of an element and the element, dropped at random to give the classes a distribution.
 
-    An element of class c is kept with a probability in proportion to target[c] / initial[c], which is 1 for the
-    largest. Without an initial distribution, that of the elements so far is used.
+    An element of class c is kept with a probability in proportion to target[c] / initial[c]; the largest probability
+    is 1. Without an initial distribution, that of the elements so far is used.
     """
 
     name = "rejection_resample"

@@ -225,7 +225,7 @@ def _call_at_run_time(function: Callable[[Any], Any], value: Any) -> Any:
 
 
 class MirroredStrategy(ReplicatedStrategy):
-    """A strategy with a replica on each device of this process, by default on all of them; variables have a copy each.
+    """A strategy with a replica on each device of this process, by default on all; each has its copy of a variable.
 
     `run` calls the function in a thread for each replica; replicas meet in `merge_call`, `all_reduce`, and where they
     assign variables with an aggregation. In a `function` they are recorded one after the other, and the graph runs

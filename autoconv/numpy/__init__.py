@@ -1,8 +1,8 @@
 """NumPy's functions on tensors with NumPy 2's semantics: dtypes by NEP 50, and every argument of NumPy.
 
-One table gives for each function its implementation by ops, with one file for each family;
-`runtime/recording/numpy_protocol.py` holds the table, which serves both NumPy's dispatch (`__array_ufunc__`,
-`__array_function__`) and calls in converted code.
+One table maps each function to its implementation by ops; each family of functions has a file. The table is in
+`runtime/recording/numpy_protocol.py`, and serves NumPy's dispatch (`__array_ufunc__`, `__array_function__`) as well as
+calls in converted code.
 """
 
 from autoconv.numpy import (

@@ -98,7 +98,7 @@ def _as_python_bool(x: Tensor) -> Any:
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
 ) -> Tensor:
-    """Compare with each of a few elements; look the others up in the sorted row of all."""
+    """Compare with each test element if there are few; else look the elements up in the sorted test elements."""
     if kind not in (None, "sort", "table"):
         refuse(f"is given kind {kind!r}")
     x, candidates = tensor(element), apply("reshape", tensor(test_elements), shape=(-1,))

@@ -298,7 +298,7 @@ def _assume_no_broadcast(condition: Any) -> None:
 def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: ConditionRecorder | None = None) -> Any:
     """Return an einsum of two arrays, in which no letter is repeated in one term.
 
-    Known sizes of one letter are equal; for others `confirm`, if given, is called with the condition that they are.
+    Known sizes of one letter are equal. For open sizes `confirm`, if given, is called with the condition of equality.
     """
     (x_letters, y_letters), result_letters = _split(equation)
     sizes: dict[str, Any] = dict(zip(x_letters, sizes_of(x), strict=True))

@@ -90,7 +90,7 @@ def _refuse_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) ->
 
 
 def _has_too_few(x: Tensor, axis: Any, ddof: float) -> bool:
-    """Return whether an axis that is reduced is known to have no elements, or all of them no more than `ddof`."""
+    """Return whether a reduced axis is known to be empty, or all of them to have at most `ddof` elements together."""
     shape = x.type.shape
     is_axis_known = axis is None or isinstance(axis, (int, tuple))
     if shape is None or not is_axis_known:

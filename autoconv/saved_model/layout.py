@@ -49,7 +49,7 @@ def write_folder(
         with folder_lock(folder):
             try:
                 _write_files(folder, content, graphs, arrays, assets)
-            finally:  # after an interruption too, the index decides which files are the object's
+            finally:  # also after an interruption, the index tells which files belong to the object
                 _delete_unused(folder)
     except BaseException:
         if is_new:

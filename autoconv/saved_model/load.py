@@ -25,7 +25,7 @@ from autoconv.storage.files import folder_lock
 class LoadedObject(Module):
     """An object of a saved folder: its parts are attributes. It is callable if `__call__` was a saved function.
 
-    `signatures` of the first object are its signatures by name.
+    The first object has its signatures by name in `signatures`.
 
     >>> import tempfile
     >>> module, folder = autoconv.Module(), tempfile.mkdtemp()

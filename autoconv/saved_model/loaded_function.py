@@ -27,8 +27,8 @@ _EMPTY = inspect.Parameter.empty
 class LoadedFunction:
     """A function that was saved: a call runs the trace that takes its arguments.
 
-    Tensors have to fit the trace's shapes and have its dtypes; Python numbers and lists become tensors where the trace
-    takes one, other values have to equal those that it was traced with. Raises ValueError where no trace fits, and
+    A tensor has to have the dtype of the trace's tensor, and fit its shape. Python numbers and lists become tensors
+    where the trace takes one; other values have to equal those of the trace. Raises ValueError where no trace fits, and
     TypeError where an `input_signature` has declared the types.
     """
 

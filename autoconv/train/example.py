@@ -42,7 +42,7 @@ _DOCUMENTATION = {
         "SerializeToString()", r"b'\n\r\n\x0b\n\x01n\x12\x06\x1a\x04\n\x02\x01\x02'",
     ),
     "SequenceExample": (
-        "One record of a sequence: features of the whole, and lists of features, a feature a step.",
+        "One record of a sequence: features of the sequence, and lists with a feature for each step.",
         f"autoconv.train.SequenceExample(context={_FEATURES})", "context.feature['n'].int64_list.value[1]", "2",
     ),
 }  # fmt: skip
