@@ -92,3 +92,10 @@ def test_the_table_names_functions_and_parameters(key: str) -> None:
     package = "runtime" if module == "tensors.conversion" else "api"
     function = getattr(importlib.import_module(f"autoconv.{package}.{module}"), name)
     assert checks_of(function) is not None
+
+
+def test_normalization_over_many_channels_is_one_product() -> None:
+    image = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4) / 10
+    expected = image / np.sqrt(1 + (image**2).sum(-1, keepdims=True))
+    for run in (tf.nn.lrn, tf.function(tf.nn.lrn)):
+        np.testing.assert_allclose(run(image, 100).numpy(), expected, rtol=1e-6)

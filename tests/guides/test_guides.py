@@ -16,6 +16,7 @@ EXCEPTIONS = {
     "advanced_autodiff": {},
     "extension_specs": {},
     "flat_calls": {},
+    "mistakes": {},
     "images": {},
     "texts": {},
     "training_loops": {},

@@ -13,6 +13,7 @@ from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.dimensions import sizes_of
 from autoconv.api.tensors.gather import gather, where
 from autoconv.api.tensors.shaping import reshape, transpose
+from autoconv.errors import InvalidArgumentError
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -57,7 +58,7 @@ def _windows_of_side(padding: Padding, side: int, size: Any, extent: Any, stride
         window_count = floordiv(size + (stride - 1), stride)
         return floordiv(maximum((window_count - 1) * stride + extent - size, 0), 2), window_count
     if padding != "VALID" and not isinstance(padding, (list, tuple)):
-        raise ValueError(f"`padding` must be 'VALID', 'SAME' or a pair for each dimension, found {padding!r}")
+        raise InvalidArgumentError(f"`padding` must be 'VALID', 'SAME' or a pair for each dimension, found {padding!r}")
     before, after = (0, 0) if padding == "VALID" else map(int, padding[side + 1])
     window_count = floordiv(size + (before + after) - extent, stride) + 1
     apply("assert_true", window_count > 0, extent, size, message="filters do not fit into an image", failure="check")

@@ -34,7 +34,7 @@ def isotonic_regression(
     """
     x = convert_to_tensor(inputs)
     if not x.dtype.is_floating:
-        x = cast(x, float32 if x.dtype.size == 1 else float64)
+        x = cast(x, float32 if x.dtype.size < 4 else float64)
     rank, known_axis = len(x.shape), static_int(axis, "axis")
     if rank == 0 or 0 in x.shape:
         return x, zeros_like(x, int32)

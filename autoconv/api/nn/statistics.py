@@ -9,10 +9,10 @@ from autoconv.api.tensors.accepted_dtypes import check_dtype, with_default_dtype
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.api.tensors.arithmetic import divide_no_nan, squared_difference
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.constants import ones_like
+from autoconv.api.tensors.constants import ones, ones_like
 from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.reductions import reduce_sum
-from autoconv.api.tensors.shaping import concat, pad, shape
+from autoconv.api.tensors.shaping import concat, reshape, shape
 from autoconv.graph.dtype_sets import COMPLEX, FLOATING, SIGNED
 from autoconv.graph.dtypes import float32, float64
 from autoconv.runtime.annotations import AxisLike, TensorLike
@@ -79,10 +79,10 @@ def local_response_normalization(
     """
     input = with_default_dtype(input, float32, FLOATING - {float64})
     x: Any = convert_to_tensor(input)
-    rank = 4 if x.shape.rank is None else x.shape.rank
-    squares = pad(x * x, [*([[0, 0]] * (rank - 1)), [depth_radius, depth_radius]])
     depth = shape(x)[-1]  # type: ignore[index]
-    total: Any = sum(squares[..., start : start + depth] for start in range(2 * depth_radius + 1))
+    radius = int(depth_radius)
+    neighbours = apply("matrix_band_part", ones([depth, depth], x.dtype), num_lower=radius, num_upper=radius)
+    total: Any = reshape(apply("matmul", reshape(x * x, [-1, depth]), neighbours), shape(x))
     return x / apply("power", bias + alpha * total, beta)
 
 

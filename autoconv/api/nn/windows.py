@@ -82,7 +82,7 @@ class Windows:
             return [self._same_padding(i, side) for i, side in enumerate(sides)]
         if isinstance(padding, (list, tuple)) and len(padding) == len(sides) + 2:
             return [(int(before), int(after)) for before, after in padding[1:-1]]
-        raise ValueError(f"`padding` must be 'VALID', 'SAME' or a pair for each dimension, found {padding!r}")
+        raise InvalidArgumentError(f"`padding` must be 'VALID', 'SAME' or a pair for each dimension, found {padding!r}")
 
     def _same_padding(self, i: int, side: int | None) -> tuple[Amount, Amount]:
         """Return (before, after), the padding with which there are ceil(side / step) windows along side `i`."""
