@@ -29,7 +29,7 @@ from autoconv.operators.values.symbolic_subscript import (
     select_item,
     select_value,
 )
-from autoconv.runtime.arrays.flat_elements import FlatElements
+from autoconv.runtime.arrays.flat_elements import FlatElements, takes_graph_indices
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import (
     PLAIN_OF,
@@ -62,7 +62,7 @@ def get_item(x: Any, index: Any) -> Any:
         return convert_callback(x.__class_getitem__)(index)  # type: ignore[attr-defined]
     if type(x) is Variant or type(index) is Variant:
         return _item_of_variants(x, index)
-    if is_tensor(x):
+    if takes_graph_indices(x):
         return x[_convert_index(index)]
     if isinstance(x, dict) and has_objects_in_graph() and holds_symbols((index,)) and has_trace_time_values(x):
         return select_value(x, index)

@@ -15,6 +15,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.optional_attributes import has_attribute, optional_value
 from autoconv.operators.support.overrides import overrides
+from autoconv.runtime.arrays.flat_elements import FlatElements
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedDict, TracedList, TracedSet
 from autoconv.runtime.objects.dict_views import DictView
@@ -156,7 +157,7 @@ _PYTHON_CLASSES: dict[Any, type] = {TracedList: list, TracedDict: dict, TracedSe
 @overrides(builtins.type)
 def kind_of(*args: Any) -> Any:
     """`type`, with the class that plain Python would have for one argument."""
-    if len(args) == 1 and builtins.type(args[0]) in (HeldIterator, DictView, SymbolicGenerator):
+    if len(args) == 1 and builtins.type(args[0]) in (HeldIterator, DictView, SymbolicGenerator, FlatElements):
         return args[0].__class__
     if len(args) == 1 and builtins.type(args[0]) is SymbolicArray:
         return np.ndarray

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
+from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, load_elements, wrap_new_arrays
 from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.tensors import dispatch
-from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.conversion import as_tensor, is_tensor
 
 
 class FlatElements:
@@ -23,17 +23,19 @@ class FlatElements:
     def __init__(self, array: SymbolicArray) -> None:
         self.array = array
 
-    def row(self) -> Any:
-        """Return the elements as a view of the array, or as a tensor where the array is not contiguous."""
+    def row(self) -> SymbolicArray:
+        """Return the elements as a view of the array; raise StagingError where it is not contiguous."""
         array = self.array
         if array.ndim == 1:
             return array
         if None in array.known_shape:
             current_contract().specialise(array)
-        return array.reshape(-1) if array.type.is_contiguous else self.__autoconv_tensor__()
+        if not array.type.is_contiguous:
+            raise StagingError("'flat' of an array that is not contiguous is used", current_place())
+        return array.reshape(-1)  # type: ignore[no-any-return]
 
-    def __autoconv_tensor__(self) -> Any:
-        return dispatch.apply("reshape", self.array.load(), shape=(-1,))
+    def __autoconv_box__(self) -> Any:
+        raise StagingError("'flat' of an array is stored or returned", current_place())
 
     def __len__(self) -> int:
         return operator.index(self.array.size)
@@ -45,14 +47,32 @@ class FlatElements:
         tensor = as_tensor(value)
         if np.ndim(value) if tensor is None else tensor.type.rank:  # type: ignore[arg-type]
             raise StagingError("several elements are assigned to 'flat', which repeats them", current_place())
-        row = self.row()
-        if type(row) is not SymbolicArray:
-            raise StagingError("'flat' of an array that is not contiguous is assigned", current_place())
-        row[index] = value
+        self.row()[index] = value
 
     def copy(self) -> Any:
         """`x.flat.copy()`."""
-        return wrap_new_arrays(self.__autoconv_tensor__())
+        return self[:]
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return np.flatiter
+
+    def __getattr__(self, name: str) -> Any:
+        if not hasattr(np.flatiter, name):
+            raise as_program_error(AttributeError(f"'numpy.flatiter' object has no attribute {name!r}"))
+        raise StagingError(f"the attribute {name!r} of 'flat' is read", current_place())
+
+    def _compute(self, other: object) -> Any:
+        raise StagingError("'flat' of an array is compared or computed with", current_place())
+
+    __hash__ = None  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compute
+    __add__ = __sub__ = __mul__ = __truediv__ = __radd__ = __rsub__ = __rmul__ = __rtruediv__ = _compute
 
 
-__all__ = ["FlatElements"]
+def takes_graph_indices(value: object) -> bool:
+    """Return whether a value reads items at indices of the graph by itself: a tensor, or the elements of an array."""
+    return is_tensor(value) or type(value) is FlatElements
+
+
+__all__ = ["FlatElements", "takes_graph_indices"]

@@ -285,7 +285,7 @@ def set_array_attribute(array: SymbolicArray, name: str, value: Any) -> None:
             complex_parts.record_complex_use("written")
         _special_attribute(array, name)[...] = value
         return
-    if name == "shape" and _is_unshared(array):
+    if name == "shape" and array.ndim == 1 and _is_unshared(array):  # others may lie by columns in NumPy
         reshaped_array = wrap_new_arrays(attribute_of(array.load(), "reshape")(value), wrap_scalars=True)
         array.value_in_graph = reshaped_array.value_in_graph
         return
