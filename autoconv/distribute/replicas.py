@@ -63,7 +63,10 @@ class Replica:
         self.messages: SimpleQueue[Merge | ReplicaResult | ReplicaFailure] = SimpleQueue()
         self._answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()  # whether the replica continues, and the result
         self._call = call
-        self.region = current_region()
+        self.region = region = current_region()
+        # What records effects outside of the replicas: a journal and the pending output. Replicas that wait in a merge
+        # keep those of their own unfinished attempts.
+        self._outer_effects = (None, None) if region is None else (region.journal, region.trace.pending_output)
         self._outer_creators = creators_in_scope()
         name = f"autoconv-replica-{number}"
         self.thread = threading.Thread(target=copy_context().run, args=(self._run_and_report,), name=name, daemon=True)
@@ -102,14 +105,25 @@ class Replica:
                 "`merge_call` called while defining a new graph or a function: decorate the function that calls "
                 "strategy.run with @autoconv.function, or call all_reduce"
             )
+        own_effects = self._exchange_effects(self._outer_effects)
         self.messages.put(Merge(function, args, kwargs))
         with release(LOCK):
             may_continue, result = self._answers.get()
+        self._exchange_effects(own_effects)
         if not may_continue:
             raise _ReplicaStopped
         if self.region is not None:
             self.region.trace.device = normalized_request(self.device)
         return result
+
+    def _exchange_effects(self, effects: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Make the region record effects in a journal and a pending output; return those that it had."""
+        region = self.region
+        if region is None:
+            return effects
+        previous_effects = region.journal, region.trace.pending_output
+        region.journal, region.trace.pending_output = effects
+        return previous_effects
 
     def send_answer(self, may_continue: bool, result: Any = None) -> None:
         """Resume the replica's thread, which waits in `merge`."""

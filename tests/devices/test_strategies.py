@@ -323,3 +323,21 @@ def test_a_function_of_replicas_is_saved(run: Run) -> None:
     print(loaded(tf.constant(3.0)).numpy())
     """)
     assert found == ["15.0"]
+
+
+def test_calls_that_may_recur_around_reductions(run: Run) -> None:
+    """Such a call can be recorded anew; replicas change places in the middle of it."""
+    found = run(MIRRORED + """
+    def total(x, again):
+        if again:
+            return total(x, False)
+        y = here().all_reduce("SUM", x)
+        print("traced")
+        return y + here().all_reduce("SUM", x)
+
+    @tf.function
+    def totals():
+        return strategy.run(lambda: total(number() + 1.0, True))
+    print([float(x) for x in strategy.experimental_local_results(totals())])
+    """)
+    assert found == ["traced", "traced", "[6.0, 6.0]"]
