@@ -33,6 +33,8 @@ def as_lists(value):
         (lambda: ac.stack(ac.zeros([0, 3])), []),
         (lambda: ac.add_n(np.array([1, -2, 0])), -1),
         (lambda: ac.cast(2, 1), 2.0),
+        (lambda: ac.function(lambda x: x.shape)(ac.zeros([2, 3])), [2, 3]),
+        (lambda: ac.function(lambda x: [x, range(2)])(ac.zeros([1])), [[0.0], [0, 1]]),
         (lambda: ac.signal.fft(ac.zeros([2, 0], ac.complex64)), [[], []]),
         (lambda: ac.math.squared_difference(NON_HERMITIAN, ac.complex(0.0, 0.0)), [2 + 0j, 13 + 0j]),
         (lambda: ac.nn.moments(NON_HERMITIAN, 0), [2 - 0.5j, 3.25 + 0j]),
@@ -75,3 +77,8 @@ def test_a_mistake_with_dtypes_has_all_classes_that_tensorflow_raises(class_):
 def test_dense_arguments_of_sparse_functions(class_):
     with pytest.raises(class_, match="SparseTensor"):
         ac.sparse.reduce_sum(np.zeros([2]))
+
+
+def test_shapes_are_int32_tensors_without_sizes_too():
+    assert ac.constant(ac.TensorShape([])).dtype == ac.int32
+    assert ac.constant(ac.TensorShape([2**33])).dtype == ac.int64

@@ -1,5 +1,6 @@
 """Changes of global names, builtins, modules and numbers that a function reads, noticed by the next call."""
 
+import builtins
 import sys
 import types
 
@@ -47,6 +48,25 @@ def test_names_that_are_deleted_and_assigned():
     check_after_changes(of_number, lambda: delattr(HERE, "NUMBER"), setter("NUMBER", 1), setter("NUMBER", 1.0))
     check_after_changes(of_no_name, setter("MISSING_SO_FAR", 4.0), lambda: delattr(HERE, "MISSING_SO_FAR"))
     check_after_changes(of_builtin, setter("max", lambda a, b: -100.0), lambda: delattr(HERE, "max"))
+
+
+def test_builtins_that_are_replaced_in_their_module(monkeypatch, capsys):
+    def of_printed(x):
+        print(x)
+        return x + abs(-2)
+
+    compute = autoconv.compile(of_printed)
+    for _ in range(WARM):
+        assert compute(1.0) == 3.0
+    printed = []
+    with monkeypatch.context() as patch:
+        patch.setattr(builtins, "print", printed.append)
+        patch.setattr(builtins, "abs", lambda value: 40)
+        assert compute(1.0) == 41.0
+    assert printed == [1.0]
+    capsys.readouterr()
+    assert compute(1.0) == 3.0
+    assert capsys.readouterr().out == "1.0\n"
 
 
 def test_guards_of_builtins_are_native():

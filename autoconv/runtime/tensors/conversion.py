@@ -351,11 +351,12 @@ def _convert_items(value: object) -> Any:
     """Return a nested list with NumPy's values in place of tensors, variables and other arrays."""
     if isinstance(value, TensorShape) and not value.is_fully_defined():
         raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
-    if isinstance(value, (list, tuple, TensorShape)):
+    if isinstance(value, TensorShape):
+        return _array_of_numbers(np.array(value.as_list(), np.int64), value, None)
+    if isinstance(value, (list, tuple)):
         items = list(map(_convert_items, value))
-        if items and all(isinstance(item, (np.ndarray, np.generic)) for item in items):
-            return np.array(items)
-        return items
+        has_arrays_alone = items and all(isinstance(item, (np.ndarray, np.generic)) for item in items)
+        return np.array(items) if has_arrays_alone else items
     if isinstance(value, EagerTensor) and value.dtype.is_string:
         return value.numpy()  # bytes, which a list may mix with text
     if isinstance(value, EagerTensor) or is_variable(value) or _has_array_protocol(value):

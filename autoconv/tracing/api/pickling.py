@@ -22,7 +22,7 @@ import numpy as np
 
 from autoconv.errors import AutoconvError
 from autoconv.runtime.recording.tracebacks import present_errors
-from autoconv.tracing.guards.guards import iterate_names
+from autoconv.tracing.guards.attribute_reads import iterate_names
 
 
 class NoValue:

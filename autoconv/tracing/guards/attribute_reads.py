@@ -326,3 +326,11 @@ def _is_bound(cell: Any) -> bool:
         return cell.cell_contents is not cell
     except ValueError:
         return False
+
+
+def iterate_names(code: types.CodeType) -> Iterator[str]:
+    """Iterate over the names of globals and attributes that code uses, its inner functions included."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from iterate_names(constant)

@@ -20,7 +20,7 @@ from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.recording import journal
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import raw_items
-from autoconv.tracing.guards.attribute_reads import AttributeReads, names_in_code, reachable_classes
+from autoconv.tracing.guards.attribute_reads import AttributeReads, iterate_names, names_in_code, reachable_classes
 from autoconv.tracing.guards.fingerprints import (
     MAX_DEPTH,
     Fingerprints,
@@ -142,10 +142,12 @@ class Guards:
             self._watch(name, lambda: value, (id(value), name))
 
     def _add(self, name: str, namespace: dict[str, Any], names: set[str]) -> None:
-        """Guard a global name; a name without a global, such as a builtin's, has to stay without one."""
+        """Guard a global name; a name without a global has to stay without one, and refers to the same builtin."""
         value = namespace.get(name, journal.MISSING)
         if value is not journal.MISSING:
             self._locations.append(journal.global_location(namespace, name))
+        elif namespace is not vars(builtins) and self.runs_plain:
+            self._add(name, vars(builtins), names)
         read = functools.partial(namespace.get, name, journal.MISSING)
         self._watch(name, read, (id(namespace), name), (namespace, name))
         if isinstance(value, types.ModuleType) and is_user_module(value) and not self.runs_plain:
@@ -390,11 +392,3 @@ def _cell_content(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:  # the cell is empty
         return journal.MISSING
-
-
-def iterate_names(code: types.CodeType) -> Iterator[str]:
-    """Iterate over the names of globals and attributes that code uses, its inner functions included."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from iterate_names(constant)

@@ -34,6 +34,7 @@ from autoconv.runtime.recording.tracebacks import place_at_definition
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.remedies import BY_COMPILE
+from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.structure import flatten, is_structure, loses_state, mutable_parts, pack, raw_items
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
@@ -160,8 +161,11 @@ def _tensor_result(value: Any, trace: Trace, function: Any) -> Any:
         if tensor.weak:
             return convert_to_tensor(tensor)
         return _to_symbolic(tensor, trace)
-    if isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
+    is_known_shape = isinstance(value, TensorShape) and value.is_fully_defined()
+    if is_known_shape or isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
         return convert_to_tensor(value)
+    if isinstance(value, range):
+        return list(map(convert_to_tensor, value))
     if hasattr(type(value), "__autoconv_graph_value__") and not isinstance(value, TracedSet):
         return value
     text = (
