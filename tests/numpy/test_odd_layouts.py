@@ -142,3 +142,19 @@ def test_views_of_each_argument():
     x = np.ones((2, 3))
     assert np.shares_memory(ac.compile(f)(x, x)[0][1], x)
     assert np.shares_memory(ac.compile(lambda z: np.real_if_close(z))(x), x)
+
+
+@pytest.mark.parametrize("create", [np.empty_like, np.zeros_like, np.ones_like, lambda x: np.full_like(x, 2.5)])
+def test_arrays_made_like_columns_first_lie_by_columns(create):
+    def program(x):
+        like = create(x)
+        like[0] = x[1] * 2
+        like[1:] = 7.0
+        return like, create(x, dtype=np.int8) if create is np.zeros_like else None
+
+    compiled = ac.compile(program)
+    for x in (np.arange(6.0).reshape(3, 2), np.asfortranarray(np.arange(6.0).reshape(3, 2)), np.arange(6.0)):
+        for ours, theirs in zip(compiled(x), program(x), strict=True):
+            assert np.array_equal(ours, theirs)
+            assert ours is None or (ours.strides, ours.dtype) == (theirs.strides, theirs.dtype)
+    assert "plain Python" not in compiled.explain()

@@ -75,3 +75,40 @@ def test_compiled_special_methods_behave_as_plain_ones():
     total = vars(compiled_class)["total"]
     assert _use(compiled_class, ac.compile) == _use(plain_class, lambda f: f)
     assert vars(compiled_class)["total"] is total, "traces leave classes as they were"
+
+
+class Entry:
+    name = "age"
+
+    def __set__(self, obj, value):
+        vars(obj)[self.name] = value
+
+
+def _make_user(decorate):
+    class CompiledEntry(Entry):
+        @decorate
+        def __get__(self, obj, owner=None):
+            return self if obj is None else obj.__dict__.get(self.name, 0)
+
+    class User:
+        age = CompiledEntry()
+
+        @decorate
+        def grow(self, n):
+            for _ in range(n):
+                self.age += 1
+            return self.age
+
+    return User
+
+
+def test_attributes_behind_descriptors_are_read_from_the_object():
+    plain_class, compiled_class = _make_user(lambda f: f), _make_user(ac.compile)
+    for n in range(8):
+        plain, compiled = plain_class(), compiled_class()
+        plain.age = compiled.age = n
+        for _ in range(3):
+            assert compiled.grow(n % 3 + 1) == plain.grow(n % 3 + 1)
+            assert vars(compiled) == vars(plain)
+            plain.age = compiled.age = plain.age * 2
+            assert compiled.age == plain.age

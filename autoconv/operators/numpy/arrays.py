@@ -181,12 +181,21 @@ def _without_leading_ones(tensor: Any, rank: int) -> Any:
 def _make_creator_like(fill: Any) -> Callable[..., Any]:
     """Return the replacement of np.zeros_like and the like; with `fill` None, the elements are arbitrary."""
     def make(a: object, dtype: Any = None, shape: ShapeLike | None = None, subok: bool = True, **options: Any) -> Any:
+        keeps_order = shape is None and options.get("order", "K") == "K"
         _require_plain_options(options)
+        if keeps_order and type(a) is SymbolicArray and _is_column_major(a):
+            return make(a.T, dtype).T
         template_dtype = a.dtype if type(a) is SymbolicArray else _as_tensor(a).type.dtype.numpy
         new_shape = (a.shape if type(a) is SymbolicArray else _as_tensor(a).type.shape) if shape is None else shape
         return new_array(new_shape, _number_dtype(template_dtype if dtype is None else dtype), fill)
 
     return make
+
+
+def _is_column_major(array: SymbolicArray) -> bool:
+    """Return whether an array is known to lie in Fortran order only."""
+    has_known_strides = None not in array.type.shape and None not in array.type.strides
+    return has_known_strides and not array.type.is_contiguous and bool(array.T.type.is_contiguous)
 
 
 def _full_like(a: Any, fill_value: object, dtype: object = None, **options: Any) -> Any:

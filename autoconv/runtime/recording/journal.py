@@ -120,7 +120,7 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
     """Return the location of an attribute of an object, which was made in the region `home`."""
 
     def read() -> Any:
-        if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in instance_attributes(owner):
+        if _is_behind_descriptor(owner, name):
             return instance_attributes(owner)[name]
         if _is_cached_property(getattr_static(type(owner), name, None)) and name not in instance_attributes(owner):
             return MISSING
@@ -131,7 +131,9 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
         return getattr(owner, name, MISSING)
 
     def write(value: object) -> None:
-        if value is MISSING:
+        if value is not MISSING and _is_behind_descriptor(owner, name):
+            dict.__setitem__(dict_of(owner), name, value)
+        elif value is MISSING:
             if name in instance_attributes(owner) or getattr_static(owner, name, MISSING) is not MISSING:
                 _builtin_accessor(owner, "__delattr__")(owner, name)
         else:
@@ -140,6 +142,12 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
     class_ = owner if isinstance(owner, type) else type(owner)
     location_name = f"{class_.__name__}.{name}"
     return Location((id(owner), name), location_name, read, write, owner, home=home, kind="attribute")
+
+
+def _is_behind_descriptor(owner: object, name: str) -> bool:
+    """Return whether an object holds an attribute of that name, in place of which Python uses a data descriptor."""
+    descriptor_class = type(getattr_static(type(owner), name, None))
+    return hasattr(descriptor_class, "__set__") and name in instance_attributes(owner)
 
 
 def _builtin_accessor(owner: object, method: str) -> Callable[..., Any]:
