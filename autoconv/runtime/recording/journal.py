@@ -145,7 +145,7 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
 
 
 def _is_behind_descriptor(owner: object, name: str) -> bool:
-    """Return whether an object holds an attribute of that name, in place of which Python uses a data descriptor."""
+    """Return whether an object holds an attribute of that name, and its class a data descriptor, which precedes it."""
     descriptor_class = type(getattr_static(type(owner), name, None))
     return hasattr(descriptor_class, "__set__") and name in instance_attributes(owner)
 
