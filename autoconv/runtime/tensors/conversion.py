@@ -349,14 +349,13 @@ def _stack(values: Any, dtype: DType | None, inner_dtype: DType | None = None) -
 
 def _convert_items(value: object) -> Any:
     """Return a nested list with NumPy's values in place of tensors, variables and other arrays."""
-    if isinstance(value, TensorShape) and not value.is_fully_defined():
-        raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
     if isinstance(value, TensorShape):
+        if not value.is_fully_defined():
+            raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
         return _array_of_numbers(np.array(value.as_list(), np.int64), value, None)
     if isinstance(value, (list, tuple)):
         items = list(map(_convert_items, value))
-        has_arrays_alone = items and all(isinstance(item, (np.ndarray, np.generic)) for item in items)
-        return np.array(items) if has_arrays_alone else items
+        return np.array(items) if items and all(isinstance(i, (np.ndarray, np.generic)) for i in items) else items
     if isinstance(value, EagerTensor) and value.dtype.is_string:
         return value.numpy()  # bytes, which a list may mix with text
     if isinstance(value, EagerTensor) or is_variable(value) or _has_array_protocol(value):
