@@ -119,3 +119,13 @@ def test_values_computed_from_known_shapes() -> None:
 def test_shapes_without_elements_broadcast() -> None:
     assert ac.broadcast_dynamic_shape([], []).dtype == ac.int32
     assert ac.broadcast_dynamic_shape([], ac.constant([2], ac.int64)).numpy().tolist() == [2]
+
+
+def test_a_shape_may_be_one_size_of_the_run() -> None:
+    @ac.function(input_signature=[ac.TensorSpec([None], ac.int32)])
+    def fill(x: ac.Tensor) -> tuple[ac.Tensor, ...]:
+        return ac.zeros(ac.size(x)), ac.ones(x[0]), ac.fill(x[0], 7), ac.reshape(x[None], ac.size(x))
+
+    zeros, ones, filled, reshaped = fill(ac.constant([2, 5, 6]))
+    assert zeros.numpy().tolist() == [0, 0, 0] and ones.numpy().tolist() == [1, 1]
+    assert filled.numpy().tolist() == [7, 7] and reshaped.numpy().tolist() == [2, 5, 6]

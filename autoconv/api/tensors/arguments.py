@@ -125,6 +125,8 @@ def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None,
             raise ValueError(f"the shape {sizes} has an unknown size; take it from autoconv.shape(…)")
         return (convert_to_tensor(sizes),), static_shape
     vector = convert_to_tensor(shape)
+    if vector.shape.rank == 0:  # a single size, as Python's int is
+        vector = apply("reshape", vector, shape=(1,))
     return (vector,), static_sizes(vector)
 
 
