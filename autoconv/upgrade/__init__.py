@@ -28,13 +28,13 @@ def upgrade(text: str, filename: str = "<string>") -> UpgradedFile:
     if not aliases:
         return UpgradedFile(text)
     bodies = list(scopes_with_sessions(source.tree, aliases))
-    notes = rename_names(source, aliases)
-    notes += _replace_imports(source, aliases, "autoconv")
     graph_builders = {
         node.name: node for node in ast.walk(source.tree)
         if isinstance(node, ast.FunctionDef) and all(node.body is not body for body in bodies)
         and builds_graph(node, set(), aliases, set())
     }  # fmt: skip
+    notes = rename_names(source, aliases, list(graph_builders.values()) if bodies else [])
+    notes += _replace_imports(source, aliases, "autoconv")
     try:
         if not bodies and _uses_placeholders(source.tree, aliases):
             raise CannotUpgrade(source.tree.body[0], "placeholders without a session in the same file")

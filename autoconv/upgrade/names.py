@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from autoconv.upgrade import vocabulary
 from autoconv.upgrade.edits import Source
@@ -37,16 +37,22 @@ def dotted_name(node: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) 
     return name.removeprefix("compat.v1.")
 
 
-def rename_names(source: Source, aliases: dict[str, ast.Import | ast.ImportFrom]) -> list[Note]:
-    """Replace names, keywords and calls in the source; return notes on the changes."""
+def rename_names(
+    source: Source, aliases: dict[str, ast.Import | ast.ImportFrom], graph_builders: Sequence[ast.AST] = ()
+) -> list[Note]:
+    """Replace names, keywords and calls in the source; return notes on the changes.
+
+    Variables that `graph_builders` make are those of version 1, which a `VariableStore` shares between their calls.
+    """
     notes: list[Note] = []
+    built_nodes = {node for builder in graph_builders for node in ast.walk(builder)}
     handled_nodes: set[ast.AST] = set()
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call):
             handled_nodes |= _replace_call(source, node, aliases, notes)
     for node in _outermost_names(source.tree, aliases):
         if node not in handled_nodes:
-            _replace_attribute(source, node, aliases, notes)
+            _replace_attribute(source, node, aliases, notes, is_stored=node in built_nodes)
     for node in ast.walk(source.tree):
         _replace_size_value(source, node, notes)
     return notes
@@ -64,8 +70,9 @@ def _outermost_names(tree: ast.AST, aliases: dict[str, ast.Import | ast.ImportFr
 
 
 def _replace_attribute(
-    source: Source, node: ast.Attribute, aliases: dict[str, ast.Import | ast.ImportFrom], notes: list[Note]
-) -> None:
+    source: Source, node: ast.Attribute, aliases: dict[str, ast.Import | ast.ImportFrom], notes: list[Note],
+    is_stored: bool,
+) -> None:  # fmt: skip
     """Replace a name of version 1 by its new name; note it, or the remedy where there is none."""
     name = dotted_name(node, aliases)
     assert name is not None
@@ -73,7 +80,7 @@ def _replace_attribute(
     if remedy_text is not None:
         notes.append(Note(node.lineno, f"tf.{name} is gone: {remedy_text}", is_open=True))
         return
-    replacement = vocabulary.new_name(name)
+    replacement = "compat.v1.Variable" if name == "Variable" and is_stored else vocabulary.new_name(name)
     alias = source.original(node).split(".", 1)[0]
     if f"{alias}.{replacement}" != source.original(node):
         source.replace(node, f"{alias}.{replacement}")

@@ -54,10 +54,10 @@ class Variable(metaclass=_VariableType):
     ) -> Any:  # fmt: skip
         graph = graph_being_built()
         if graph is None:
-            options = {"name": name, "dtype": dtype, "constraint": constraint, "shape": shape}
-            if _CURRENT_STORE.attachments is None:
-                return EagerVariable(initial_value, trainable, validate_shape, **options)
+            options = {"dtype": dtype, "constraint": constraint, "shape": shape}
             make_variable = functools.partial(EagerVariable, initial_value, trainable, validate_shape, **options)
+            if _CURRENT_STORE.attachments is None:
+                return make_variable(name=name)
             return _numbered_variable(_CURRENT_STORE.attachments, make_variable, name)
         return GraphVariable(
             initial_value, trainable, validate_shape, name=name, dtype=dtype, constraint=constraint,
@@ -358,14 +358,15 @@ def _outside_of_store() -> Iterator[None]:
         _CURRENT_STORE.attachments = previous_store
 
 
-def _numbered_variable(attachments: dict[Any, Any], make_variable: Callable[[], Any], name: str | None) -> Any:
+def _numbered_variable(attachments: dict[Any, Any], make_variable: Callable[..., Any], name: str | None) -> Any:
     """Return the n-th variable of a name for its n-th request in the block; create it if it does not exist."""
     counts: dict[str, int] = attachments.setdefault("counts", {})
     full_name = current_scope() + (name or "Variable")
     number = counts[full_name] = counts.get(full_name, -1) + 1
-    key = f"{full_name}_{number}" if number else full_name
+    suffix = f"_{number}" if number else ""
+    key = full_name + suffix
     if key not in attachments["by_name"]:
-        attachments["by_name"][key] = make_variable()
+        attachments["by_name"][key] = make_variable(name=(name or "Variable") + suffix)
     return attachments["by_name"][key]
 
 
