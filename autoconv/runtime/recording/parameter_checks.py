@@ -62,12 +62,12 @@ def first_decides(first: str, second: str, error: type[Exception] = DtypeError) 
     """The first operand is converted by itself: a tensor beside it has the dtype of the array or of the number."""
 
     def check(function: str, values: Values) -> None:
-        if len(values) < 2:
-            return
+        if len(values) < 2 or isinstance(getattr(values[first], "dtype", None), DType):
+            return  # two tensors are compared by the op
         dtype, other = (_operand_dtype([values[name]], False) for name in (first, second))
         if dtype is None or other is None or not isinstance(getattr(values[second], "dtype", None), DType):
             return
-        if dtype is not other and not isinstance(getattr(values[first], "dtype", None), DType):
+        if dtype is not other:
             raise error(
                 f"cannot compute {function} as input #1(zero-based) was expected to be a {dtype.name} tensor but is a "
                 f"{other.name} tensor. Cast one of them: autoconv.cast(value, autoconv.{dtype.name})."
