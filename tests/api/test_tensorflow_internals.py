@@ -51,7 +51,7 @@ def test_public_names_of_a_library() -> None:
 
     assert tf_export.get_canonical_name_for_symbol(Doubling, api_name="keras") == "keras.layers.Doubling"
     assert tf_export.get_symbol_from_name("keras.Doubling") is Doubling
-    assert tf_export.get_canonical_name_for_symbol(len) is None
+    assert tf_export.get_canonical_name_for_symbol(test_public_names_of_a_library) is None
     assert tf_export.get_symbol_from_name("math.reduce_sum") is ac.math.reduce_sum
 
 
