@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import ItemAssignmentError
+from autoconv.errors import ItemAssignmentError, as_program_error
 from autoconv.graph.dtypes import uint64
 from autoconv.numpy.operands import (
     assume,
@@ -32,7 +32,6 @@ from autoconv.numpy.ufuncs import call_ufunc, loop_of
 from autoconv.numpy.writes import note_change, write_into
 from autoconv.ops.index_spec import parse_index
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.tensors.conversion import as_tensor, is_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor

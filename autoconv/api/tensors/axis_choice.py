@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from autoconv.api.tensors.arguments import UnknownAxis
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import InvalidArgumentError, mark_program_error
 from autoconv.graph.dtypes import int64
 from autoconv.operators.control.staging import stage_arms
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -132,12 +132,10 @@ def _call_for_axes(call_with_axes: Callable[[Axes], Result], axes: Axes) -> tupl
     try:
         return (call_with_axes(axes),)
     except (ValueError, InvalidArgumentError) as error:
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        mark_program_error(error)
         raise
 
 
 def _raise_no_such_axis() -> tuple[object]:
     """Raise the error of the arm for axes that are not among the choices."""
-    error = InvalidArgumentError("the tensor has no such axis, or one of the axes twice")
-    error._autoconv_run_time = True  # type: ignore[attr-defined]
-    raise error
+    raise mark_program_error(InvalidArgumentError("the tensor has no such axis, or one of the axes twice"))

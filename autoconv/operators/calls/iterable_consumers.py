@@ -9,7 +9,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from autoconv.errors import AutoconvError, StagingError
+from autoconv.errors import StagingError, as_program_error
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import number_type
 from autoconv.operators.calls.comprehensions import collect_list, collect_set, generator
@@ -153,8 +153,8 @@ def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
         return bind_iterator(traced_result(function(*args, **kwargs)))
     except Exception as error:
         has_known_arguments = not holds_symbols((*args, *kwargs.values()))
-        if has_known_arguments and not isinstance(error, AutoconvError) and not passed_through_program(error):
-            error._autoconv_run_time = True  # type: ignore[attr-defined]
+        if has_known_arguments and not passed_through_program(error):
+            as_program_error(error)
         raise
 
 

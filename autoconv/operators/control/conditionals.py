@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from autoconv.errors import AssertionFailedError, StagingError
+from autoconv.errors import AssertionFailedError, StagingError, mark_program_error
 from autoconv.graph.dtypes import bool_
 from autoconv.operators.control.shared_numbers import shared_number
 from autoconv.operators.control.staging import stage_arms
@@ -16,7 +16,6 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.region_body import record_body
 from autoconv.operators.support.deferred_messages import evaluate_exception
 from autoconv.operators.support.protected_names import Undefined
-from autoconv.operators.support.signature_check import mark_program_error
 from autoconv.operators.support.speculation import Attempt
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of
@@ -249,9 +248,7 @@ def length_of(value: object, method: Callable[[Any], Any]) -> Any:
     is_negative = truth(result < 0)
 
     def fail() -> tuple[()]:
-        error = ValueError("__len__() should return >= 0")
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise error
+        raise mark_program_error(ValueError("__len__() should return >= 0"))
 
     stage_arms(is_negative, [fail, lambda: ()], [], ())
     return result

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.errors import AutoconvError, StagingError
+from autoconv.errors import AutoconvError, StagingError, mark_program_error
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import TensorType, number_kind_order
@@ -35,7 +35,7 @@ def raise_if(condition: Any, error: BaseException) -> None:
     """Record a raise of `error` where the symbolic bool `condition` is true."""
     region = current_region()
     assert region is not None
-    error._autoconv_run_time = True  # type: ignore[attr-defined]
+    mark_program_error(error)
 
     def fail() -> tuple[()]:
         raise error
@@ -54,9 +54,7 @@ def raise_all_but_last(variant: Variant, make_error: Callable[[Any], BaseExcepti
 
 
 def _raise(make_error: Callable[[Any], BaseException], value: Any) -> tuple[()]:
-    error = make_error(value)
-    error._autoconv_run_time = True  # type: ignore[attr-defined]
-    raise error
+    raise mark_program_error(make_error(value))
 
 
 def drop_arms(variant: Variant, is_dropped: Any, make_error: Any) -> Any:
@@ -185,7 +183,7 @@ def _make_arm(function: Any, before: Any, value: Any, after: Any) -> Any:
             operands = (*before, value, *after)
             if not isinstance(error, AutoconvError) and not _may_be_refusal(operands):
                 _rename_numbers(error, operands)
-                error._autoconv_run_time = True  # type: ignore[union-attr]
+                mark_program_error(error)
             raise
 
     return arm

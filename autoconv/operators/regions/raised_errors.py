@@ -17,6 +17,7 @@ from autoconv.errors import (
     OperatorNotAllowedInGraphError,
     Place,
     StagingError,
+    is_error_of_program,
 )
 from autoconv.graph.graph import Span
 from autoconv.operators.regions.layout import Variant
@@ -110,7 +111,7 @@ def is_tracing_error(error: BaseException) -> bool:
         return True
     if type(error) is StagedException:
         return False
-    if getattr(error, "_autoconv_run_time", False) or isinstance(error, SystemExit):
+    if is_error_of_program(error) or isinstance(error, SystemExit):
         return False
     return is_package_error(error) and not isinstance(error, _RUN_TIME_ERRORS)
 

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
-from autoconv.errors import StagingError
+from autoconv.errors import StagingError, mark_program_error
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place, is_own_file
 
@@ -88,7 +88,7 @@ def _unpacking_function(into: str) -> Callable[[Any], tuple[Any, ...]]:
         try:
             values: tuple[Any, ...] = assign(item)
         except Exception as error:
-            error._autoconv_run_time = True  # type: ignore[attr-defined]
+            mark_program_error(error)
             raise
         return values
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 from typing import Any
 
-from autoconv.errors import StagingError
+from autoconv.errors import StagingError, mark_program_error
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, is_optional
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object, record_object
 from autoconv.runtime.recording.journal import MISSING
@@ -53,7 +53,7 @@ class MaybeMissing:
             owner_text = f"type object {owner.__name__!r}" if instance is None else f"{owner.__name__!r} object"
             error = AttributeError(f"{owner_text} has no attribute {self.name!r}", name=self.name, obj=instance)
             if instance is None or graph_object(instance) is None:
-                error._autoconv_run_time = True  # type: ignore[attr-defined]
+                mark_program_error(error)
             raise error
         return attribute.__get__(instance, owner) if hasattr(type(attribute), "__get__") else attribute
 
@@ -108,8 +108,7 @@ class _GraphAttribute:
         if heap is not None and current_region() is not None and not (name.startswith("__") and name.endswith("__")):
             return record_object("object_get_attribute", [heap], name=name)
         error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}", name=name, obj=instance)
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise error
+        raise mark_program_error(error)
 
 
 def _set_attribute(self: Any, name: str, value: object) -> None:

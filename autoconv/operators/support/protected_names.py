@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.operators.support.signature_check import mark_program_error
+from autoconv.errors import mark_program_error
 from autoconv.ops.python.objects import unassigned_error
 
 NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4  # exit codes

@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from autoconv.errors import mark_program_error
 from autoconv.runtime.support.spans import is_own_file
 
 _Error = TypeVar("_Error", bound=BaseException)
@@ -82,12 +83,6 @@ def passed_through_program(error: BaseException) -> bool:
     return False
 
 
-def mark_program_error(error: _Error) -> _Error:
-    """Mark the error as one that plain Python raises at this place, so that the program can catch it."""
-    error._autoconv_run_time = True  # type: ignore[attr-defined]
-    return error
-
-
 @functools.cache
 def _signatures_of(function: Callable[..., Any]) -> tuple[inspect.Signature, ...]:
     """Return the signatures of a builtin; the tuple is empty if they are unknown."""
@@ -97,4 +92,4 @@ def _signatures_of(function: Callable[..., Any]) -> tuple[inspect.Signature, ...
         return tuple(map(inspect.signature, _SIGNATURES.get(function, ())))
 
 
-__all__ = ["mark_program_error", "passed_through_program", "raise_from_python", "require_fitting_arguments"]
+__all__ = ["passed_through_program", "raise_from_python", "require_fitting_arguments"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import OtherKindError
+from autoconv.errors import OtherKindError, mark_program_error
 from autoconv.graph.dtypes import float64
 from autoconv.graph.python_operators import MIRRORED
 from autoconv.graph.types import ObjectType, number_kind_order
@@ -212,7 +212,7 @@ def _compare_tuple_with_list(name: str, x: object, y: object) -> Any:
     try:
         return getattr(operator, name)(*operands)
     except TypeError as error:
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        mark_program_error(error)
         raise
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from autoconv.errors import AutoconvError, StagingError
+from autoconv.errors import StagingError, as_program_error
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.shared_identity import class_name, require_identity
 from autoconv.operators.regions.value_layout import is_created_here
@@ -190,7 +190,7 @@ def dispatch_on_class(
         try:
             return (apply_to_instance(create_stand_in(kind, value, region)),)
         except (TypeError, AttributeError) as error:  # the program raises it if this arm runs
-            error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
+            as_program_error(error)
             raise
 
     test = record_object("object_isinstance", [value], kinds=kind)

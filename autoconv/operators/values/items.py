@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import AutoconvError, StagingError
+from autoconv.errors import StagingError, as_program_error
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import number_type
 from autoconv.operators.control.conditionals import if_exp, record_cells
@@ -82,7 +82,7 @@ def get_item(x: Any, index: Any) -> Any:
     try:
         return x[index]
     except (LookupError, TypeError) as error:  # raised by the program, not by its tracing
-        error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
+        as_program_error(error)
         raise
 
 

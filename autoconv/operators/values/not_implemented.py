@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from autoconv.errors import mark_program_error
 from autoconv.graph.python_operators import BINARY, COMPARISONS
 from autoconv.graph.types import ObjectType
 from autoconv.operators.control.staging import stage_arms
@@ -116,17 +117,11 @@ def _compare_by_identity(name: str, symbol: str, instance: Any, other: object) -
     if name in ("eq", "ne"):
         return (instance is other) == (name == "eq")
     class_names = f"{kind_of(instance).__name__!r} and {kind_of(other).__name__!r}"
-    raise _mark_run_time_error(TypeError(f"{symbol!r} not supported between instances of {class_names}"))
+    raise mark_program_error(TypeError(f"{symbol!r} not supported between instances of {class_names}"))
 
 
 def _unsupported_operands(symbol: str, first: object, second: object) -> TypeError:
     class_names = f"{kind_of(first).__name__!r} and {kind_of(second).__name__!r}"
-    return _mark_run_time_error(TypeError(f"unsupported operand type(s) for {symbol}: {class_names}"))
-
-
-def _mark_run_time_error(error: TypeError) -> TypeError:
-    error._autoconv_run_time = True  # type: ignore[attr-defined]
-    return error
-
+    return mark_program_error(TypeError(f"unsupported operand type(s) for {symbol}: {class_names}"))
 
 __all__ = ["resolve_not_implemented", "unwrap_undecided_method", "wrap_undecided_method"]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import IntegerLimitError, OtherKindError
+from autoconv.errors import IntegerLimitError, OtherKindError, mark_program_error
 from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, number_kind_order, number_type
@@ -80,9 +80,8 @@ def _refuse_complex(template: str, inputs: tuple[TensorType, ...]) -> None:
     """Raise Python's TypeError, with the operands' kinds in `template`, if an operand is complex."""
     if not any(x.dtype.is_complex for x in inputs):
         return
-    error = TypeError(template.format(*(f"{KINDS[number_kind_order(x.dtype)]!r}" for x in inputs)))
-    error._autoconv_run_time = True  # type: ignore[attr-defined]
-    raise error
+    kinds = (f"{KINDS[number_kind_order(x.dtype)]!r}" for x in inputs)
+    raise mark_program_error(TypeError(template.format(*kinds)))
 
 
 KINDS = ("bool", "int", "float", "complex")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import AutoconvError, StagingError
+from autoconv.errors import StagingError, as_program_error
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.graph.types import ArrayType, Shape, TensorType
 from autoconv.ops.index_spec import Mask, Spec
@@ -378,15 +378,8 @@ def numpy_shape_text(shape: Any) -> str:
     return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 
-def as_program_error(error: Exception) -> Exception:
-    """Mark the error as raised by the program, not by its tracing."""
-    if not isinstance(error, AutoconvError):
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-    return error
-
-
 __all__ = [
-    "as_program_error", "convert_assigned", "cast_to", "check_as_numpy", "check_broadcast", "check_sizes",
+    "convert_assigned", "cast_to", "check_as_numpy", "check_broadcast", "check_sizes",
     "check_types", "convert_element",
     "convert_elements", "may_have_shape", "holds_numbers", "is_stored_item_by_item", "loses_imaginary_parts",
     "may_broadcast",

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError
+from autoconv.errors import StagingError, as_program_error
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Value
 from autoconv.ops.index_spec import At, NewAxis, Slice
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import record_strided_views
-from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.arrays.flat_elements import FlatElements
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, load_elements, wrap_new_arrays

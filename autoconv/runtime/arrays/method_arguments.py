@@ -7,10 +7,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autoconv.errors import StagingError
+from autoconv.errors import StagingError, as_program_error
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
 from autoconv.runtime.annotations import DTypeLike
-from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autoconv.errors import StagingError
+from autoconv.errors import StagingError, as_program_error
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import ArrayType
@@ -23,7 +23,6 @@ from autoconv.ops.numpy.arrays import basic_entries
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.rules import is_known_to_broadcast
 from autoconv.runtime.arrays.assigned_values import (
-    as_program_error,
     cast_to,
     check_broadcast,
     check_depth,

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.errors import AutoconvError, StagingError
+from autoconv.errors import StagingError, as_program_error
 from autoconv.graph.python_operators import BY_NAME, COMPARISONS
 from autoconv.runtime.objects.containers import (
     PLAIN_OF,
@@ -87,7 +87,7 @@ def _forwarding_method(plain_class: type, name: str) -> Callable[..., Any]:
             try:
                 return traced_result(plain_method(self, *args, **kwargs))
             except (LookupError, ValueError) as error:  # raised by the program, not by its tracing
-                error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
+                as_program_error(error)
                 raise
         if name == "__iter__":
             return self._heap.unpack_for(sys._getframe(1))

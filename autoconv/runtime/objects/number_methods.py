@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import mark_program_error
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.types import number_type
 from autoconv.runtime.objects.object_conversions import unbox
@@ -47,7 +48,8 @@ def refuse_number(x: object, message: str) -> None:
     """Raise Python's TypeError for a number, under `compile`; `message` is formatted with the name of its type."""
     region = current_region()
     if type(x) is SymbolicTensor and x.weak and region is not None and region.contract.python_numbers:
-        raise _program_type_error(message.format(type(np.zeros((), x.type.dtype.numpy).item()).__name__))
+        class_name = type(np.zeros((), x.type.dtype.numpy).item()).__name__
+        raise mark_program_error(TypeError(message.format(class_name)))
 
 
 def refuse_scalar(x: object, message: str) -> None:
@@ -55,14 +57,7 @@ def refuse_scalar(x: object, message: str) -> None:
     refuse_number(x, message)
     region = current_region()
     if type(x) is SymbolicTensor and x.type.shape == () and region is not None and region.trace.uses_arrays:
-        raise _program_type_error(message.format(f"numpy.{x.type.dtype.numpy.type.__name__}"))
-
-
-def _program_type_error(message: str) -> TypeError:
-    """Return a TypeError that is marked as raised by the program."""
-    error = TypeError(message)
-    error._autoconv_run_time = True  # type: ignore[attr-defined]
-    return error
+        raise mark_program_error(TypeError(message.format(f"numpy.{x.type.dtype.numpy.type.__name__}")))
 
 
 class NumberMethod(BoundSymbolicMethod):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from autoconv.errors import mark_program_error
 from autoconv.graph.types import TensorType
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import is_own_file
@@ -60,9 +61,7 @@ def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:
     region = current_region()
     if region is not None and region.contract.python_numbers and _is_read_by_program(frame):
         class_name = type(type_.dtype.numpy.type(1).item()).__name__
-        error = AttributeError(f"{class_name!r} object has no attribute {name!r}")
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise error
+        raise mark_program_error(AttributeError(f"{class_name!r} object has no attribute {name!r}"))
 
 
 __all__ = ["read_for_program", "is_of_program", "is_read_as_array", "mark_library_sources", "refuse_tensor_attribute"]

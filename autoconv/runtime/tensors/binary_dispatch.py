@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError, StagingError
+from autoconv.errors import InvalidArgumentError, StagingError, mark_program_error
 from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.ops.index_spec import NotAnIndex, Spec, parse_index
 from autoconv.ops.rules import element_count
@@ -173,8 +173,7 @@ def parse_program_index(index: object) -> tuple[Spec, list[Any]]:
         if error.numpy_error is None:
             raise StagingError("a float known only at run time is used as an index", current_place()) from None
         numpy_error = error.numpy_error
-    numpy_error._autoconv_run_time = True  # type: ignore[attr-defined]
-    raise numpy_error
+    raise mark_program_error(numpy_error)
 
 
 def _numpy_error(shape: Any, index: Any) -> Exception:
@@ -184,8 +183,7 @@ def _numpy_error(shape: Any, index: Any) -> Exception:
     """
     error, other_error = _error_of_sample(shape, index, number=0), _error_of_sample(shape, index, number=None)
     if error is not None and str(error) == str(other_error):
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-        return error
+        return mark_program_error(error)
     return StagingError("an index is out of range", current_place(), "an index that fits")
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autoconv.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
+from autoconv.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError, mark_program_error
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
@@ -137,9 +137,8 @@ class SymbolicTensor(Tensor):
     def __getitem__(self, index: object) -> Any:
         region = current_region()
         if self.weak and region is not None and region.contract.python_numbers:
-            error = TypeError(f"{type(self.type.dtype.numpy.type(1).item()).__name__!r} object is not subscriptable")
-            error._autoconv_run_time = True  # type: ignore[attr-defined]
-            raise error
+            class_name = type(self.type.dtype.numpy.type(1).item()).__name__
+            raise mark_program_error(TypeError(f"{class_name!r} object is not subscriptable"))
         result = super().__getitem__(index)
         has_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
         if has_ellipsis and result.type.shape == () and region is not None and region.trace.uses_arrays:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import Place, StagingError
+from autoconv.errors import Place, StagingError, mark_program_error
 from autoconv.graph.python_operators import BITWISE, BY_TENSOR_OP, MIRRORED
 from autoconv.hooks import Hook
 from autoconv.runtime.recording.tracebacks import present, present_errors
@@ -79,7 +79,7 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: object, y: object) 
     except TypeError as error:
         program_error = TypeError(*error.args)
     if program_error is not None:  # raised after the handler, which would give it a context
-        program_error._autoconv_run_time = True  # type: ignore[attr-defined]
+        mark_program_error(program_error)
         program_error._autoconv_operands = first, second  # type: ignore[attr-defined]
         raise program_error
 
@@ -95,9 +95,7 @@ def refuse_iteration(number: object, frame: Any) -> None:
         "GET_ITER": f"{class_name!r} object is not iterable",
     }.get(instruction)
     if message is not None:
-        error = TypeError(message)
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise error
+        raise mark_program_error(TypeError(message))
 
 
 def refuse_dtype_comparison_by_numpy(frame: Any) -> None:

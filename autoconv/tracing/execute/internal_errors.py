@@ -19,6 +19,7 @@ from autoconv.errors import (
     ItemAssignmentError,
     OperatorNotAllowedInGraphError,
     OtherKindError,
+    is_error_of_program,
 )
 from autoconv.operators.regions.raised_errors import is_tracing_error
 from autoconv.paths import PACKAGE
@@ -53,7 +54,7 @@ def is_fault(error: BaseException) -> bool:
     """
     if getattr(error, "_autoconv_is_fault", False):
         return True
-    if isinstance(error, _REFUSAL_CLASSES) or getattr(error, "_autoconv_run_time", False):
+    if isinstance(error, _REFUSAL_CLASSES) or is_error_of_program(error):
         return False
     instruction = _raising_instruction(error)
     if instruction is None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from autoconv.config import SETTINGS
+from autoconv.errors import is_error_of_program
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
 from autoconv.operators.regions.raised_errors import is_tracing_error
@@ -156,7 +157,7 @@ class CompileContract(SessionContract):
         """Return whether the program itself raised the error; this package's own errors may be about the trace."""
         if type(error) is StagedException:
             return True
-        is_error_of_trace = is_package_error(error) and not getattr(error, "_autoconv_run_time", False)
+        is_error_of_trace = is_package_error(error) and not is_error_of_program(error)
         return not (is_error_of_trace or is_tracing_error(error))
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Any) -> NoReturn:
