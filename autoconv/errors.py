@@ -37,7 +37,7 @@ OtherKindError                    a ValueError: a Python number of another kind 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self, TypeVar
+from typing import Self
 
 # Suffix of the qualified name of a region function, which conversion split off from the user's function.
 REGION_SUFFIX = ".<part>"
@@ -321,25 +321,6 @@ class IntegerLimitError(OverflowError):
 
 class OtherKindError(ValueError):
     """A Python number differs in class from the one for which the graph was recorded."""
-
-
-_Error = TypeVar("_Error", bound=BaseException)
-
-
-def mark_program_error(error: _Error) -> _Error:
-    """Mark an error as one that plain Python raises at this place, so that the program can catch it."""
-    error._autoconv_is_of_program = True  # type: ignore[attr-defined]
-    return error
-
-
-def as_program_error(error: _Error) -> _Error:
-    """Mark an error as `mark_program_error` does, unless it is an error of this package."""
-    return error if isinstance(error, AutoconvError) else mark_program_error(error)
-
-
-def is_error_of_program(error: BaseException) -> bool:
-    """Return whether an error is marked as one of the program."""
-    return getattr(error, "_autoconv_is_of_program", False)
 
 
 # TensorFlow's numbers for the classes of errors.

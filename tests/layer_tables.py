@@ -10,11 +10,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 SOURCE = {"syntax", "analysis", "passes", "emit"}
 GRAPH = {"graph", "ops", "autodiff", "optimise", "backends"}
-BASE = {"errors", "config", "forks", "process_state", "hooks", "paths"}
+BASE = {"errors", "program_errors", "config", "forks", "process_state", "hooks", "paths"}
 
 # What each part may import from autoconv, itself aside; what is imported for annotations only does not count.
 MAY_IMPORT = {
     "errors": set(),
+    "program_errors": {"errors"},
     "config": {"errors", "forks", "hooks"},
     "forks": set(),
     "hooks": set(),
@@ -29,7 +30,7 @@ MAY_IMPORT = {
     "importing": BASE | {"emit", "conversion_cache"},
     # the graph tower, from graphs to results
     "graph": {"errors", "hooks"},
-    "ops": {"errors", "forks", "graph"},
+    "ops": {"errors", "program_errors", "forks", "graph"},
     "autodiff": {"errors", "forks", "graph", "ops"},
     "optimise": {"errors", "graph", "ops"},
     "code_cache": {"config"},

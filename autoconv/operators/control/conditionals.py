@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from autoconv.errors import AssertionFailedError, StagingError, mark_program_error
+from autoconv.errors import AssertionFailedError, StagingError
 from autoconv.graph.dtypes import bool_
 from autoconv.operators.control.shared_numbers import shared_number
 from autoconv.operators.control.staging import stage_arms
@@ -17,6 +17,7 @@ from autoconv.operators.regions.region_body import record_body
 from autoconv.operators.support.deferred_messages import evaluate_exception
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.operators.support.speculation import Attempt
+from autoconv.program_errors import mark_program_error
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of
 from autoconv.runtime.objects.object_conversions import truth_of

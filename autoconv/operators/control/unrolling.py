@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from autoconv.errors import StagingError, mark_program_error
+from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
 from autoconv.operators.control.conditionals import if_stmt, is_staged, record_cells
 from autoconv.operators.control.for_loops import stage_for, stage_for_object
@@ -21,6 +21,7 @@ from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.operators.support.speculation import Attempt
+from autoconv.program_errors import mark_program_error
 from autoconv.runtime.objects.containers import (
     PLAIN_OF,
     TracedList,

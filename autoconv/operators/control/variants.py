@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.errors import AutoconvError, StagingError, mark_program_error
+from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import TensorType, number_kind_order
@@ -18,6 +18,7 @@ from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Varia
 from autoconv.operators.regions.marshalling import renumber_arms
 from autoconv.operators.regions.value_layout import layout_of
 from autoconv.operators.support.protected_names import Undefined, is_absent, unbound_error
+from autoconv.program_errors import mark_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import box

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import OtherKindError, mark_program_error
+from autoconv.errors import OtherKindError
 from autoconv.graph.dtypes import float64
 from autoconv.graph.python_operators import MIRRORED
 from autoconv.graph.types import ObjectType, number_kind_order
@@ -29,6 +29,7 @@ from autoconv.operators.control.shared_numbers import compare_numbers
 from autoconv.operators.control.variants import distribute, raise_if, require_defined, selects_object
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import check_identity
+from autoconv.program_errors import mark_program_error
 from autoconv.runtime.arrays.members import is_same_array
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from autoconv.errors import StagingError, as_program_error
+from autoconv.errors import StagingError
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.shared_identity import class_name, require_identity
 from autoconv.operators.regions.value_layout import is_created_here
@@ -22,6 +22,7 @@ from autoconv.operators.support.optional_attributes import (
     redirect_attributes,
 )
 from autoconv.operators.values.builtins import convert_callback
+from autoconv.program_errors import as_program_error
 from autoconv.runtime.objects import symbolic_objects
 from autoconv.runtime.objects.containers import UnmovedError, is_optional
 from autoconv.runtime.objects.symbolic_objects import ObjectMethod, SymbolicObject, graph_object, record_object

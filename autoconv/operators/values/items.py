@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError, as_program_error
+from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import number_type
 from autoconv.operators.control.conditionals import if_exp, record_cells
@@ -29,6 +29,7 @@ from autoconv.operators.values.symbolic_subscript import (
     select_item,
     select_value,
 )
+from autoconv.program_errors import as_program_error
 from autoconv.runtime.arrays.flat_elements import FlatElements, takes_graph_indices
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import (

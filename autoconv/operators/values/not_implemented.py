@@ -7,13 +7,13 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from autoconv.errors import mark_program_error
 from autoconv.graph.python_operators import BINARY, COMPARISONS
 from autoconv.graph.types import ObjectType
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.variants import drop_arms, selects_object
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.type_queries import kind_of
+from autoconv.program_errors import mark_program_error
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, record_object
 
 # Operator symbols in Python's error messages.

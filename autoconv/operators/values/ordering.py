@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError, as_program_error
+from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.operators.control.conditionals import if_exp
 from autoconv.operators.control.iterables import leading_dimension
@@ -18,6 +18,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import OVERRIDES, overrides
 from autoconv.operators.values.builtins import convert_callback, is_array, is_weak, iterated_tensor, refuse_rows
 from autoconv.operators.values.numbers import is_compiled, value_of
+from autoconv.program_errors import as_program_error
 from autoconv.runtime.objects.containers import trace_container
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
 from autoconv.runtime.recording.regions import current_region

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError, as_program_error
+from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Value
 from autoconv.ops.index_spec import At, NewAxis, Slice
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
+from autoconv.program_errors import as_program_error
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import record_strided_views
 from autoconv.runtime.arrays.flat_elements import FlatElements

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autoconv.errors import StagingError, as_program_error
+from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import ArrayType
@@ -22,6 +22,7 @@ from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, align, has_onl
 from autoconv.ops.numpy.arrays import basic_entries
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.rules import is_known_to_broadcast
+from autoconv.program_errors import as_program_error
 from autoconv.runtime.arrays.assigned_values import (
     cast_to,
     check_broadcast,

@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.errors import StagingError, as_program_error
+from autoconv.errors import StagingError
 from autoconv.graph.python_operators import BY_NAME, COMPARISONS
+from autoconv.program_errors import as_program_error
 from autoconv.runtime.objects.containers import (
     PLAIN_OF,
     TRACED_CLASSES,

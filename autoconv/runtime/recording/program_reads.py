@@ -8,8 +8,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from autoconv.errors import mark_program_error
 from autoconv.graph.types import TensorType
+from autoconv.program_errors import mark_program_error
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import is_own_file
 
