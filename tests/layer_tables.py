@@ -10,12 +10,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 SOURCE = {"syntax", "analysis", "passes", "emit"}
 GRAPH = {"graph", "ops", "autodiff", "optimise", "backends"}
-BASE = {"errors", "program_errors", "config", "forks", "process_state", "hooks", "paths"}
+BASE = {"errors", "config", "forks", "process_state", "hooks", "paths"}
 
 # What each part may import from autoconv, itself aside; what is imported for annotations only does not count.
 MAY_IMPORT = {
     "errors": set(),
-    "program_errors": {"errors"},
     "config": {"errors", "forks", "hooks"},
     "forks": set(),
     "hooks": set(),
@@ -30,7 +29,7 @@ MAY_IMPORT = {
     "importing": BASE | {"emit", "conversion_cache"},
     # the graph tower, from graphs to results
     "graph": {"errors", "hooks"},
-    "ops": {"errors", "program_errors", "forks", "graph"},
+    "ops": {"errors", "forks", "graph"},
     "autodiff": {"errors", "forks", "graph", "ops"},
     "optimise": {"errors", "graph", "ops"},
     "code_cache": {"config"},
@@ -88,7 +87,7 @@ SUB_PACKAGES = {
 }  # fmt: skip
 LOWEST_MODULES = {
     "runtime": {"annotations", "protocols"},
-    "ops": {"record", "rule_table", "rules", "gradients", "index_spec", "builder", "traits"},
+    "ops": {"record", "rule_table", "rules", "gradients", "index_spec", "builder", "traits", "program_errors"},
     "optimise": {
         "common", "dead", "fold", "hoist", "inline", "list_elements", "memory_to_value", "overflow", "promote_arrays",
         "simplify",

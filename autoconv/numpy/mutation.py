@@ -31,7 +31,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.ufuncs import call_ufunc, loop_of
 from autoconv.numpy.writes import note_change, write_into
 from autoconv.ops.index_spec import parse_index
-from autoconv.program_errors import as_program_error
+from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, is_tensor
 from autoconv.runtime.tensors.dispatch import apply

@@ -14,7 +14,7 @@ from autoconv.api.tensors.arguments import UnknownAxis
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.operators.control.staging import stage_arms
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor

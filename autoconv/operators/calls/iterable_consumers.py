@@ -29,7 +29,7 @@ from autoconv.operators.support.speculation import Attempt
 from autoconv.operators.values import ordering as _ordering  # noqa: F401 - its replacements are wrapped here
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.operators.values.items import has_objects_in_graph
-from autoconv.program_errors import as_program_error
+from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of, traced_result
 from autoconv.runtime.objects.object_conversions import unbox

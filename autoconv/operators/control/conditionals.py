@@ -17,7 +17,7 @@ from autoconv.operators.regions.region_body import record_body
 from autoconv.operators.support.deferred_messages import evaluate_exception
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.operators.support.speculation import Attempt
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of
 from autoconv.runtime.objects.object_conversions import truth_of

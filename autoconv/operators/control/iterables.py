@@ -14,7 +14,7 @@ from autoconv.graph.types import number_type
 from autoconv.operators.control.variants import only_value, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.signature_check import raise_from_python
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.flat_elements import FlatElements
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray

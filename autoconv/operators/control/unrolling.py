@@ -21,7 +21,7 @@ from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.operators.support.speculation import Attempt
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.objects.containers import (
     PLAIN_OF,
     TracedList,

@@ -18,7 +18,7 @@ from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Varia
 from autoconv.operators.regions.marshalling import renumber_arms
 from autoconv.operators.regions.value_layout import layout_of
 from autoconv.operators.support.protected_names import Undefined, is_absent, unbound_error
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import box

@@ -23,8 +23,8 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.regions.value_layout import has_leaves
 from autoconv.operators.support.deferred_messages import template_of
+from autoconv.ops.program_errors import is_error_of_program
 from autoconv.ops.python.exception_groups import leaves_of_group
-from autoconv.program_errors import is_error_of_program
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.staged_exceptions import StagedException

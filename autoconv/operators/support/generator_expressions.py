@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place, is_own_file
 

@@ -7,7 +7,7 @@ import inspect
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, is_optional
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object, record_object
 from autoconv.runtime.recording.journal import MISSING

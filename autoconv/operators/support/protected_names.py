@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.ops.python.objects import unassigned_error
-from autoconv.program_errors import mark_program_error
 
 NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4  # exit codes
 

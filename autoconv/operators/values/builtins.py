@@ -33,7 +33,7 @@ from autoconv.operators.support.signature_check import raise_from_python
 from autoconv.operators.support.speculation import emit_output
 from autoconv.operators.values.numbers import as_python_number, is_compiled, math_override, refuse_complex, value_of
 from autoconv.operators.values.type_queries import kind_of
-from autoconv.program_errors import as_program_error, mark_program_error
+from autoconv.ops.program_errors import as_program_error, mark_program_error
 from autoconv.runtime.arrays.methods import is_scalar
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import has_optional_keys, items_of

@@ -29,7 +29,7 @@ from autoconv.operators.control.shared_numbers import compare_numbers
 from autoconv.operators.control.variants import distribute, raise_if, require_defined, selects_object
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import check_identity
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.arrays.members import is_same_array
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of

@@ -22,7 +22,7 @@ from autoconv.operators.support.optional_attributes import (
     redirect_attributes,
 )
 from autoconv.operators.values.builtins import convert_callback
-from autoconv.program_errors import as_program_error
+from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.objects import symbolic_objects
 from autoconv.runtime.objects.containers import UnmovedError, is_optional
 from autoconv.runtime.objects.symbolic_objects import ObjectMethod, SymbolicObject, graph_object, record_object

@@ -29,7 +29,7 @@ from autoconv.operators.values.symbolic_subscript import (
     select_item,
     select_value,
 )
-from autoconv.program_errors import as_program_error
+from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.arrays.flat_elements import FlatElements, takes_graph_indices
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import (

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from autoconv.errors import StagingError
 from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.signature_check import raise_from_python
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.symbol_search import holds_symbols

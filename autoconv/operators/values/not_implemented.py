@@ -13,7 +13,7 @@ from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.variants import drop_arms, selects_object
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.type_queries import kind_of
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, record_object
 
 # Operator symbols in Python's error messages.

@@ -18,7 +18,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import OVERRIDES, overrides
 from autoconv.operators.values.builtins import convert_callback, is_array, is_weak, iterated_tensor, refuse_rows
 from autoconv.operators.values.numbers import is_compiled, value_of
-from autoconv.program_errors import as_program_error
+from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.objects.containers import trace_container
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
 from autoconv.runtime.recording.regions import current_region

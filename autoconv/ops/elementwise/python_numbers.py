@@ -20,8 +20,8 @@ from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, number_kind_order, number_type
 from autoconv.ops.elementwise.casts import cast_gradient
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
-from autoconv.program_errors import mark_program_error
 
 _INT_LIMIT = 2**63  # magnitude of the ints of a graph
 _FLOAT, _OTHER_FLOAT = np.array(2.5), np.array(-1.5)

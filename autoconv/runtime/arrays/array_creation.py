@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType
 from autoconv.ops.index_spec import INPUT
-from autoconv.program_errors import as_program_error
+from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import check_sizes, is_beyond_memory
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, elements_value, record_array_op

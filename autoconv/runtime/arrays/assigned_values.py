@@ -12,7 +12,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.graph.types import ArrayType, Shape, TensorType
 from autoconv.ops.index_spec import Mask, Spec
-from autoconv.program_errors import as_program_error
+from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.objects.symbolic_objects import is_object, record_object
 from autoconv.runtime.recording.regions import current_region

@@ -13,8 +13,8 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Value
 from autoconv.ops.index_spec import At, NewAxis, Slice
+from autoconv.ops.program_errors import as_program_error
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
-from autoconv.program_errors import as_program_error
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import record_strided_views
 from autoconv.runtime.arrays.flat_elements import FlatElements

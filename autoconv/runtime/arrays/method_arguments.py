@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
-from autoconv.program_errors import as_program_error
+from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch

@@ -21,8 +21,8 @@ from autoconv.graph.types import ArrayType
 from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, align, has_only_static_entries, indexed_rank, is_basic
 from autoconv.ops.numpy.arrays import basic_entries
 from autoconv.ops.numpy.shapes import UPDATE
+from autoconv.ops.program_errors import as_program_error
 from autoconv.ops.rules import is_known_to_broadcast
-from autoconv.program_errors import as_program_error
 from autoconv.runtime.arrays.assigned_values import (
     cast_to,
     check_broadcast,

@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.python_operators import BY_NAME, COMPARISONS
-from autoconv.program_errors import as_program_error
+from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.objects.containers import (
     PLAIN_OF,
     TRACED_CLASSES,

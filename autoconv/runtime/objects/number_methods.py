@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.types import number_type
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.regions import current_region

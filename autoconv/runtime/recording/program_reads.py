@@ -9,7 +9,7 @@ import threading
 from typing import Any
 
 from autoconv.graph.types import TensorType
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import is_own_file
 

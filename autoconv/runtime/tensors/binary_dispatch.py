@@ -11,8 +11,8 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError, StagingError
 from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.ops.index_spec import NotAnIndex, Spec, parse_index
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.ops.rules import element_count
-from autoconv.program_errors import mark_program_error
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place

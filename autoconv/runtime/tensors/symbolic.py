@@ -13,7 +13,7 @@ from autoconv.errors import InaccessibleTensorError, OperatorNotAllowedInGraphEr
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.recording.differentiated_values import is_differentiated
 from autoconv.runtime.recording.program_reads import is_read_as_array, refuse_tensor_attribute

@@ -16,7 +16,7 @@ import numpy as np
 from autoconv.errors import Place, StagingError
 from autoconv.graph.python_operators import BITWISE, BY_TENSOR_OP, MIRRORED
 from autoconv.hooks import Hook
-from autoconv.program_errors import mark_program_error
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.recording.tracebacks import present, present_errors
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.caller_instruction import comparison_of, is_in_place

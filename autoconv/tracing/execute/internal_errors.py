@@ -21,8 +21,8 @@ from autoconv.errors import (
     OtherKindError,
 )
 from autoconv.operators.regions.raised_errors import is_tracing_error
+from autoconv.ops.program_errors import is_error_of_program
 from autoconv.paths import PACKAGE
-from autoconv.program_errors import is_error_of_program
 from autoconv.runtime.support.spans import are_user_frames, is_own_file
 
 _REFUSAL_CLASSES = (

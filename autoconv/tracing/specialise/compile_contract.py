@@ -17,8 +17,8 @@ from autoconv.config import SETTINGS
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
 from autoconv.operators.regions.raised_errors import is_tracing_error
+from autoconv.ops.program_errors import is_error_of_program
 from autoconv.ops.python.objects import may_change_array
-from autoconv.program_errors import is_error_of_program
 from autoconv.runtime.arrays.complex_parts import PARTS_ARE_VIEWS
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
