@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.runtime.arrays.assigned_values import as_program_error
+from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, load_elements, wrap_new_arrays
 from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.spans import current_place
