@@ -17,7 +17,7 @@ def doubled(x):
 @pytest.fixture
 def fault(monkeypatch):
     """Replace a function of this package by one that raises a TypeError."""
-    monkeypatch.setattr("autoconv.tracing.specialise.trace.optimise", str)
+    monkeypatch.setattr("autoconv.tracing.execute.recording.optimise", str)
 
 
 def test_by_default_the_call_runs_plain_and_explain_shows_the_error(fault, monkeypatch):
@@ -40,7 +40,7 @@ def test_a_refusal_is_no_internal_error(monkeypatch):
     def refuse(*args, **kwargs):
         raise StagingError("for the test")
 
-    monkeypatch.setattr("autoconv.tracing.specialise.trace.optimise", refuse)
+    monkeypatch.setattr("autoconv.tracing.execute.recording.optimise", refuse)
     compiled = autoconv.compile(doubled)
     np.testing.assert_array_equal(compiled(np.array([3.0, 1.0])), [2.0, 6.0])
     assert "internal error" not in compiled.explain()

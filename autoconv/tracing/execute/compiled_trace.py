@@ -73,7 +73,8 @@ class ConcreteFunction(GraphMember):
 
     def __init__(self, recording: Recording, owner: Any, name: str) -> None:
         key, contract = recording.key, recording.contract
-        self.recorded, self.optimised = recording.graph, recording.optimised
+        self._recording = recording
+        self.recorded, runnable = recording.graph, recording.runnable
         self.key, self.layout, self.guards = key, recording.layout, recording.guards
         self.names, self.captures = list(recording.names), list(recording.captures)
         leaf_names = self._leaf_names()
@@ -90,40 +91,50 @@ class ConcreteFunction(GraphMember):
         # Operators have other rules for tensors than for NumPy's arrays.
         self.uses_tensors = any(map(_is_tensor_key, key.leaves)) or any(isinstance(x, Storage) for x in self.captures)
         warns = recording.warns_of_constants
-        self.float_errors = FloatErrors(self.recorded, self.optimised, contract, self.uses_tensors, warns)
-        self.weight = graph_weight(self.recorded) + graph_weight(self.optimised)
+        self.float_errors = FloatErrors(self.recorded, runnable, contract, self.uses_tensors, warns)
+        self.weight = graph_weight(self.recorded) + graph_weight(runnable)
         self._donated = find_donated_leaves(key, owner.donate)  # positions
         self.function_name = self.recorded.name
         self.output_specs: Any = None  # the structure of the outputs, as specs, of a function that was loaded
         self._compiled_executable: Executable | None = None
         self._graphs_by_device: dict[str, PlacedGraph] = {}  # device that a `with` block sets for a call -> its graph
-        self._find_shared_outputs(recording.uses_arrays)
-        self.can_run_again = can_run_again(self.optimised)  # whether a failed run has no side effects
+        self._find_shared_outputs(runnable, recording.uses_arrays)
+        self.can_run_again = can_run_again(runnable)  # whether a failed run has no side effects
         self._requests_native = (owner.backend or SETTINGS.backend) != "reference"
-        self._recording = recording
         if current_region() is None:  # otherwise the call is part of another trace, which includes the graph
             self._compile()
 
-    def _find_shared_outputs(self, uses_arrays: bool) -> None:
+    def _find_shared_outputs(self, runnable: Graph, uses_arrays: bool) -> None:
         """Set the attributes about results that share memory with each other, with captures or with constants."""
-        key, contract, optimised = self.key, self.contract, self.optimised
-        self._first_equal_positions = first_equal_outputs(self.recorded, optimised) if contract.keeps_identity else []
-        captured_parameters = optimised.parameters[len(self.recorded.parameters) - len(self.captures) :]
+        key, contract = self.key, self.contract
+        self._first_equal_positions = first_equal_outputs(self.recorded, runnable) if contract.keeps_identity else []
+        captured_parameters = runnable.parameters[len(self.recorded.parameters) - len(self.captures) :]
         has_arrays = any(isinstance(capture, np.ndarray) for capture in self.captures)
-        self._returns_captures = has_arrays and bool(aliased_outputs(optimised, captured_parameters))
+        self._returns_captures = has_arrays and bool(aliased_outputs(runnable, captured_parameters))
         self._returns_arrays = (
             contract.python_exceptions
             and (uses_arrays or key.memory)
             and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
         )
-        constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
-        self._returns_constants = self._returns_arrays and bool(aliased_outputs(optimised, constants))
+        constants = [node.results[0] for node in runnable.nodes if node.op.name == "constant"]
+        self._returns_constants = self._returns_arrays and bool(aliased_outputs(runnable, constants))
+
+    @property
+    def optimised(self) -> Graph:
+        """The graph that runs. If the trace was made for a call in another trace, its first use optimises it."""
+        return self._optimised_recording().runnable
+
+    def _optimised_recording(self) -> Recording:
+        if not self._recording.is_optimised:
+            self._recording = self._recording.optimise(self._name)
+        return self._recording
 
     def _compile(self) -> Executable:
         outputs_may_share_memory = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, outputs_may_share_memory, self._first_equal_positions)
+        recording, are_disjoint = self._optimised_recording(), self._are_disjoint
         self._compiled_executable = compile_recording(
-            self._recording, results, self._donated, self._owner.backend, self._are_disjoint, self.can_run_again
+            recording, results, self._donated, self._owner.backend, are_disjoint, self.can_run_again
         )
         return self._compiled_executable
 
@@ -361,9 +372,10 @@ class ConcreteFunction(GraphMember):
             variable = value.variable() if isinstance(value, Storage) else value
             if isinstance(variable, Variable):
                 tape_recorders.watch_used_variable(variable)
+        runnable = self._recording.runnable
         node = region.record(
-            "call", inputs, {"name": self._name}, regions=[self.optimised],
-            types=[value.type for value in self.optimised.outputs],
+            "call", inputs, {"name": self._name}, regions=[runnable],
+            types=[value.type for value in runnable.outputs],
             node_name="StatefulPartitionedCall" if self.recorded.effects else "PartitionedCall",
         )  # fmt: skip
         return rebuild(self.layout, iter(node.results))

@@ -44,7 +44,7 @@ def compile_recording(
     structured arguments, and returns whether they share no memory with outside values. `can_run_again` is true if a
     failed run has no side effects.
     """
-    key, contract, optimised = recording.key, recording.contract, recording.optimised
+    key, contract, optimised = recording.key, recording.contract, recording.runnable
     unpacking, location_count = make_unpacking(key, len(recording.locations)), len(recording.locations)
     form_key = key
     if unpacking is not None:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autoconv.graph.graph import Graph
 from autoconv.operators.regions.layout import Layout
+from autoconv.optimise import optimise
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import Location
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, ObjectKey, SharedKey, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.views import logs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A finished trace: its graph as recorded and optimised, and the facts with which calls use it.
+    """A finished trace: its graph as recorded and as it runs, and the facts with which calls use it.
 
-    `uses_arrays` is true if the program sees NumPy arrays in place of tensors. `containers` are the written locations
-    whose lists and dicts are flattened, `locations` the other written locations. `warns_of_constants` is true if NumPy
-    warned of a computation on Python values during the trace.
+    `is_optimised` is false if the graph that runs, `runnable`, is not optimised yet. `uses_arrays` is true if
+    the program sees NumPy arrays in place of tensors. `containers` are the written locations whose lists and dicts are
+    flattened, `locations` the other written locations. `warns_of_constants` is true if NumPy warned of a computation on
+    Python values during the trace.
     """
 
     graph: Graph
-    optimised: Graph
+    runnable: Graph
     key: Key
     names: Sequence[str]
     captures: Sequence[Any]
@@ -36,6 +39,14 @@ class Recording:
     locations: Sequence[Location] = ()
     containers: Sequence[Location] = ()
     warns_of_constants: bool = False
+    is_optimised: bool = False
+
+    def optimise(self, name: str) -> Recording:
+        """Return the recording with its graph optimised, under the name of the trace in logs."""
+        dump = logs.make_optimisation_logger(name)
+        optimised = optimise(self.runnable, contract=self.contract.name, dump=dump)
+        logs.log_graphs(name, self.graph, optimised)
+        return replace(self, runnable=optimised, is_optimised=True)
 
     def readers(self) -> tuple[list[Callable[[], Any]], list[Callable[[], Any]]]:
         """Return the readers of locations with flattened or shared containers, and those of the other locations."""

@@ -12,7 +12,6 @@ from typing import Any
 from autoconv.backends import get_backend
 from autoconv.emit.converted import BEFORE_CONVERSION
 from autoconv.forks import TRACE, new_lock, undo_in_children
-from autoconv.graph.graph import Graph
 from autoconv.operators.calls.call import convert_members
 from autoconv.operators.calls.decorated import convert_decorated
 from autoconv.operators.calls.special_methods import restore_special_methods
@@ -21,7 +20,6 @@ from autoconv.operators.regions.outside_writes import check_outside_writes
 from autoconv.operators.regions.raised_errors import record_raise
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.values.instances import expect_class_in_graph
-from autoconv.optimise import optimise
 from autoconv.process_state import rare_collections
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.rebuilt_arguments import register_rebuilt
@@ -48,7 +46,6 @@ from autoconv.tracing.outputs.garbage import collect_young_garbage
 from autoconv.tracing.outputs.results import make_outputs
 from autoconv.tracing.specialise.placeholders import invoke, make_placeholders, rebuild_arguments
 from autoconv.tracing.specialise.session_contract import SessionContract
-from autoconv.tracing.views import logs as trace_logs
 
 _TRACE_NUMBERS = iter(range(1, 1 << 62))
 LOCK = new_lock(order=TRACE)
@@ -130,7 +127,7 @@ class TraceSession:
                 self._check()
                 self._lift_outside_arrays()
                 with collect_young_garbage():
-                    concrete = self._compile(self._optimise(), layout)
+                    concrete = self._compile(self._make_recording(layout))
             finally:
                 restore_recording(previous_recording)
                 undo_writes()
@@ -260,26 +257,28 @@ class TraceSession:
         trace.appended_items.clear()
         trace.reassembled_objects.clear()
 
-    def _optimise(self) -> Graph:
-        """Optimise the recorded graph, under the name of the trace."""
-        self._name = f"__inference_{self.subject.signature.name}_{next(_TRACE_NUMBERS)}"
-        recorded_graph = self.trace.root.graph
-        marked_graph = mark_list_facts(recorded_graph, self.call.key)
-        dump = trace_logs.make_optimisation_logger(self._name)
-        graph = optimise(marked_graph, contract=self.contract.name, dump=dump)
-        self.contract.check_optimised(graph)
-        trace_logs.log_graphs(self._name, recorded_graph, graph)
-        return graph
+    def _make_recording(self, layout: Layout) -> Recording:
+        """Return the finished recording, with an optimised graph unless the trace was made for a call in another one.
 
-    def _compile(self, graph: Graph, layout: Layout) -> ConcreteFunction:
-        """Compile the optimised graph."""
+        The other trace optimises its own copy of the graph.
+        """
         call, trace, subject = self.call, self.trace, self.subject
+        recorded_graph = trace.root.graph
         recording = Recording(
-            graph=trace.root.graph, optimised=graph, key=call.key, names=call.names, captures=self._captures,
-            layout=layout, guards=self.guards, contract=subject.contract, uses_arrays=trace.uses_arrays,
-            locations=call.locations, containers=tuple(call.containers.values()),
+            graph=recorded_graph, runnable=mark_list_facts(recorded_graph, call.key), key=call.key,
+            names=call.names, captures=self._captures, layout=layout, guards=self.guards, contract=subject.contract,
+            uses_arrays=trace.uses_arrays, locations=call.locations, containers=tuple(call.containers.values()),
             warns_of_constants=trace.warns_of_constants,
         )  # fmt: skip
+        self._name = f"__inference_{subject.signature.name}_{next(_TRACE_NUMBERS)}"
+        if current_region() is None or self.contract.python_exceptions:
+            recording = recording.optimise(self._name)
+            self.contract.check_optimised(recording.runnable)
+        return recording
+
+    def _compile(self, recording: Recording) -> ConcreteFunction:
+        """Compile the optimised graph."""
+        call, trace, subject = self.call, self.trace, self.subject
         concrete = ConcreteFunction(recording, subject.owner, self._name)
         concrete.outside, concrete.is_narrow = self._outside_values, call.general_key is not None
         concrete.seconds = time.perf_counter() - self._start_time
