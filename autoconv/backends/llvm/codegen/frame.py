@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import ChainMap, Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
@@ -21,6 +22,7 @@ from autoconv.backends.llvm.ir.operand import FALSE, TRUE
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.backends.llvm.runtime.array_pool import LARGEST_BYTES, SMALLEST_BYTES
 from autoconv.backends.llvm.runtime.library import MEMORY_HANDLER
+from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.linear_form import Range
@@ -156,7 +158,8 @@ class Body:
             spare = out.call("spare_array", spares[0], spares[1])
             array = out.where(out.is_null(spare), lambda: self._allocate(type_), spare)
         self.fail_if(out.is_null(array))
-        return self.own_reference(array)
+        result = self.own_reference(array)
+        return replace(result, address=out.load("ptr", out.gep("i8", array, abi.DATA)))
 
     def _allocate(self, type_: Type) -> str:
         """Return a new array, or NULL if there is no memory; memory of large arrays comes from the pool."""

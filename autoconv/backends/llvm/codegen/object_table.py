@@ -12,6 +12,7 @@ from autoconv.backends.interpreter import Compile, compile_with_recursion, error
 from autoconv.backends.llvm.analysis.representation import is_array, is_open, is_scalar, sizes
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.graph.graph import Node, Span, Value
 
 Reference = Callable[[FunctionText], str]  # a function that writes code which loads an object, and returns its register
@@ -49,8 +50,10 @@ class ObjectTable:
             position = self._positions[id(value)] = len(self.items)
             self.items.append(value)
 
+        # A constant expression: functions of large graphs have thousands of such loads, and an instruction costs time.
+        address = Operand.of(f"getelementptr inbounds (ptr, ptr @objects, i64 {position})", "ptr")
+
         def reference(out: FunctionText) -> str:
-            address = out.gep("ptr", "@objects", position)
             return out.load("ptr", address, ", !invariant.load !1")
 
         return reference

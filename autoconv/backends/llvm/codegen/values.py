@@ -16,17 +16,19 @@ from autoconv.graph.types import Type
 class Object:
     """A Python object: `ir` is the register with its address. The slot `slot` owns a reference; None if borrowed.
 
-    A small array without a Python object has only `memory`, the register with the address of its elements.
+    A small array without a Python object has only `memory`, the register with the address of its elements. `address` is
+    the register with the address of the elements of a new array.
     """
 
     ir: str
     slot: str | None = None
     original_type: Type | None = None  # the type at the allocation, if the value has another type
     memory: str = ""
+    address: str = ""
 
     def borrowed(self) -> Object:
         """Return a borrowed reference to the same Python object."""
-        return Object(self.ir)
+        return Object(self.ir, address=self.address)
 
 
 @dataclass(frozen=True, slots=True)

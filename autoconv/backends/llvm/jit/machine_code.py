@@ -60,8 +60,8 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
 }
 # Options of LLVM's pipeline, with the lowest levels for which they are on.
 _OPTION_LEVELS = {"LoopInterleaving": 3, "LoopVectorization": 3, "SLPVectorization": 2, "LoopUnrolling": 2}
-# Characters of a text above which LLVM's pipeline of level 2 replaces that of level 3, with the same options for loops.
-# It takes an eighth less time; the code of some short loops is slower, that of deep models is not.
+# Characters of a text above which LLVM's pipeline of level 1 replaces that of level 3, with the same options for loops.
+# It takes a quarter less time; the code of some short loops is slower, that of deep models is not.
 _LONG_TEXT = 100_000
 # Long functions, which release the GIL. Taking it back costs up to 5 ms each time.
 _LONG_FUNCTIONS = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
@@ -171,7 +171,7 @@ class Library:
             try:
                 self.SetDataLayout(module, self._data_layout(machine))
                 if level:
-                    pipeline_level = min(level, 2) if len(text) > _LONG_TEXT else level
+                    pipeline_level = min(level, 1) if len(text) > _LONG_TEXT else level
                     self._optimise(module, machine, level, pipeline_level)
                 return self._emit(module, machine)
             finally:
