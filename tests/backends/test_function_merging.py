@@ -8,7 +8,9 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import autoconv
+from autoconv.backends import llvm
 from autoconv.backends.llvm.ir import merging
+from autoconv.backends.llvm.ir import module as module_file
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.signature import Function, Signature
 
@@ -84,6 +86,41 @@ def test_called_functions_are_arguments(module):
     assert "call void %c0(i64 %v1)" in bodies[merged]
 
 
+@pytest.fixture
+def module_ahead(monkeypatch):
+    """A module that begins to compile whatever it can, with the texts of which it has begun the compilation."""
+    monkeypatch.setattr(merging, "_MIN_CHARACTERS", 0)
+    monkeypatch.setattr(module_file, "_AHEAD_CHARACTERS", 0)
+    texts = []
+    module = ModuleText(lambda text, level: texts.append(text))
+    module.has_loops = True
+    return module, texts
+
+
+def test_functions_of_later_portions_call_merged_ones_if_their_constants_fit(module_ahead):
+    module, texts = module_ahead
+    early = [add_loop(module, 3 * start - 7, start=start) for start in (5, 9)]
+    module.compile_ahead()
+    late = [add_loop(module, 3 * 20 - 7, start=20), add_loop(module, 100, start=20)]
+    module.compile_ahead()  # nothing that can be merged is new
+    (text,) = texts
+    ((merged, _),) = _DEFINITION.findall(text)
+    bodies = definitions(module)
+    assert bodies.keys() == {merged, *early, *late}
+    assert [f"call i64 @{merged}(i64 %x, i64 " in bodies[name] for name in (*early, *late)] == [True] * 3 + [False]
+    assert f"@{merged}(i64 %x, i64 20)" in bodies[late[0]]
+    assert "icmp slt i64 %v2, 100" in bodies[late[1]]
+    assert text in module.texts() and sum(f"i64 @{merged}(" in other for other in module.texts()) > 1
+
+
+def test_early_functions_can_be_called_from_other_texts(module_ahead):
+    module, texts = module_ahead
+    for count in (40, 70):
+        add_loop(module, count)
+    module.compile_ahead()
+    assert "define i64 @merged" in texts[0] and "define internal i64 @merged" not in texts[0]
+
+
 def test_functions_of_other_instructions_stay(module):
     names = {add_loop(module, 40), add_loop(module, 40, operation="mul")}
     assert definitions(module).keys() == names
@@ -96,8 +133,13 @@ def test_a_small_module_keeps_its_constants(module, monkeypatch):
 
 
 @pytest.mark.optimised
-def test_results_of_merged_layers_are_those_of_numpy(monkeypatch):
+@pytest.mark.parametrize("ahead_characters", [5_000, 1_000_000])
+def test_results_of_merged_layers_are_those_of_numpy(monkeypatch, ahead_characters):
     monkeypatch.setattr(merging, "_MIN_CHARACTERS", 0)
+    monkeypatch.setattr(module_file, "_AHEAD_CHARACTERS", ahead_characters)
+    begun_texts = []
+    begin = llvm.begin_compilation
+    monkeypatch.setattr(llvm, "begin_compilation", lambda *module: begun_texts.append(module[0]) or begin(*module))
     texts = []
     original = ModuleText.texts
     monkeypatch.setattr(ModuleText, "texts", lambda self: texts.append(original(self)) or texts[-1])
@@ -116,3 +158,4 @@ def test_results_of_merged_layers_are_those_of_numpy(monkeypatch):
     for result, expected in zip(results, layers(np, tables, weights), strict=True):
         np.testing.assert_allclose(result, expected, rtol=1e-12)
     assert any("@merged" in text for text in texts[-1])
+    assert (len(begun_texts) > 0) == (ahead_characters == 5_000) and set(begun_texts) <= texts[-1].keys()

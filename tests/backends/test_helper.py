@@ -60,6 +60,27 @@ def test_a_killed_helper_is_started_anew():
     assert helper.object_files([(GOOD, 0)]) == [before]
 
 
+def test_a_module_that_was_begun_is_compiled_once():
+    others = [(GOOD.replace("42", str(number)), 0) for number in range(3)]
+    expected = [machine_code.object_file_compiler()(text, level) for text, level in [*others, (GOOD, 3)]]
+    helper.begin(GOOD, 3)
+    requests = []
+    (process,) = helper._HELPER
+    send = process._request
+    process._request = lambda number, *module: requests.append(module) or send(number, *module)
+    assert helper.object_files(others) == expected[:3]  # the answer to the first request may come before these
+    assert helper.object_files([others[0], (GOOD, 3)]) == [expected[0], expected[3]]
+    assert sorted(requests) == sorted([*others, others[0]])
+
+
+@pytest.mark.parametrize("text", [FATAL, "define nothing"])
+def test_a_begun_module_without_code_is_reported_when_it_is_needed(text):
+    helper.begin(text, 0)
+    good, bad = helper.object_files([(GOOD, 0), (text, 0)])
+    assert isinstance(good, bytes)
+    assert isinstance(bad, HelperEnded if text == FATAL else machine_code.BadText)
+
+
 def test_the_helper_starts_in_the_background():
     helper.start()
     first = helper._HELPER[0]

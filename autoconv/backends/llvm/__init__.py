@@ -31,6 +31,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.jit.engine import (
     COMPILATION_ERRORS,
     Code,
+    begin_compilation,
     compilation_notes,
     native_entry,
     prepare_object_files,
@@ -56,7 +57,7 @@ class NativeGraph:
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
         original_graph, graph = graph, legalize_graph(graph)
-        module = ModuleText()
+        module = ModuleText(begin_compilation)
         declare_shared(module)
         module.open_sizes = self.sizes = open_sizes(graph, original_graph.nonnegative_sizes)
         module.sizes = tuple(map(register_of, module.open_sizes.symbols))

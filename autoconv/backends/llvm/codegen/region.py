@@ -69,6 +69,7 @@ class Region(KernelCalls):
             self._release_if_unused(value)
         for item in self._plan.items:
             self.write(item)
+            body.module.compile_ahead()
             for slot, type_ in self._released_after_item:
                 self.body.release_or_keep(slot, type_)
             self._released_after_item.clear()
@@ -133,8 +134,9 @@ class Region(KernelCalls):
 
     def address(self, array: Object) -> str:
         """Return the address of an array's first element."""
-        if array.memory:
-            return array.memory
+        known_address = array.memory or array.address
+        if known_address:
+            return known_address
         address = self.out.gep("i8", array.ir, abi.DATA)
         return self.out.load("ptr", address)
 

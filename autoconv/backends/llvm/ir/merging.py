@@ -54,33 +54,52 @@ _Row: TypeAlias = "tuple[tuple[str, str], ...]"  # type and text of a constant i
 _Relation: TypeAlias = "tuple[_Row, int, int]"  # another row, a factor and an offset: row = factor * other + offset
 
 
-def merge_functions(
-    functions: Sequence[Function], add: Callable[[Function], Function]
-) -> tuple[list[Function], list[Function]]:
-    """Return the functions to optimise, and quick functions that call merged ones and replace the others.
+class Merger:
+    """Merges the functions of a module, which may come in several portions.
 
-    `add` names a new function and adds it to the module. The functions' order stays.
+    Functions of later portions call merged functions of earlier ones where their constants fit. `add` names a new
+    function and adds it to the module.
     """
-    if sum(map(len, functions)) < _MIN_CHARACTERS:
-        return [*functions], []
-    groups: dict[object, list[Function]] = defaultdict(list)
-    for function in functions:
-        groups[_shape(function)].append(function)
-    optimised, replaced = [], []
-    for members in groups.values():
-        candidates = [_Candidate(function) for function in members] if len(members) > 1 else []
-        similar = defaultdict(list)
-        for candidate in candidates:
-            similar[candidate.skeleton].append(candidate)
-        merged_functions: set[Function] = set()
-        for group in similar.values():
-            merged = _merge(group, add) if len(group) > 1 else None
-            if merged is not None:
-                optimised.append(merged)
-                merged_functions.update(candidate.function for candidate in group)
-        replaced += [function for function in members if function in merged_functions]
-        optimised += [function for function in members if function not in merged_functions]
-    return optimised, replaced
+
+    def __init__(self, add: Callable[[Function], Function]) -> None:
+        self._add = add
+        self._merged: dict[object, dict[tuple[str, ...], _MergedFunction]] = defaultdict(dict)  # by shape and skeleton
+        self._candidates: dict[Function, _Candidate] = {}
+
+    def merge(self, functions: Sequence[Function]) -> tuple[list[Function], list[Function], list[Function]]:
+        """Return merged functions, the functions that are left, and quick functions, which call the merged ones.
+
+        The quick functions replace those of their names. The functions' order stays.
+        """
+        if sum(map(len, functions)) < _MIN_CHARACTERS:
+            return [], [*functions], []
+        groups: dict[object, list[Function]] = defaultdict(list)
+        for function in functions:
+            groups[_shape(function)].append(function)
+        merged_functions, replaced = [], set()
+        for shape, members in groups.items():
+            known = self._merged.get(shape, {})
+            candidates = list(map(self._candidate, members)) if len(members) > 1 or known else []
+            similar = defaultdict(list)
+            for candidate in candidates:
+                known_function = known.get(candidate.skeleton)
+                if known_function is not None and known_function.serves(candidate):
+                    replaced.add(candidate.function)
+                else:
+                    similar[candidate.skeleton].append(candidate)
+            for skeleton, group in similar.items():
+                merged = _merge(group, self._add) if len(group) > 1 else None
+                if merged is not None:
+                    self._merged[shape][skeleton] = merged
+                    merged_functions.append(merged.function)
+                    replaced.update(candidate.function for candidate in group)
+        others = [function for function in functions if function not in replaced]
+        return merged_functions, others, [function for function in functions if function in replaced]
+
+    def _candidate(self, function: Function) -> _Candidate:
+        if function not in self._candidates:
+            self._candidates[function] = _Candidate(function)
+        return self._candidates[function]
 
 
 def _shape(function: Function) -> object:
@@ -134,7 +153,38 @@ def _constants(line: str) -> Iterator[tuple[str, int, int]]:
             yield ir_type, match.start(group), match.end(group)
 
 
-def _merge(group: Sequence[_Candidate], add: Callable[[Function], Function]) -> Function | None:
+class _MergedFunction:
+    """A merged function, with what its parameters stand for.
+
+    `fixed` are the constants that all members share, by place; `sources` are the other places, with the number of the
+    parameter that the constant comes from, and the factor and offset by which it follows.
+    """
+
+    def __init__(
+        self, function: Function, fixed: dict[int, tuple[str, str]], sources: dict[int, tuple[int, int, int]]
+    ) -> None:
+        self.function = function
+        self._fixed = fixed
+        self._sources = sources
+
+    def serves(self, candidate: _Candidate) -> bool:
+        """Let a function call this one, if its constants fit; return whether it does."""
+        constants = candidate.constants
+        if any(constants[place] != constant for place, constant in self._fixed.items()):
+            return False
+        arguments: dict[int, tuple[str, str]] = {}
+        for place, (number, factor, offset) in self._sources.items():
+            is_argument = (factor, offset) == (1, 0)
+            if is_argument and arguments.setdefault(number, constants[place]) != constants[place]:
+                return False
+        for place, (number, factor, offset) in self._sources.items():
+            if (factor, offset) != (1, 0) and int(constants[place][1]) != factor * int(arguments[number][1]) + offset:
+                return False
+        _call_instead(candidate.function, self.function, [" ".join(arguments[i]) for i in sorted(arguments)])
+        return True
+
+
+def _merge(group: Sequence[_Candidate], add: Callable[[Function], Function]) -> _MergedFunction | None:
     """Return the merged function, which the members then call; None if they differ in too many constants."""
     rows = list(zip(*(candidate.constants for candidate in group), strict=True))  # the members' constants by place
     varying = dict.fromkeys(row for row in rows if len(set(row)) > 1)  # equal rows share a register
@@ -159,7 +209,13 @@ def _merge(group: Sequence[_Candidate], add: Callable[[Function], Function]) -> 
     for position, candidate in enumerate(group):
         constants = [" ".join(row[position]) for row in arguments]
         _call_instead(candidate.function, merged, constants)
-    return merged
+    fixed = {place: row[0] for place, row in enumerate(rows) if row not in varying}
+    sources = {}
+    for place, row in enumerate(rows):
+        if row in varying:
+            base, factor, offset = derived.get(row, (row, 1, 0))
+            sources[place] = arguments.index(base), factor, offset
+    return _MergedFunction(merged, fixed, sources)
 
 
 def _linear_rows(rows: Iterable[_Row]) -> dict[_Row, _Relation]:
@@ -219,4 +275,4 @@ def _call_instead(function: Function, merged: Function, constants: Iterable[str]
     function.replace_lines(lines)
 
 
-__all__ = ["merge_functions"]
+__all__ = ["Merger"]

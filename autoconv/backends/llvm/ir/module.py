@@ -5,10 +5,10 @@ LLVM parses text in one go, in a fraction of the time that building the same mod
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.ir.merging import merge_functions
+from autoconv.backends.llvm.ir.merging import Merger
 from autoconv.backends.llvm.ir.metadata import (
     FIRST_GROUP,
     FIRST_LOOP,
@@ -26,12 +26,22 @@ _MAX_OPTIMISED_CHARACTERS = 2_500_000
 # Characters of a function without loops above which optimising, some 1 ms for 1,000 characters, does not pay.
 _MAX_OPTIMISED_STRAIGHT_CHARACTERS = 50_000
 _MIN_TEXT_LENGTH, _MAX_TEXTS = 4_000, 4  # characters of optimised text that are worth a thread; number of such texts
+_AHEAD_CHARACTERS = 800_000  # characters of finished functions that are compiled while the rest is written
+_PART = "part"  # stem of the names of functions that only functions of the same item call
 
 
 class ModuleText:
-    """The parts of a module, split into several texts: functions worth a thorough compilation, and the others."""
+    """The parts of a module, split into several texts: functions worth a thorough compilation, and the others.
 
-    def __init__(self) -> None:
+    `begin_compilation` is called with a text of a large module and its optimisation level, before the rest is written.
+    """
+
+    def __init__(self, begin_compilation: Callable[[str, int], None] | None = None) -> None:
+        self._begin_compilation = begin_compilation
+        self._texts_ahead: dict[str, int] = {}  # texts whose compilation has begun, with their levels
+        self._functions_ahead: set[Function] = set()  # functions of these texts
+        self._merger = Merger(self._add_merged)
+        self._pending_characters = 0  # of functions that were added since the last of these texts
         self._declarations: dict[str, str] = {}
         self._types: dict[str, tuple[str, Sequence[str]]] = {}  # of functions, by name
         self._constants: dict[str, str] = {}
@@ -97,6 +107,7 @@ class ModuleText:
                 return known_name
             name = self._names[key] = self.unique_name(stem)
             function.touches_elements = True  # it is a loop nest, a routine or a part of one
+            self._pending_characters += len(key)
         function.name = name
         self._functions[name] = function
         return name
@@ -115,6 +126,31 @@ class ModuleText:
         self._group_count += 1
         return f"!{FIRST_GROUP + self._group_count - 1}"
 
+    def compile_ahead(self) -> None:
+        """Begin to compile the functions of a large module that are finished; none of them is being written."""
+        if self._begin_compilation is None or self._pending_characters < _AHEAD_CHARACTERS or not self.has_loops:
+            return
+        self._pending_characters = 0
+        functions = [
+            function for function in self._functions.values()
+            if function.touches_elements and function not in self._functions_ahead
+            and not _is_compiled_quickly(function)
+        ]  # fmt: skip
+        functions, _, _ = self._merger.merge(functions)  # the others may be merged with later ones
+        if not functions:
+            return
+        for function in functions:
+            function.hide_counts()
+        called_names = {name for function in functions for name in function.referenced_names}
+        internal_names = {f.name for f in functions if f.name in called_names and f.name.startswith(_PART)}
+        # Equal functions that are added later get another name, as no other text can call these.
+        self._names = {key: name for key, name in self._names.items() if name not in internal_names}
+        exported_names = {function.name for function in functions} - internal_names
+        text = self._text(functions, defines_variables=False, exported_names=exported_names)
+        self._texts_ahead[text] = 3
+        self._functions_ahead.update(functions)
+        self._begin_compilation(text, 3)
+
     def texts(self) -> dict[str, int]:
         """Return the texts, which call each other's functions, with the optimisation level of each.
 
@@ -122,12 +158,13 @@ class ModuleText:
         functions that only call, long ones without loops, very long ones. The number of texts depends on the sizes of
         the functions alone.
         """
-        functions = [*self._functions.values()]
+        functions = [function for function in self._functions.values() if function not in self._functions_ahead]
         quick_functions = list(filter(_is_compiled_quickly, functions))
         others = [function for function in functions if function not in quick_functions]
         thorough_functions = [function for function in others if self.has_loops and function.touches_elements]
         loopless_functions = [function for function in others if function not in thorough_functions]
-        thorough_functions, callers = merge_functions(thorough_functions, self._add_merged)
+        merged_functions, others, callers = self._merger.merge(thorough_functions)
+        thorough_functions = [*merged_functions, *others]
         quick_functions += callers
         for function in thorough_functions:
             function.hide_counts()
@@ -138,7 +175,7 @@ class ModuleText:
             min(shares, key=lambda share: sum(sizes[function] for function in share)).append(function)
         ordered_shares = ([function for function in thorough_functions if function in share] for share in shares)
         groups_and_levels = [(share, 3) for share in ordered_shares]
-        result = {}
+        result = dict(self._texts_ahead)
         for group, level in [*groups_and_levels, (loopless_functions, 1), (quick_functions, 0)]:
             if group or not level:  # the text of level 0 defines the variables
                 result[self._text(group, defines_variables=group is quick_functions)] = level
@@ -154,10 +191,15 @@ class ModuleText:
                 function.hide_counts()
         return self._text(list(self._functions.values()), defines_variables=False)
 
-    def _text(self, functions: Collection[Function], defines_variables: bool) -> str:
-        """Return the text of these functions and of what they refer to; it may define the module's variables."""
+    def _text(
+        self, functions: Collection[Function], defines_variables: bool, exported_names: Collection[str] = ()
+    ) -> str:
+        """Return the text of these functions and of what they refer to; it may define the module's variables.
+
+        Functions that are called in other texts, or will be (`exported_names`), are exported.
+        """
         others = [function for function in self._functions.values() if function not in functions]
-        called_names = {name for function in others for name in function.referenced_names}
+        called_names = {name for function in others for name in function.referenced_names} | {*exported_names}
         hints: list[str] = []
         bodies = [f.text(_number_loop_metadata(f.lines, hints), f.name in called_names) for f in functions]
         names = {name for function in functions for name in (function.name, *function.referenced_names)}

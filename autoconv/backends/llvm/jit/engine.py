@@ -90,11 +90,7 @@ def prepare_object_files(texts: Mapping[str, int]) -> None:
     """
     texts = {text: min(level, SETTINGS.llvm_level) for text, level in texts.items()}
     with _LOCK:
-        keys = {
-            text: hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
-            for text, level in texts.items()
-            if text not in _OBJECT_FILES
-        }
+        keys = {text: _cache_key(text, level) for text, level in texts.items() if text not in _OBJECT_FILES}
         for text, key in keys.items():
             stored_code = NATIVE.load(key)
             if stored_code is not None:
@@ -113,6 +109,28 @@ def prepare_object_files(texts: Mapping[str, int]) -> None:
                 raise code
             NATIVE.store(keys[text], code)
             _OBJECT_FILES[text] = code
+
+
+def begin_compilation(text: str, level: int) -> None:
+    """Compile a text in the background if it is not on the disk; `prepare_object_files` waits for the result.
+
+    Without effect if another thread compiles, or if there is no helper.
+    """
+    level = min(level, SETTINGS.llvm_level)
+    if not SETTINGS.helper or not _LOCK.acquire(blocking=False):
+        return
+    try:
+        stored_code = NATIVE.load(_cache_key(text, level))
+        if stored_code is not None:
+            _OBJECT_FILES[text] = stored_code
+        else:
+            helper.begin(text, level)
+    finally:
+        _LOCK.release()
+
+
+def _cache_key(text: str, level: int) -> str:
+    return hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
 
 
 def _compile_at_lower_level(text: str, level: int, error: helper.HelperEnded, key: str) -> bytes | BaseException:

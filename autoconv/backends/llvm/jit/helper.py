@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import itertools
 import os
 import re
 import select
@@ -34,6 +35,7 @@ import helper_main
 helper_main.serve(lambda: __import__("machine_code").object_file_compiler(releases_gil=True))
 """
 _FATAL_MESSAGE = re.compile(r"Assertion .*|LLVM ERROR.*")
+_FIRST_EARLY_NUMBER = 1 << 31  # larger than the numbers of the modules of an exchange
 _STDERR_LIMIT = 1 << 16  # bytes of the helper's messages that are searched for the reason of its end
 
 
@@ -71,6 +73,9 @@ class Helper:
         self._connection = _socket.socket(fileno=own_end)
         self._child = 0
         self._is_ready = self._has_llvm = False
+        self._begun: dict[tuple[str, int], int] = {}  # modules that no exchange has asked for, with their numbers
+        self._early_numbers = itertools.count(_FIRST_EARLY_NUMBER)
+        self._early_results: dict[int, bytes | BaseException] = {}  # results of these, by number
         try:
             libraries = os.path.dirname(os.path.dirname(os.path.abspath(llvmlite.__file__)))
             self._child = _spawn(program, [folder, libraries, str(self.threads), str(TIME_LIMIT)], helper_end, stderr)
@@ -116,23 +121,41 @@ class Helper:
         Raises HelperEnded or _Restart if the process ends before all are done. The result of a module that took too
         long is HelperEnded.
         """
-        for number, (text, level) in enumerate(modules):
-            data = text.encode()
-            self._send(protocol.REQUEST.pack(number, level, len(data)) + data)
+        positions = {}  # of modules, by the number of the request
+        for position, module in enumerate(modules):
+            number = self._begun.pop(module, position)
+            positions[number] = position
+            if number in self._early_results:
+                results[position] = self._early_results.pop(number)
+            elif number == position:
+                self._request(number, *module)
         while len(results) < len(modules) or not self._has_llvm:
             number, kind, data = self._receive_answer()
+            result: bytes | BaseException = data
             if kind == protocol.LOADED:
                 self._has_llvm = True
-            elif kind == protocol.CODE:
-                results[number] = data
-            elif kind == protocol.BAD:
-                results[number] = BadText(data.decode(errors="replace"))
+                continue
+            if kind == protocol.BAD:
+                result = BadText(data.decode(errors="replace"))
             elif kind == protocol.TIMED_OUT:
-                results[number] = HelperEnded("LLVM does not come to an end", is_late=True)
+                result = HelperEnded("LLVM does not come to an end", is_late=True)
             elif kind == protocol.FAILED:
                 raise HelperEnded(f"LLVM cannot be loaded: {data.decode(errors='replace')}")
-            else:
+            elif kind != protocol.CODE:
                 raise _Restart
+            if number in positions:
+                results[positions[number]] = result
+            else:
+                self._early_results[number] = result
+
+    def begin(self, text: str, level: int) -> None:
+        """Request a module of which a later exchange takes the result."""
+        number = self._begun[text, level] = next(self._early_numbers)
+        self._request(number, text, level)
+
+    def _request(self, number: int, text: str, level: int) -> None:
+        data = text.encode()
+        self._send(protocol.REQUEST.pack(number, level, len(data)) + data)
 
     def _send(self, data: bytes) -> None:
         with contextlib.suppress(ConnectionError):  # _receive_answer reads the last message of a helper that ended
@@ -222,6 +245,12 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
         pending_modules = [i for i in pending_modules if i not in results]
         single_batches = max(single_batches - 1, 0)
     return [results[i] for i in range(len(modules))]
+
+
+def begin(text: str, level: int) -> None:
+    """Let the helper compile a module of which a later `object_files` takes the result; without effect if it cannot."""
+    with contextlib.suppress(HelperUnavailable):
+        _ready_helper().begin(text, level)
 
 
 def start() -> None:
