@@ -33,6 +33,12 @@ class Routine:
         self.out = FunctionText(self.module, Signature(result, parameters, attributes))
         self.b = ElementWriter(self.out)
 
+    def take_used_sizes(self) -> list[str]:
+        """Take the open sizes that the code uses as first parameters, and return them as arguments of a call."""
+        used_sizes = self.out.used_sizes(self.module.size_numbers)
+        self.out.add_size_parameters(used_sizes, 0)
+        return [f"i64 {size}" for size in used_sizes]
+
     def finish(self, ending: str = "ret void") -> str:
         """Finish the function and return its name."""
         self.out.line(ending)

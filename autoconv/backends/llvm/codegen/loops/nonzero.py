@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import data_sized_lowering
-from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions, pointers
+from autoconv.backends.llvm.codegen.routine import Routine, call, pointers
 from autoconv.backends.llvm.ir.index_arith import element_count, plus, product, times, unravel
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.graph.dtypes import bool_, int64
@@ -28,7 +28,7 @@ def write_where(region: LoweringContext, node: Node) -> None:
     rank, count = len(shape), _count_true(region, region.data(condition), condition.type)
     positions = region.body.new_sized_array(int64, (count, rank))
     parameters = ["ptr noalias readonly %condition", "ptr noalias %result", "i64 %count"]
-    routine = Routine(region, [*open_dimensions(region), *parameters])
+    routine = Routine(region, parameters)
     out, b = routine.out, routine.b
 
     def write(i: str, row: str) -> None:
@@ -42,7 +42,8 @@ def write_where(region: LoweringContext, node: Node) -> None:
             for axis, coordinate in enumerate(unravel(out, flat_index.ir, shape)):
                 store(b, b.wrap(int64, str(coordinate)), "%result", plus(out, start, axis))
     call_arguments = *pointers(region, condition, positions), f"i64 {count}"
-    call(region, routine.finish(), *open_dimensions(region), *call_arguments)
+    used_sizes = routine.take_used_sizes()
+    call(region, routine.finish(), *used_sizes, *call_arguments)
     region.set(node.results[0], positions)
 
 
@@ -63,7 +64,7 @@ def write_masked(region: LoweringContext, node: Node) -> None:
     count = _count_true(region, region.data(mask), mask.type)
     result = region.body.new_sized_array(dtype, (count, *row_shape))
     parameters = ["ptr noalias readonly %condition", "ptr noalias readonly %x", "ptr noalias %result", "i64 %count"]
-    routine = Routine(region, [*open_dimensions(region), *parameters])
+    routine = Routine(region, parameters)
     out, b = routine.out, routine.b
     row_size = element_count(out, row_shape)
 
@@ -77,19 +78,21 @@ def write_masked(region: LoweringContext, node: Node) -> None:
 
     _write_compaction_loop(routine, write)
     call_arguments = *pointers(region, mask, x, result), f"i64 {count}"
-    call(region, routine.finish(), *open_dimensions(region), *call_arguments)
+    used_sizes = routine.take_used_sizes()
+    call(region, routine.finish(), *used_sizes, *call_arguments)
     region.set(node.results[0], result)
 
 
 def _count_true(region: LoweringContext, pointer: str, type_: Any) -> str:
     """Write code that counts the true elements of an array of bools at `pointer`; return the register of the count."""
-    routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %condition"], "i64")
+    routine = Routine(region, ["ptr noalias readonly %condition"], "i64")
     out, b = routine.out, routine.b
     cell = out.alloca("i64", "0")
     with out.loop("0", str(element_count(out, sizes(type_)))) as i:
         store(b, load(b, int64, cell, 0) + b.cast(load(b, bool_, "%condition", i), int64), cell, 0)
-    name = routine.finish(f"ret i64 {load(b, int64, cell, 0).ir}")
-    return region.out.new(f"call i64 @{name}({', '.join([*open_dimensions(region), f'ptr {pointer}'])})")
+    count, used_sizes = load(b, int64, cell, 0), routine.take_used_sizes()
+    name = routine.finish(f"ret i64 {count.ir}")
+    return region.out.new(f"call i64 @{name}({', '.join([*used_sizes, f'ptr {pointer}'])})")
 
 
 def _write_compaction_loop(routine: Routine, write: Callable[[str, str], None]) -> None:
