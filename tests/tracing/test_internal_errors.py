@@ -25,12 +25,13 @@ def test_by_default_the_call_runs_plain_and_explain_shows_the_error(fault, monke
     compiled = autoconv.compile(doubled)
     for _ in range(3):
         np.testing.assert_array_equal(compiled(np.array([3.0, 1.0])), [2.0, 6.0])
-    assert re.search(r"internal error.*: TypeError: .* at autoconv/tracing/specialise/trace.py:\d+", compiled.explain())
+    pattern = r"internal error.*: TypeError: .* at autoconv/tracing/execute/recording.py:\d+"
+    assert re.search(pattern, compiled.explain())
 
 
 def test_the_error_is_raised_in_tests(fault, monkeypatch):
     monkeypatch.setattr(SETTINGS, "strict", True)
-    with pytest.raises(InternalError, match=r"at autoconv/tracing/specialise/trace\.py"):
+    with pytest.raises(InternalError, match=r"at autoconv/tracing/execute/recording\.py"):
         autoconv.compile(doubled)(np.array([3.0, 1.0]))
 
 

@@ -6,6 +6,7 @@ and compared as data; `write` lowers one to instructions.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -204,20 +205,7 @@ class IndexMap:
 
         `picks` are the operands of the map's `Pick`s, in the order of their numbers.
         """
-
-        def write_symbol(symbol: Symbol) -> Position:
-            if isinstance(symbol, Variable):
-                return index[symbol.axis]
-            if isinstance(symbol, Pick):
-                return picks[symbol.number]
-            if isinstance(symbol, Loaded):
-                return _load(b, symbol, write_symbol)
-            if isinstance(symbol, (Wrapped, Remainder)):
-                position = write_position(b.out, symbol.position, write_symbol)
-                write_operation = wrap if isinstance(symbol, Wrapped) else remainder
-                return write_operation(b.out, position, _size_operand(symbol.size))
-            return register_of(symbol)
-
+        write_symbol = functools.partial(_write_symbol, b, index, picks)
         return tuple(write_position(b.out, position, write_symbol) for position in self.source)
 
 
@@ -251,6 +239,22 @@ def reshape_map(
         quotient = offset if inner_count == 1 else floor_quotient(offset, inner_count)
         source.append(quotient if axis == 0 or quotient is None else Remainder.of(quotient, size))
     return Reshape(tuple(source), *registers)
+
+
+def _write_symbol(b: Any, index: Index, picks: Sequence[Position], symbol: Symbol) -> Position:
+    """Write the instructions that compute a symbol of an index map, as `IndexMap.write`."""
+    if isinstance(symbol, Variable):
+        return index[symbol.axis]
+    if isinstance(symbol, Pick):
+        return picks[symbol.number]
+    write_symbol = functools.partial(_write_symbol, b, index, picks)
+    if isinstance(symbol, Loaded):
+        return _load(b, symbol, write_symbol)
+    if isinstance(symbol, (Wrapped, Remainder)):
+        position = write_position(b.out, symbol.position, write_symbol)
+        write_operation = wrap if isinstance(symbol, Wrapped) else remainder
+        return write_operation(b.out, position, _size_operand(symbol.size))
+    return register_of(symbol)
 
 
 def _is_below(

@@ -164,7 +164,7 @@ class Region(KernelCalls):
         return object_.ir
 
     def results(self) -> list[Native]:
-        """Return the outputs: numbers, and objects with new references that no slot owns."""
+        """Return the outputs: numbers, and objects with new references that no slot owns. Called once, at the end."""
         results: list[Native] = []
         for value in self.graph.outputs:
             native = self._values[value]
@@ -174,6 +174,7 @@ class Region(KernelCalls):
             results.append(array_view.with_new_reference(self, native) if isinstance(native, Memory) else native)
         for slot, type_ in self._memory_slots:
             self.body.release_or_keep(slot, type_)
+        self._values.clear()  # numbers refer to the region by their writers: the collector takes long for such cycles
         return results
 
     def is_last_reader(self, item: Item, value: Value) -> bool:

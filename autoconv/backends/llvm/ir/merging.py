@@ -57,19 +57,20 @@ _Relation: TypeAlias = "tuple[_Row, int, int]"  # another row, a factor and an o
 class Merger:
     """Merges the functions of a module, which may come in several portions.
 
-    Functions of later portions call merged functions of earlier ones where their constants fit. `add` names a new
-    function and adds it to the module.
+    Functions of later portions call merged functions of earlier ones where their constants fit.
     """
 
-    def __init__(self, add: Callable[[Function], Function]) -> None:
-        self._add = add
+    def __init__(self) -> None:
         self._merged: dict[object, dict[tuple[str, ...], _MergedFunction]] = defaultdict(dict)  # by shape and skeleton
         self._candidates: dict[Function, _Candidate] = {}
 
-    def merge(self, functions: Sequence[Function]) -> tuple[list[Function], list[Function], list[Function]]:
+    def merge(
+        self, functions: Sequence[Function], add: Callable[[Function], Function]
+    ) -> tuple[list[Function], list[Function], list[Function]]:
         """Return merged functions, the functions that are left, and quick functions, which call the merged ones.
 
-        The quick functions replace those of their names. The functions' order stays.
+        The quick functions replace those of their names. The functions' order stays. `add` names a new function and
+        adds it to the module.
         """
         if sum(map(len, functions)) < _MIN_CHARACTERS:
             return [], [*functions], []
@@ -88,7 +89,7 @@ class Merger:
                 else:
                     similar[candidate.skeleton].append(candidate)
             for skeleton, group in similar.items():
-                merged = _merge(group, self._add) if len(group) > 1 else None
+                merged = _merge(group, add) if len(group) > 1 else None
                 if merged is not None:
                     self._merged[shape][skeleton] = merged
                     merged_functions.append(merged.function)

@@ -40,7 +40,7 @@ class ModuleText:
         self._begin_compilation = begin_compilation
         self._texts_ahead: dict[str, int] = {}  # texts whose compilation has begun, with their levels
         self._functions_ahead: set[Function] = set()  # functions of these texts
-        self._merger = Merger(self._add_merged)
+        self._merger = Merger()
         self._pending_characters = 0  # of functions that were added since the last of these texts
         self._declarations: dict[str, str] = {}
         self._types: dict[str, tuple[str, Sequence[str]]] = {}  # of functions, by name
@@ -136,7 +136,7 @@ class ModuleText:
             if function.touches_elements and function not in self._functions_ahead
             and not _is_compiled_quickly(function)
         ]  # fmt: skip
-        functions, _, _ = self._merger.merge(functions)  # the others may be merged with later ones
+        functions, _, _ = self._merger.merge(functions, self._add_merged)  # the others may be merged with later ones
         if not functions:
             return
         for function in functions:
@@ -163,7 +163,7 @@ class ModuleText:
         others = [function for function in functions if function not in quick_functions]
         thorough_functions = [function for function in others if self.has_loops and function.touches_elements]
         loopless_functions = [function for function in others if function not in thorough_functions]
-        merged_functions, others, callers = self._merger.merge(thorough_functions)
+        merged_functions, others, callers = self._merger.merge(thorough_functions, self._add_merged)
         thorough_functions = [*merged_functions, *others]
         quick_functions += callers
         for function in thorough_functions:

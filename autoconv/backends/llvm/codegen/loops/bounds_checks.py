@@ -169,16 +169,12 @@ def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
 def nodes_to_check(plan: Plan, item: Item) -> list[Node]:
     """Return the nodes whose indices an item's loops need checked: its copies and scatters, and views that it reads."""
     nodes: dict[Node, None] = {}
-
-    def visit(value: Value) -> None:
-        if value in plan.views and value.node is not None:
-            nodes[value.node] = None
-            for operand in value.node.inputs[:1]:
-                visit(operand)
-
     for node in item.nodes:
         if plan.classes[node] in ("copy", "scatter"):
             nodes[node] = None
-        for value in node.inputs:
-            visit(value)
+        for operand in node.inputs:
+            value: Value | None = operand
+            while value is not None and value in plan.views and value.node is not None:
+                nodes[value.node] = None
+                value = next(iter(value.node.inputs), None)
     return list(nodes)

@@ -24,6 +24,10 @@ class LoopWriter(ElementWriter):
         self.in_loop = not is_careful
         self.rare_flag: str | None = None
 
+    def close(self) -> None:
+        """Drop the function that loads elements: it leads back here, and the collector takes long for such cycles."""
+        del self.at
+
     def number(self, value: Value) -> Element:
         return self.at(value, ())
 

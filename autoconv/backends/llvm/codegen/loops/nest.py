@@ -174,6 +174,7 @@ class LoopNestWriter:
             writer.write_after_loops()
         self.out.line(f"ret i1 {rare_flag}")
         self._choose_sizes()
+        self.b.close()
         return self.out.finish("kernel"), has_rare
 
     def _begin_function(
@@ -192,6 +193,7 @@ class LoopNestWriter:
         flag = self.b.rare_flag
         self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
         self._choose_sizes()
+        self.b.close()
         return self.out.finish(stem), flag is not None
 
     def _choose_sizes(self) -> None:

@@ -203,7 +203,13 @@ class MemoryReduction(ReductionWriter):
         self._total_count, self._totals = 0, ""  # the number of totals, and their address
         if node.inputs[0].dtype is float32 and self.kind in ("sum", "mean") and self._kept_dimensions:
             self._choose_strips(shape, reduced_dimensions)
-        self.members: Sequence[MemoryReduction] = [self]  # empty if another one writes this one's loops
+        self.others: Sequence[MemoryReduction] = ()  # reductions whose loops this one writes besides its own
+        self.is_written_by_other = False
+
+    @property
+    def members(self) -> Sequence[MemoryReduction]:
+        """The reductions whose loops this one writes: none if another one writes this one's."""
+        return () if self.is_written_by_other else (self, *self.others)
 
     def layout(self) -> object:
         """Return what reductions that share their loops have in common."""
@@ -322,9 +328,9 @@ def share_loops(reductions: Iterable[ReductionWriter]) -> None:
         if isinstance(reduction, MemoryReduction):
             groups.setdefault(reduction.layout(), []).append(reduction)
     for first, *others in groups.values():
-        first.members = [first, *others]
+        first.others = others
         for other in others:
-            other.members = []
+            other.is_written_by_other = True
 
 
 def loop_in_strips(
