@@ -37,7 +37,7 @@ from autoconv.tracing.execute.graph_weight import graph_weight
 from autoconv.tracing.execute.placed_graphs import PlacedGraph
 from autoconv.tracing.execute.recording import PARAMETER_KEYS, Recording
 from autoconv.tracing.execute.rollback import can_run_again
-from autoconv.tracing.execute.run_values import apply_key_layout, run_value, to_taped_input
+from autoconv.tracing.execute.run_values import apply_key_layout, run_value, taped_leaf, to_taped_input
 from autoconv.tracing.execute.shared_outputs import copy_shared_result, first_equal_outputs
 from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph
 from autoconv.tracing.guards.outside_values import OutsideValues
@@ -51,13 +51,6 @@ from autoconv.tracing.views.function_type import FunctionType
 def _is_tensor_key(key: Any) -> bool:
     """Return whether the leaf is a tensor, a variable or a composite of tensors."""
     return isinstance(key, (VariableKey, SpecKey)) or (isinstance(key, TensorKey) and key.is_of_tensor)
-
-
-def _taped_leaf(leaf: Any, key: Any) -> Any:
-    """Return a leaf as an input of a call that tapes record."""
-    if isinstance(key, (ObjectKey, ArrayKey)):  # tapes do not differentiate these
-        return leaf
-    return leaf.storage if isinstance(leaf, Variable) else to_taped_input(leaf)
 
 
 class NotDifferentiable(Exception):
@@ -132,10 +125,8 @@ class ConcreteFunction(GraphMember):
     def _compile(self) -> Executable:
         outputs_may_share_memory = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, outputs_may_share_memory, self._first_equal_positions)
-        recording, are_disjoint = self._optimised_recording(), self._are_disjoint
-        self._compiled_executable = compile_recording(
-            recording, results, self._donated, self._owner.backend, are_disjoint, self.can_run_again
-        )
+        context = self._donated, self._owner.backend, self._are_disjoint, self.can_run_again
+        self._compiled_executable = compile_recording(self._optimised_recording(), results, *context)
         return self._compiled_executable
 
     @property
@@ -293,7 +284,7 @@ class ConcreteFunction(GraphMember):
     def _call_under_tape(self, leaves: Sequence[Any]) -> Any:
         """Run a call that tapes record as one differentiable op."""
         pairs = zip(leaves, self.key.leaves, strict=True)
-        inputs = [_taped_leaf(leaf, key) for leaf, key in pairs if isinstance(key, PARAMETER_KEYS)]
+        inputs = [taped_leaf(leaf, key) for leaf, key in pairs if isinstance(key, PARAMETER_KEYS)]
         inputs += [to_taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         for value in inputs:
             variable = value.variable() if isinstance(value, Storage) else None
@@ -315,7 +306,7 @@ class ConcreteFunction(GraphMember):
                 tensor = tape_recorders.tensor_for(leaf)
                 inputs.append(ArrayTensor(np.array(leaf)) if tensor is None else tensor)
             elif isinstance(key, PARAMETER_KEYS):
-                inputs.append(_taped_leaf(leaf, key))
+                inputs.append(taped_leaf(leaf, key))
         inputs += [to_taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         if self._differentiable_graph is None:
             try:

@@ -15,7 +15,8 @@ from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.tensors.conversion import to_array
 from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
-from autoconv.tracing.key.cache_key import TensorKey
+from autoconv.tracing.key.array_keys import ArrayKey
+from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
 
 # Arrays are copied with their strides if they span at most this number of times the bytes of their elements.
 _MAX_GAP_RATIO = 16
@@ -47,6 +48,13 @@ def _to_integer_array(leaf: int) -> np.ndarray:
     except IntegerLimitError as error:
         error._autoconv_undone = True  # type: ignore[attr-defined]  # nothing has run, so the call can rerun as plain
         raise
+
+
+def taped_leaf(leaf: Any, key: Any) -> Any:
+    """Return a leaf as an input of a call that tapes record."""
+    if isinstance(key, (ObjectKey, ArrayKey)):  # tapes do not differentiate these
+        return leaf
+    return leaf.storage if isinstance(leaf, Variable) else to_taped_input(leaf)
 
 
 def to_taped_input(value: Any) -> Any:

@@ -149,7 +149,7 @@ class Helper:
                 self._early_results[number] = result
 
     def begin(self, text: str, level: int) -> None:
-        """Request a module of which a later exchange takes the result."""
+        """Request a module, whose result a later exchange takes."""
         number = self._begun[text, level] = next(self._early_numbers)
         self._request(number, text, level)
 
@@ -248,7 +248,7 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
 
 
 def begin(text: str, level: int) -> None:
-    """Let the helper compile a module of which a later `object_files` takes the result; without effect if it cannot."""
+    """Request a module from the helper, whose result a later `object_files` takes; no effect if it cannot start."""
     with contextlib.suppress(HelperUnavailable):
         _ready_helper().begin(text, level)
 

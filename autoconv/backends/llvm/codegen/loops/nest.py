@@ -108,8 +108,6 @@ class LoopNestWriter:
             self.careful_name = self._write_function(is_careful=True)[0]
         self.sizes, self.careful_sizes = fast_sizes, self.sizes
 
-    # ---- the function around the loops
-
     def _write_function(self, is_careful: bool) -> tuple[str, bool]:
         """Write the function; return its name, and whether it can report rare elements."""
         parameters = self._parameters()
@@ -173,14 +171,13 @@ class LoopNestWriter:
         for writer in other_writers:
             writer.write_after_loops()
         self.out.line(f"ret i1 {rare_flag}")
-        self._choose_sizes()
-        self.b.close()
+        self._end_body()
         return self.out.finish("kernel"), has_rare
 
     def _begin_function(
         self, parameters: Sequence[str], is_careful: bool, part_parameters: Sequence[str] = (), has_loops: bool = True
     ) -> None:
-        """Begin a function; `_choose_sizes` inserts open sizes before the parameters of a part."""
+        """Begin a function; `_end_body` inserts open sizes before the parameters of a part."""
         attribute = "noinline" if has_loops and not is_careful else QUICK  # careful code runs rarely
         self.out = FunctionText(self._module, Signature("i1", [*parameters, *part_parameters], f"nounwind {attribute}"))
         self._size_position = len(parameters)
@@ -192,14 +189,14 @@ class LoopNestWriter:
         """Write the return of the flag for rare elements; return as `_write_function`."""
         flag = self.b.rare_flag
         self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
-        self._choose_sizes()
-        self.b.close()
+        self._end_body()
         return self.out.finish(stem), flag is not None
 
-    def _choose_sizes(self) -> None:
-        """Add `sizes`, the open sizes that the function uses."""
+    def _end_body(self) -> None:
+        """Add `sizes`, the open sizes that the function uses, and close the writer."""
         self.sizes = self.out.used_sizes(self._module.size_numbers)
         self.out.add_size_parameters(self.sizes, self._size_position)
+        self.b.close()
 
     def _reduction_writers(self) -> list[ReductionWriter]:
         writers: list[ReductionWriter] = []
