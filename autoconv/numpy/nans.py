@@ -12,6 +12,7 @@ from autoconv.numpy.operands import (
     MISSING,
     argument_or_default,
     assume,
+    assume_no_warning,
     axis_of,
     cast,
     check,
@@ -115,11 +116,11 @@ def _nanmedian(
 
 
 def _middle_of_rows(x: Tensor, axis: int) -> Any:
-    """Return the medians along an axis without nans; the graph assumes a number in each row."""
+    """Return the medians along an axis without nans; NumPy warns of rows without a number."""
     axis_index = axis_of(axis, rank_of(x))
     _, is_present = _mask_nans(x, 0)
     count = apply_reduction("sum", is_present, axis_index, keepdims=True, out=None)
-    assume(apply("numpy_all", apply("greater", count, tensor(0))), "each row has a number")
+    assume_no_warning(apply("numpy_all", apply("greater", count, tensor(0))), "each row has a number")
     sorted_x = apply("sort", x, axis=axis_index)
     positions = apply("subtract", count, tensor(1)), count
     halves = [apply("floor_divide", position, tensor(2)) for position in positions]
@@ -151,8 +152,8 @@ def _nan_variance(name: str, takes_root: bool) -> Callable[..., Any]:
         result_count = cast(apply_reduction("sum", is_present, axis, keepdims, None), x.dtype)
         degrees = apply("subtract", result_count, tensor(ddof, x.dtype.numpy))
         has_degrees = apply("greater", degrees, tensor(0, x.dtype.numpy))
-        assume(apply("numpy_all", has_degrees), "each row has degrees of freedom")
-        result = apply("divide", total, degrees)
+        assume_no_warning(apply("numpy_all", has_degrees), "each row has degrees of freedom")
+        result = apply("divide", total, apply("select", has_degrees, degrees, tensor(np.nan, x.dtype.numpy)))
         return apply("sqrt", result) if takes_root else result
 
     return compute

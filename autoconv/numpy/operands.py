@@ -269,6 +269,14 @@ def assume(condition: TensorLike, message: str) -> None:
     apply("assert_true", condition, message=(message,), failure="assumption")
 
 
+def assume_no_warning(condition: TensorLike, message: str) -> None:
+    """Record a condition under which NumPy does not warn; the results of the graph are NumPy's in any case.
+
+    Where it fails, the call is rerun as plain Python. An exported graph has no such condition.
+    """
+    apply("assert_true", condition, message=(message,), failure="warning")
+
+
 def have_equal_shapes(x: Tensor, y: Tensor) -> bool:
     """Return whether two shapes are equal; the graph assumes that sizes known only at run time are."""
     if rank_of(x) != rank_of(y):

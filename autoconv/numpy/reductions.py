@@ -13,7 +13,7 @@ from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     MISSING,
     argument_or_default,
-    assume,
+    assume_no_warning,
     axes_of,
     axis_of,
     cast,
@@ -86,7 +86,7 @@ def _refuse_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) ->
         return
     count = size_of(x, (axis,) if isinstance(axis, int) else axis)
     if not isinstance(count, int) and isinstance(ddof, (int, float)):
-        assume(count > max(0, int(ddof)), f"the {'mean' if not ddof else 'deviation'} of too few elements")
+        assume_no_warning(count > max(0, int(ddof)), f"the {'mean' if not ddof else 'deviation'} of too few elements")
 
 
 def _has_too_few(x: Tensor, axis: Any, ddof: float) -> bool:

@@ -13,6 +13,7 @@ from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.linalg import MAX_SHORT_SIDE, lstsq
 from autoconv.numpy.operands import (
     assume,
+    assume_no_warning,
     cast,
     check,
     common_dtype,
@@ -190,8 +191,8 @@ def cov(
     else:
         for other in other_counts:
             assume(apply("equal", tensor(count, np.int64), tensor(other, np.int64)), "two samples have one length")
-        assume(tensor(count, np.int64) > lost_degrees, "there are degrees of freedom")
-        degrees = cast(tensor(count - lost_degrees), result_dtype)
+        assume_no_warning(tensor(count, np.int64) > lost_degrees, "there are degrees of freedom")
+        degrees = cast(apply("maximum", tensor(count - lost_degrees), tensor(0)), result_dtype)
     x = apply("concat", *rows, axis=0) if y is not None else rows[0]
     centred_x = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
     adjoint = apply("transpose", apply("conjugate", centred_x) if x.dtype.is_complex else centred_x)

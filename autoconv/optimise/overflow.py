@@ -12,6 +12,7 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.analysis.integer_ranges import RangeAnalysis
 from autoconv.ops.analysis.value_range import is_within_int64, result_range
+from autoconv.ops.control.checks import ASSUMPTIONS
 from autoconv.ops.numpy.list_arrays import is_guess
 
 _NUMBER_TYPES = tuple(map(ObjectType, ("bool", "int", "float")))
@@ -50,7 +51,7 @@ def may_change_kind(node: Node) -> bool:
     if node.op.name == "raise":
         return isinstance(node.attributes["exception"], OtherKindError)
     if node.op.name == "assert_true":
-        return node.attributes.get("failure") == "assumption"
+        return node.attributes.get("failure") in ASSUMPTIONS
     if node.op.name == "python_power":
         return not any(_is_complex(value) for value in node.inputs)
     if node.op.name == "object_unbox":

@@ -14,8 +14,10 @@ from autoconv.ops.record import define, sample
 from autoconv.ops.text.printing import element_text, fill_template
 
 # The attribute `failure` tells what fails: "assert" (the program's assertion), "check" (of arguments), "assumption" (of
-# the trace), "precondition" (a resource without a value), or the name of one of the errors that NumPy raises:
+# the trace), "warning" (where it does not hold NumPy warns; the results are the same), "precondition" (a resource
+# without a value), or the name of one of the errors that NumPy raises:
 NUMPY_ERRORS: dict[str, type[Exception]] = {error.__name__: error for error in (ValueError, ZeroDivisionError)}
+ASSUMPTIONS = frozenset({"assumption", "warning"})  # where these fail, the call is rerun as plain Python
 
 
 def _assert_type(condition: Type, *data: Type, **_: Any) -> tuple[Type, ...]:
@@ -30,7 +32,7 @@ def _assert_true(
     """Raise the error of the failure unless all conditions hold."""
     if np.all(condition):
         return ()
-    if failure == "assumption":
+    if failure in ASSUMPTIONS:
         raise OtherKindError(_message(message, data, summarize))
     if failure == "precondition":
         raise FailedPreconditionError(*message)
