@@ -116,7 +116,7 @@ def tensor(x: Any, dtype: Any = None) -> Tensor:
         return _tensor_of_plain(x, dtype)
     if x_tensor.weak:
         return convert_number(x_tensor, as_dtype(numpy_dtype(dtype)) if dtype is not None else x_tensor.type.dtype)
-    return x_tensor if dtype is None else cast(x_tensor, dtype)
+    return x_tensor if dtype is None else cast(x_tensor, as_dtype(numpy_dtype(dtype)))
 
 
 def tensors(*values: Any) -> list[Tensor]:

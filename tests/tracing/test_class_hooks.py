@@ -69,6 +69,15 @@ def descriptors(n):
     return shape.width, total, shape.count, Shape[n]
 
 
+def read_in_loop(n):
+    shape = Shape(1)
+    shape.count = 0
+    total = 0
+    for _ in range(n):
+        total += shape.count
+    return total, shape.count
+
+
 def cached_property(n):
     shape = Shape(n)
     first = shape.area
@@ -76,7 +85,7 @@ def cached_property(n):
     return first, shape.area, shape.computed
 
 
-@pytest.mark.parametrize("program", [descriptors, cached_property])
+@pytest.mark.parametrize("program", [descriptors, read_in_loop, cached_property])
 def test_program_is_converted(program):
     compiled = check_against_plain(program, (1,), (3,), (5,))
     assert compiled.experimental_get_tracing_count() == 1

@@ -6,6 +6,7 @@ Under `compile` the program sees NumPy's arrays and Python's numbers in place of
 from __future__ import annotations
 
 import threading
+from inspect import getattr_static
 from typing import Any
 
 from autoconv.graph.types import TensorType
@@ -47,7 +48,8 @@ _READ_STATE = _ReadState()
 
 def read_for_program(value: object, name: str) -> Any:
     """Read `value.name` on behalf of the program; other code of this package that the read calls reads for itself."""
-    if not isinstance(getattr(type(value), name, None), property):
+    # A plain read of the class would run the program's descriptors.
+    if not isinstance(getattr_static(type(value), name, None), property):
         return getattr(value, name)
     outer_state, _READ_STATE.is_by_program = _READ_STATE.is_by_program, True
     try:

@@ -168,7 +168,7 @@ def _check_subsets(program: Program, compiled: Any, names: dict[str, Any], expec
     Return the kind and the description of the first difference, two empty texts without any.
     """
     (concrete,) = compiled.concrete_functions
-    original = concrete.executable, concrete.optimised
+    original = concrete.executable, concrete._recording
     all_optimisations = [row.name for row in OPTIMISATIONS]
     for backend_name, backend in BACKENDS.items():
         for skip in ([], all_optimisations, *([name] for name in all_optimisations)):
@@ -185,7 +185,7 @@ def _check_subsets(program: Program, compiled: Any, names: dict[str, Any], expec
             if isinstance(fresh.get("Box"), type):
                 names["Box"].scale = fresh["Box"].scale
             actual = outcomes(compiled, names, program.inputs)
-            concrete._compiled_executable, concrete.optimised = original
+            concrete._compiled_executable, concrete._recording = original
             kind, details = difference(expected, actual, program.inputs)
             if kind:
                 return f"{backend_name} without {skip}: {kind}", details
@@ -194,8 +194,9 @@ def _check_subsets(program: Program, compiled: Any, names: dict[str, Any], expec
 
 def _prepare_run(concrete: Any, backend: Backend, skip: list[str]) -> str | None:
     try:
-        concrete.optimised = optimise(concrete.recorded, skip=skip, contract="compile")
-        run = backend.compile(concrete.optimised)
+        graph = optimise(concrete.recorded, skip=skip, contract="compile")
+        concrete._recording = replace(concrete._recording, runnable=graph)
+        run = backend.compile(graph)
         concrete._compiled_executable = replace(concrete.executable, run=run)
     except Exception as error:
         return repr(error)
