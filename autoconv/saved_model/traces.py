@@ -63,7 +63,7 @@ class TraceWriter:
                 f"{name} is compiled for Python's own values and cannot be saved",
                 remedy="@autoconv.function, whose arguments and results are tensors",
             )
-        _check_storable(concrete_function.recorded)
+        check_storable(concrete_function.recorded)
         captures = [self._capture_record(capture, name) for capture in concrete_function.captures]
         args, kwargs = concrete_function.structured_input_signature
         outputs = {id(value): i for i, value in reversed(list(enumerate(concrete_function.recorded.outputs)))}
@@ -112,7 +112,7 @@ class TraceWriter:
         return {"array": key}
 
 
-def _check_storable(graph: Graph) -> None:
+def check_storable(graph: Graph) -> None:
     """Raise AutoconvError for a graph that runs Python functions or refers to Python objects."""
     for node in graph.walk():
         texts = [value_text(value) for value in node.attributes.values() if not isinstance(value, np.ndarray)]

@@ -5,7 +5,8 @@ MODULES = {
     "AUTO_REUSE": "variables", "Assert": "effects", "ConfigProto": "options", "Dimension": "default_graph",
     "FIFOQueue": "queue", "FixedLengthRecordReader": "queue.readers", "GPUOptions": "options",
     "GraphKeys": "collections", "GraphOptions": "options", "IdentityReader": "queue.readers",
-    "InteractiveSession": "session", "Operation": "operations", "OptimizerOptions": "options",
+    "InteractiveSession": "session",
+    "MetaGraphDef": "saved_model.meta_graph", "Operation": "operations", "OptimizerOptions": "options",
     "PaddingFIFOQueue": "queue", "Print": "effects", "PriorityQueue": "queue", "QueueBase": "queue",
     "RandomShuffleQueue": "queue", "ReaderBase": "queue.readers", "RunMetadata": "options", "RunOptions": "options",
     "Session": "session", "SparseTensorValue": "placeholders", "TFRecordReader": "queue.readers",
@@ -55,7 +56,7 @@ MODULES = {
     "truncated_normal_initializer": "initializers", "tuple": "operations:tuple_", "variable_op_scope": "scopes",
     "variable_scope": "variables", "variables_initializer": "collections",
     "variance_scaling_initializer": "initializers", "verify_tensor_all_finite": "maths", "where": "maths",
-    "while_loop": "maths", "zeros_initializer": "initializers",
+    "while_loop": "maths", "wrap_function": "saved_model.wrapped_function", "zeros_initializer": "initializers",
 }  # fmt: skip
 
 MODULE_RENAMES = {"python_io": "io", "spectral": "signal"}  # modules of version 2 by their old names

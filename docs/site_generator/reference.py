@@ -49,6 +49,7 @@ NAMESPACES = {
     "autoconv.compat.v1.metrics": "Version 1: metrics.",
     "autoconv.compat.v1.graph_util": "Version 1: parts of GraphDefs.",
     "autoconv.compat.v1.data": "Version 1: iterators of datasets.",
+    "autoconv.compat.v1.saved_model": "Version 1: saved models of sessions, and their signatures.",
     "autoconv.compat.v1.summary": "Version 1: summaries and their writer.",
     "autoconv.compat.v1.initializers": "Version 1: first values of variables.",
     "autoconv.quantization": "Rounding to the levels of quantized integers.",

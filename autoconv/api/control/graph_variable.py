@@ -37,8 +37,6 @@ class GraphVariable(Variable):
     ) -> None:  # fmt: skip
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `autoconv.Variable` has to be given; found None.")
-        self._graph = weakref.ref(graph)
-        self._trainable = trainable is not False
         self.constraint = constraint
         self.synchronization = synchronization or VariableSynchronization.AUTO
         self.aggregation = aggregation or VariableAggregation.NONE
@@ -47,19 +45,31 @@ class GraphVariable(Variable):
             initial_tensor = _initial_tensor(initial_value, None if dtype is None else as_dtype(dtype))
             inferred_shape = as_shape(initial_tensor.shape) if validate_shape else None
             known_shape = as_shape(shape) if shape is not None else inferred_shape
-            stand_in = np.zeros((), initial_tensor.dtype.numpy)  # sessions have the values
-            storage = Storage(stand_in, known_shape, full_name)
-            storage.name = graph.root.trace.capture(storage, storage.type, full_name).name
-            self._storage = storage
-            storage.variable = weakref.ref(self)
-            self.initial_value = initial_tensor
+            storage = declare_storage(graph, initial_tensor.dtype, known_shape, full_name)
             assignment = apply("assign_variable", storage, initial_tensor, name=f"{storage.name}/Assign")
-            self._initializer = assignment.op
-            self.snapshot = apply("read_variable", storage, name=f"{storage.name}/Read")
+            snapshot = apply("read_variable", storage, name=f"{storage.name}/Read")
+        self._set_graph_parts(graph, storage, trainable is not False, (initial_tensor, assignment, snapshot))
         collection_names = [GLOBAL_VARIABLES] if collections is None else list(collections)
         if self._trainable and TRAINABLE_VARIABLES not in collection_names:
             collection_names.append(TRAINABLE_VARIABLES)
         graph.add_to_collections(collection_names, self)
+
+    @classmethod
+    def from_graph(cls, graph: Any, storage: Storage, is_trainable: bool, tensors: tuple[Any, Any, Any]) -> Any:
+        """Return the variable of a storage whose tensors the graph has: initial value, assignment, and read."""
+        result = cls.__new__(cls)
+        result.constraint = None
+        result.synchronization, result.aggregation = VariableSynchronization.AUTO, VariableAggregation.NONE
+        result._set_graph_parts(graph, storage, is_trainable, tensors)
+        return result
+
+    def _set_graph_parts(self, graph: Any, storage: Storage, is_trainable: bool, tensors: tuple[Any, Any, Any]) -> None:
+        """Set the attributes that refer to the graph, and add the variable to those of the graph."""
+        self._graph = weakref.ref(graph)
+        self._trainable = is_trainable
+        self._storage = storage
+        storage.variable = weakref.ref(self)
+        self.initial_value, self.assignment, self.snapshot = tensors
         graph.attachments.setdefault("variables", []).append(self)
 
     __hash__ = object.__hash__
@@ -73,7 +83,7 @@ class GraphVariable(Variable):
     @property
     def initializer(self) -> TensorOperation:  # type: ignore[override]
         """The operation that sets the initial value in a session."""
-        return self._initializer
+        return self.assignment.op  # type: ignore[no-any-return]
 
     @property
     def graph(self) -> Any:
@@ -144,6 +154,13 @@ class _VariableOperation(TensorOperation):
     @property
     def name(self) -> str:
         return self._name
+
+
+def declare_storage(graph: Any, dtype: DType, shape: Any, name: str) -> Storage:
+    """Return the storage of a new variable of the graph; sessions have its values, so that its own is a stand-in."""
+    storage = Storage(np.zeros((), dtype.numpy), shape, name)
+    storage.name = graph.root.trace.capture(storage, storage.type, name).name
+    return storage
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -75,6 +75,14 @@ class Session:
 
         return run
 
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> NoReturn:
+        """Raise NotImplementedError: a run keeps nothing for later ones."""
+        raise NotImplementedError(_PARTIAL_RUN_MESSAGE)
+
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> NoReturn:
+        """Raise NotImplementedError, as `partial_run_setup`."""
+        raise NotImplementedError(_PARTIAL_RUN_MESSAGE)
+
     def close(self) -> None:
         """End the session and discard the values of its variables."""
         self._is_closed = True
@@ -140,7 +148,7 @@ class Session:
         for item in flat_fetches:
             if isinstance(item, StartOperation):
                 item.start(self, self._run_values([item.value], (), feed_targets, fed_arrays)[0])
-        resolved_fetches = [self._resolve(item, is_fetched=True) for item in flat_fetches]
+        resolved_fetches = [self.resolve(item, is_fetched=True) for item in flat_fetches]
         values = tuple(fetch for fetch in resolved_fetches if isinstance(fetch, Value))
         node_names = tuple(name for fetch in resolved_fetches if isinstance(fetch, tuple) for name in fetch)
         results = iter(self._run_values(values, node_names, feed_targets, fed_arrays))
@@ -180,12 +188,12 @@ class Session:
 
     def _value_in_graph(self, item: Any) -> Value:
         """Return the graph's value of a tensor to feed; raise TypeError for an operation."""
-        result = self._resolve(item)
+        result = self.resolve(item)
         if not isinstance(result, Value):
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {item!r} is an operation")
         return result
 
-    def _resolve(self, item: Any, is_fetched: bool = False) -> Value | tuple[str, ...]:
+    def resolve(self, item: Any, is_fetched: bool = False) -> Value | tuple[str, ...]:
         """Return the graph's value of a tensor or variable, or the names of the nodes of an operation.
 
         A fetched variable is returned as its storage, which is read at the end of the run.
@@ -224,6 +232,12 @@ class Session:
         except KeyError as error:
             message = f"Argument `fetch` = {name} cannot be interpreted as a Tensor. ({error.args[0]})"
             raise ValueError(message) from None
+
+
+_PARTIAL_RUN_MESSAGE = (
+    "A session runs its fetches at once: fetch the intermediate tensor by session.run, and feed its value in place of "
+    "the tensor to the next session.run, which then starts from there."
+)
 
 
 class InteractiveSession(Session):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.api.control.graphs import Graph
 from autoconv.errors import FailedPreconditionError, InvalidArgumentError
@@ -67,38 +67,63 @@ class Slice:
 
 
 def slice_of(graph: Graph, outputs: Sequence[Value], node_names: Iterable[str], fed_values: Sequence[Value]) -> Slice:
-    """Return the slice that computes the outputs and runs the nodes `node_names`, given the fed values.
+    """Return the compiled slice that computes the outputs and runs the nodes `node_names`, given the fed values.
+
+    Raises InvalidArgumentError for a placeholder that is not fed.
+    """
+    part = graph_part(graph, outputs, node_names, fed_values)
+    required_storages, assigned_storages = _required_and_assigned_storages(part.nodes, graph.captured, outputs)
+    run = DifferentiableGraph(optimise(part.graph), "session", "function").run
+    return Slice(
+        run, tuple(fed_values), tuple(part.captured_objects), required_storages, assigned_storages, tuple(outputs)
+    )
+
+
+class GraphPart(NamedTuple):
+    """A part of a graph as a graph of its own.
+
+    graph: its parameters are the fed values, then the captured objects in the order in which nodes use them
+    captured_objects: the objects that the part captures
+    nodes: the copied nodes of the whole graph, in the order of the program
+    """
+
+    graph: graphs.Graph
+    captured_objects: list[Any]
+    nodes: list[Node]
+
+
+def graph_part(
+    graph: Graph, outputs: Sequence[Value], node_names: Iterable[str], fed_values: Sequence[Value]
+) -> GraphPart:
+    """Return the part of the graph that computes the outputs and runs the nodes `node_names`, given the fed values.
 
     The nodes keep the order of the program. Raises InvalidArgumentError for a placeholder that is not fed.
     """
     nodes = _needed_nodes(graph.recorded, outputs, node_names, set(fed_values))
-    slice_graph = graphs.Graph("session")
-    values: dict[Value, Value] = {value: slice_graph.add_parameter(value.type, value.name) for value in fed_values}
+    part_graph = graphs.Graph("session")
+    values: dict[Value, Value] = {value: part_graph.add_parameter(value.type, value.name) for value in fed_values}
     captured = graph.captured
     captured_objects: list[Any] = []
 
-    def value_in_slice(value: Value) -> Value:
+    def value_in_part(value: Value) -> Value:
         if value not in values:
             if value not in captured:
                 raise InvalidArgumentError(_missing_feed_message(value))
-            values[value] = slice_graph.add_parameter(value.type, value.name)
+            values[value] = part_graph.add_parameter(value.type, value.name)
             captured_objects.append(captured[value])
         return values[value]
 
     for node in nodes:
-        node_copy = graphs.copy_node(slice_graph, node, [value_in_slice(value) for value in node.inputs])
+        node_copy = graphs.copy_node(part_graph, node, [value_in_part(value) for value in node.inputs])
         for result, result_copy in zip(node.results, node_copy.results, strict=True):
             values.setdefault(result, result_copy)
     for value in outputs:  # a variable is read after all assignments to it
-        slice_value = value_in_slice(value)
+        part_value = value_in_part(value)
         is_variable = isinstance(value.type, ResourceType)
-        slice_graph.outputs.append(
-            slice_graph.add(OPS["read_variable"], [slice_value]).results[0] if is_variable else slice_value
+        part_graph.outputs.append(
+            part_graph.add(OPS["read_variable"], [part_value]).results[0] if is_variable else part_value
         )
-    # Parameters of captured objects follow the fed ones, in the order in which nodes use them.
-    required_storages, assigned_storages = _required_and_assigned_storages(nodes, captured, outputs)
-    run = DifferentiableGraph(optimise(slice_graph), "session", "function").run
-    return Slice(run, tuple(fed_values), tuple(captured_objects), required_storages, assigned_storages, tuple(outputs))
+    return GraphPart(part_graph, captured_objects, nodes)
 
 
 def _needed_nodes(

@@ -7,6 +7,8 @@ also explain the flat signature, the tensors in order, which TensorFlow tries as
 from __future__ import annotations
 
 import inspect
+import keyword
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -37,9 +39,11 @@ def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, k
     leaves: list[Any] = []
     arguments: dict[str, Any] = {}
     try:
-        bound = inspect.Signature(_python_parameters(type_)).bind(*args, **kwargs)
+        names = {parameter.name: _python_name(parameter.name, i) for i, parameter in enumerate(type_.parameters)}
+        signature = inspect.Signature(_python_parameters(type_, names))
+        bound = signature.bind(*args, **{names.get(key, key): value for key, value in kwargs.items()})
         bound.apply_defaults()
-        arguments = bound.arguments
+        arguments = {key: bound.arguments[python_name] for key, python_name in names.items()}
         alias_numbers: dict[int, int] = {}
         for parameter in type_.parameters:
             leaves += _fit(parameter, arguments[parameter.name], alias_numbers)
@@ -58,19 +62,24 @@ def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, k
     )
 
 
-def _python_parameters(type_: FunctionType) -> list[inspect.Parameter]:
+def _python_name(name: str, position: int) -> str:
+    """Return the name of a parameter for `inspect.Signature`: another one if it is no name in Python, such as "in"."""
+    return name if name.isidentifier() and not keyword.iskeyword(name) else f"argument_{position}"
+
+
+def _python_parameters(type_: FunctionType, names: Mapping[str, str]) -> list[inspect.Parameter]:
     """Return the parameters for `inspect.Signature`; a single keyword-only parameter may be given by position."""
-    result = [_python_parameter(parameter) for parameter in type_.parameters]
+    result = [_python_parameter(parameter, names[parameter.name]) for parameter in type_.parameters]
     if len(result) == 1:
         return [result[0].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     return result
 
 
-def _python_parameter(parameter: Parameter) -> inspect.Parameter:
+def _python_parameter(parameter: Parameter, name: str) -> inspect.Parameter:
     """Return a parameter for `inspect.Signature`; its default is its value in the key, or `_REQUIRED`."""
     kind = inspect.Parameter.KEYWORD_ONLY if parameter.is_by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
     is_fixed = all(isinstance(leaf, (Literal, Reference)) for leaf in parameter.leaves)
-    return inspect.Parameter(parameter.name, kind, default=_fixed_value(parameter) if is_fixed else _REQUIRED)
+    return inspect.Parameter(name, kind, default=_fixed_value(parameter) if is_fixed else _REQUIRED)
 
 
 _REQUIRED = object()  # the default of a required parameter

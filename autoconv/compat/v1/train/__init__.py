@@ -18,6 +18,7 @@ from autoconv.compat.v1.train.input import (
     slice_input_producer,
     string_input_producer,
 )
+from autoconv.compat.v1.train.meta_graphs import export_meta_graph, import_meta_graph
 from autoconv.compat.v1.train.monitored_session import (
     ChiefSessionCreator,
     MonitoredSession,
@@ -37,6 +38,7 @@ from autoconv.compat.v1.train.optimizer import (
     Optimizer,
     RMSPropOptimizer,
 )
+from autoconv.compat.v1.train.proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
 from autoconv.compat.v1.train.queue_runner import QueueRunner, add_queue_runner, start_queue_runners
 from autoconv.compat.v1.train.saver import Saver
 from autoconv.compat.v1.train.saver_hooks import CheckpointSaverHook, CheckpointSaverListener, SummarySaverHook
@@ -81,12 +83,14 @@ __all__ = [
     "AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "CheckpointSaverHook", "CheckpointSaverListener",
     "ChiefSessionCreator", "ExponentialMovingAverage", "FeedFnHook", "FinalOpsHook", "FtrlOptimizer",
     "GradientDescentOptimizer", "LoggingTensorHook", "MomentumOptimizer", "MonitoredSession",
-    "MonitoredTrainingSession", "NanLossDuringTrainingError", "NanTensorHook", "Optimizer", "QueueRunner",
+    "MonitoredTrainingSession", "NanLossDuringTrainingError", "NanTensorHook", "Optimizer",
+    "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner",
     "RMSPropOptimizer", "Saver", "Scaffold", "SecondOrStepTimer", "SessionCreator", "SessionRunArgs",
     "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession", "StepCounterHook",
     "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "batch", "batch_join", "checkpoint_exists",
-    "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay", "get_checkpoint_state",
-    "get_global_step", "get_or_create_global_step", "global_step", "init_from_checkpoint",
+    "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay", "export_meta_graph",
+    "get_checkpoint_state",
+    "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint",
     "input_producer", "inverse_time_decay",
     "latest_checkpoint", "linear_cosine_decay", "natural_exp_decay", "piecewise_constant", "piecewise_constant_decay",
     "polynomial_decay", "range_input_producer", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",

@@ -67,4 +67,4 @@ def _set_initial_value(reader: CheckpointReader, key: str, variable: GraphVariab
     with outside_of_control_flow(variable.graph):
         variable.initial_value = apply("identity", constant(array))
         assignment = apply("assign_variable", variable.storage, variable.initial_value)
-    variable._initializer = assignment.op
+    variable.assignment = assignment

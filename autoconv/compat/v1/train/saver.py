@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Sequence
@@ -12,8 +13,9 @@ import numpy as np
 from autoconv.api.control.graph_variable import GraphVariable
 from autoconv.compat.v1.collections import GraphKeys
 from autoconv.compat.v1.default_graph import get_default_graph
+from autoconv.compat.v1.saved_model.meta_graph import export_graph
 from autoconv.compat.v1.session import Session
-from autoconv.errors import InvalidArgumentError, NotFoundError
+from autoconv.errors import AutoconvError, InvalidArgumentError, NotFoundError
 from autoconv.graph.types import are_shapes_compatible
 from autoconv.train.checkpoint import delete_checkpoint, write_files
 from autoconv.train.reader import checkpoint_exists, open_checkpoint
@@ -88,20 +90,33 @@ class Saver:
         """Write a checkpoint; return its path prefix, which ends with `global_step` if that is given.
 
         With eager execution, the session is None. Raises FailedPreconditionError for a variable that is not
-        initialised. The graph itself is not written.
+        initialised. The graph is written beside it, to `path.meta`, unless it has Python functions or
+        objects, which no file can hold; `train.import_meta_graph` reads it.
         """
         path = os.fspath(save_path)
         if global_step is not None:
             number = int(sess.run(global_step) if sess is not None and hasattr(global_step, "graph") else global_step)
             path = f"{path}-{number:08d}" if self._pads_step else f"{path}-{number}"
-        variables = self._selected_variables()
+        variables = self.variables
         values = (
             {name: variable.numpy() for name, variable in variables.items()} if sess is None else sess.run(variables)
         )
         write_files(path, {name: _as_array(values[name], variables[name]) for name in variables}, [])
+        if sess is not None and write_meta_graph:
+            with contextlib.suppress(AutoconvError), sess.graph.as_default():
+                self.export_meta_graph(f"{path}.{meta_graph_suffix}")
         if write_state:
             self._record_checkpoint(path, latest_filename)
         return path
+
+    def export_meta_graph(
+        self, filename: str | None = None, collection_list: Sequence[Any] | None = None, as_text: bool = False,
+        export_scope: str | None = None, clear_devices: bool = False, clear_extraneous_savers: bool = False,
+        strip_default_attrs: bool = False, save_debug_info: bool = False,
+    ) -> Any:  # fmt: skip
+        """Return the default graph with this saver as a MetaGraphDef, and write it; see `train.export_meta_graph`."""
+        graph = get_default_graph()
+        return export_graph(graph, filename, collection_list, self.variables)
 
     def restore(self, sess: Session | None, save_path: str) -> None:
         """Set the variables of the session to the values of a checkpoint.
@@ -115,7 +130,7 @@ class Saver:
         if not checkpoint_exists(path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
         reader = open_checkpoint(path)
-        for name, variable in self._selected_variables().items():
+        for name, variable in self.variables.items():
             if not reader.has_tensor(name):
                 raise NotFoundError(f"Key {name} not found in checkpoint {path}")
             value = reader.get_array(name)
@@ -131,8 +146,9 @@ class Saver:
             else:
                 sess.set_value(variable, value)
 
-    def _selected_variables(self) -> dict[str, GraphVariable]:
-        """Return the variables to save by their names in files."""
+    @property
+    def variables(self) -> dict[str, GraphVariable]:
+        """The variables to save by their names in files."""
         if self._variables is None:
             self.build()
         return self._variables or {}
@@ -147,6 +163,8 @@ class Saver:
                 self._next_keep_time += self._keep_period
             else:
                 delete_checkpoint(oldest)
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(f"{oldest}.meta")
         update_checkpoint_state(os.path.dirname(path) or ".", path, self.last_checkpoints, latest_filename)
 
 
