@@ -31,7 +31,7 @@ class ValueRegion:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.b = GraphBuilder(graph, None)
+        self.b = GraphBuilder(graph)
         self.values: dict[Value, Value] = {}
         self.references: dict[Value, Reference] = {}
         self.contents: dict[Value, Value] = {}

@@ -5,7 +5,7 @@ A workload is a file with
     SUITE                   the group it belongs to
     inputs(random, tiny)    its arguments, new ones from a numpy.random.Generator; small ones for a test
     with_numpy(*arguments)  the reference result
-    with_graph(tf)          returns the function, written with autoconv's or TensorFlow's names; the optional
+    with_graph(tf)          returns the function to be timed; `tf` is autoconv or TensorFlow. The optional
                             with_jax(jax), with_numba(numba) and with_torch(torch) return compiled functions
     RELATIVE_TOLERANCE      of the comparison with NumPy's result; by default 1e-5
     OUTLIER_FRACTION        the fraction of elements that may differ by more; by default 0

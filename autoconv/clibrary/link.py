@@ -1,4 +1,4 @@
-"""Link an object file to a shared library by the system's C compiler."""
+"""Link an object file into a new shared library by the system's C compiler."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ def find_compiler() -> str | None:
     return compiler if compiler and shutil.which(compiler.split()[0]) else None
 
 
-def missing_compiler_error(object_path: Path, path: Path) -> TargetError:
-    """Return the error for a library that is not linked."""
+def missing_compiler_error(object_path: Path, base_path: Path) -> TargetError:
+    """Return the error for a library that is not linked; see `shared_path` for `base_path`."""
     return TargetError(
-        f"{object_path} is written, but there is no C compiler to link {path.name} with; install one (cc, gcc or "
+        f"{object_path} is written, but there is no C compiler to link {base_path.name} with; install one (cc, gcc or "
         "clang), or name one in the environment variable CC"
     )
 
 
-def shared_path(path: Path) -> Path:
-    """Return the path of the shared library, as this system names it."""
-    return path.with_name(f"lib{path.name}{'.dylib' if sys.platform == 'darwin' else '.so'}")
+def shared_path(base_path: Path) -> Path:
+    """Return the path of the shared library, as this system names it.
+
+    `base_path` is the same path without `lib` and the suffix; it is not the path of a file.
+    """
+    return base_path.with_name(f"lib{base_path.name}{'.dylib' if sys.platform == 'darwin' else '.so'}")
 
 
 def link(compiler: str, object_path: str, shared: str) -> None:
-    """Link an object file to a shared library; raises TargetError where the compiler fails."""
+    """Link an object file into a new shared library, `shared`; raises TargetError where the compiler fails."""
     options = ["-nostartfiles", "-Wl,-z,noexecstack", "-Wl,-z,defs"] if sys.platform == "linux" else []
     command = [*compiler.split(), "-shared", *options, "-o", shared, object_path, "-lm"]
     process = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -45,7 +45,7 @@ class RayTask:
         deadline = time.monotonic() + _START_TIMEOUT
         while time.monotonic() < deadline:
             try:
-                result = int(self.ray.get(self._actor.ready.remote(), timeout=deadline - time.monotonic()))
+                result = int(self.ray.get(self._actor.process_id.remote(), timeout=deadline - time.monotonic()))
             except self.ray.exceptions.GetTimeoutError:
                 break
             except self.ray.exceptions.ActorUnavailableError:

@@ -32,20 +32,20 @@ class Worker:
         self._compiled_by_text: dict[str, CompiledGraph] = {}
         self._cells: dict[int, VariableCell] = {}
 
-    def ready(self) -> int:
-        """Return the id of the process."""
+    def process_id(self) -> int:
+        """Return the id of the process; the call is answered as soon as the process has started."""
         return os.getpid()
 
-    def run(self, text: str, acknowledges: bool, *arguments: Any) -> Any:
+    def run(self, text: str, assigns_variables: bool, *arguments: Any) -> Any:
         """Run a graph on arrays and variables; return its outputs, a single one as it is, several as a tuple.
 
-        With `acknowledges` a None follows the outputs. Raises the graph's errors, and UnavailableError for a lost
-        variable.
+        If `assigns_variables`, a None follows the outputs: the caller waits for it until the assignments are done.
+        Raises the graph's errors, and UnavailableError for a lost variable.
         """
         if text not in self._compiled_by_text:
             self._compiled_by_text[text] = compile_graph(from_text(text, OPS))
         results = self._compiled_by_text[text](list(map(self._local_argument, arguments)))
-        outputs = (*results, None) if acknowledges else tuple(results)
+        outputs = (*results, None) if assigns_variables else tuple(results)
         return outputs[0] if len(outputs) == 1 else outputs
 
     def read_cell(self, key: CellKey) -> Any:
@@ -70,7 +70,10 @@ class Worker:
         return self._cells[key.number]
 
     def _local_argument(self, argument: Any) -> Any:
-        """Return an argument for native code: the cell of a key, or a copy of an array with a dtype of this process."""
+        """Return an argument for native code: the cell of a key, or a copy of an array.
+
+        Arrays that Ray passes are read-only, and may share their memory with other processes.
+        """
         if isinstance(argument, CellKey):
             return self._cell(argument)
         return np.array(argument) if isinstance(argument, np.ndarray) else argument

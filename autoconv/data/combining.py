@@ -70,16 +70,16 @@ class Interleave(Node):
         self, source: Node, function: Any, cycle_length: Any, block_length: Any, workers: Any, method_name: str
     ) -> None:
         self.function = ElementFunction(function, source.spec, method_name)
-        if not hasattr(self.function.spec, "element_spec"):
+        if not hasattr(self.function.result_spec, "element_spec"):
             raise TypeError(
-                f"The function of `{method_name}` must return a dataset. Got {self.function.spec}. "
+                f"The function of `{method_name}` must return a dataset. Got {self.function.result_spec}. "
                 "Dataset.from_tensors(value) makes one of a single element."
             )
         self.cycle_length = check_positive("cycle_length", cycle_length)
         self.block_length = check_positive("block_length", block_length)
         self.workers = thread_count(workers)
         values = [*self.function.values, self.cycle_length, self.block_length]
-        super().__init__(self.function.spec.element_spec, [source], values)
+        super().__init__(self.function.result_spec.element_spec, [source], values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         dataset_of, source = self.function.runner(bindings), self.inputs[0].iterate(bindings)

@@ -122,7 +122,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     @staticmethod
     def from_npz(path: Any) -> Dataset:
         """The rows of the arrays in a .npz file, as dicts by array name."""
-        return Dataset(sources.Slices(sources.rows_of_file(path, None)))
+        return Dataset(sources.Slices(sources.rows_of_file(path, mmap_mode=None)))
 
     @staticmethod
     def list_files(

@@ -45,12 +45,12 @@ class _ElementFunctionContract(Contract):
 class ElementFunction:
     """A graph from the leaves of an element to those of a result, with its captures.
 
-    `spec` describes the result. `values` are the captures: tensors, storages of variables, and values of the graph in
-    which the dataset is created. Raises the errors of tracing the function, and TypeError for results that are not made
-    of tensors.
+    `element_spec` describes the element, `result_spec` the result. `values` are the captures: tensors, storages of
+    variables, and values of the graph in which the dataset is created. Raises the errors of tracing the function, and
+    TypeError for results that are not made of tensors.
     """
 
-    def __init__(self, function: Callable[..., Any], spec: Any, name: str) -> None:
+    def __init__(self, function: Callable[..., Any], element_spec: Any, name: str) -> None:
         if not callable(function):
             raise TypeError(f"`{name}` takes a function of an element, found {function!r}")
         enclosing_region = current_region()
@@ -58,26 +58,27 @@ class ElementFunction:
             raise StagingError("a dataset is made, which `compile` leaves to Python", current_place())
         self.name = name
         if enclosing_region is None:
-            region = self._trace(function, spec)
+            region = self._trace(function, element_spec)
             self.values = [captured_object for captured_object, _ in region.trace.captures.values()]
         else:
             region = subregion(enclosing_region, name)
-            self.spec = trace_function(function, spec, region, name)
-            self.values = list(unify_captures([region], len(spec_leaves(spec))))
+            self.result_spec = trace_function(function, element_spec, region, name)
+            self.values = list(unify_captures([region], len(spec_leaves(element_spec))))
         self._graph = optimise(region.graph)
         self._compiled_graph: Callable[[Sequence[Any]], list[Any]] | None = None
 
-    def _trace(self, function: Callable[..., Any], spec: Any) -> Region:
+    def _trace(self, function: Callable[..., Any], element_spec: Any) -> Region:
         """Trace the function; trace it twice if the first trace creates variables, as the second then finds them."""
         for is_first_trace in (True, False):
             contract = _ElementFunctionContract(is_first_trace)
             region = new_trace(self.name, contract).root
             try:
-                self.spec = trace_function(function, spec, region, self.name)
-            except Suspended as signal:  # every path through a `try` raises; code that is not converted raises here
+                self.result_spec = trace_function(function, element_spec, region, self.name)
+            except Suspended as signal:
+                # All paths of a staged `try` raise. Trace again without conversion: then Python raises the exception.
                 signal.mark_caught()
                 region = new_trace(self.name, contract, converts=False).root
-                self.spec = trace_function(function, spec, region, self.name)
+                self.result_spec = trace_function(function, element_spec, region, self.name)
             if not contract.created_variables:
                 break
         return region
@@ -85,13 +86,13 @@ class ElementFunction:
     def _compile_once(self) -> Callable[[Sequence[Any]], list[Any]]:
         """Compile at first use: many datasets are never iterated over."""
         if self._compiled_graph is None:
-            self._compiled_graph = compile_placed(self._graph, self._graph, "function")
+            self._compiled_graph = compile_placed(self._graph, recorded=self._graph, contract="function")
         return self._compiled_graph
 
     def runner(self, bindings: Bindings) -> Run:
-        """Return a function from an element's leaves to the result's, with the captures of one iteration.
+        """Return a function from an element's leaves to the result's, with the captures of one pass over the dataset.
 
-        Draws of random numbers with a seed begin anew in each iteration, as in TensorFlow.
+        Draws of random numbers with a seed begin anew in each pass, as in TensorFlow.
         """
         captures = [bindings.resolve(value) for value in self.values]
         compiled_graph = self._compile_once()
@@ -103,18 +104,19 @@ class ElementFunction:
             with GLOBAL.use_streams(bindings.draw_streams):
                 return run(leaves)
 
+        # An op-level seed that is a tuple has a stream of its own in each pass, see `GlobalGenerator.use_streams`.
         draws_numbers = any(type(node.attributes.get("seed")) is tuple for node in self._graph.walk())
         return run_with_draws if draws_numbers else run
 
 
-def trace_function(function: Callable[..., Any], spec: Any, region: Region, name: str) -> Any:
+def trace_function(function: Callable[..., Any], element_spec: Any, region: Region, name: str) -> Any:
     """Record the function into the region, for an element of that spec; return the spec of its result."""
-    parameters = [region.graph.add_parameter(leaf_type(leaf), "args") for leaf in spec_leaves(spec)]
+    parameters = [region.graph.add_parameter(leaf_type(leaf), "args") for leaf in spec_leaves(element_spec)]
     with LOCK, recording(region):
-        element = rebuild(spec, parameters)
+        element = rebuild(element_spec, parameters)
         # A tuple is passed as several arguments, as in TensorFlow, a named tuple as one.
         arguments = element if type(element) is tuple else (element,)
-        _check_arity(function, arguments, spec, name)
+        _check_arity(function, arguments, element_spec, name)
         traced_function = call(function) if region.trace.converts else function
         result = traced_function(*arguments)
         leaves, template = _result_leaves(result, function, name)
@@ -122,7 +124,7 @@ def trace_function(function: Callable[..., Any], spec: Any, region: Region, name
         return spec_of_leaves(template, leaves)
 
 
-def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str) -> None:
+def _check_arity(function: Any, arguments: tuple[Any, ...], element_spec: Any, name: str) -> None:
     """Raise TypeError if the function does not take these arguments."""
     try:
         signature = inspect.signature(function)
@@ -133,7 +135,7 @@ def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str
     except TypeError as error:
         raise TypeError(
             f"the function of `{name}` is given {len(arguments)} argument{'s' * (len(arguments) != 1)}, for elements "
-            f"{spec}; {function_name(function)}{signature} does not take them: {error}"
+            f"{element_spec}; {function_name(function)}{signature} does not take them: {error}"
         ) from None
 
 

@@ -41,9 +41,10 @@ class GroupByWindow(Node):
             raise ValueError("group_by_window takes either `window_size` or `window_size_func`")
         self.key_function = ElementFunction(_with_integer_result(key), source.spec, "group_by_window")
         self.reduce_function = ElementFunction(reduce, (_KEY_SPEC, dataset_spec(source.spec)), "group_by_window")
-        if not isinstance(self.reduce_function.spec, type(dataset_spec(source.spec))):
+        if not isinstance(self.reduce_function.result_spec, type(dataset_spec(source.spec))):
             raise TypeError(
-                f"the `reduce_func` of group_by_window has to return a dataset, found {self.reduce_function.spec}"
+                "the `reduce_func` of group_by_window has to return a dataset, found "
+                f"{self.reduce_function.result_spec}"
             )
         fixed_window_size = None if window_size is None else integer_tensor(window_size)
         self.window_size_of = ElementFunction(
@@ -51,7 +52,8 @@ class GroupByWindow(Node):
         )
         functions = (self.key_function, self.reduce_function, self.window_size_of)
         super().__init__(
-            self.reduce_function.spec.element_spec, [source], [x for function in functions for x in function.values]
+            self.reduce_function.result_spec.element_spec, [source],
+            [x for function in functions for x in function.values],
         )
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:

@@ -57,7 +57,7 @@ class Iterable:
         if tape_recorders.active_recorders():  # tapes differentiate through calls of functions
             return Function(run)(self)
         function = ElementFunction(run, self.__autoconv_spec__(), "reduce")
-        return rebuild(function.spec, function.runner(NO_BINDINGS)([self._bound]))
+        return rebuild(function.result_spec, function.runner(NO_BINDINGS)([self._bound]))
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element; raises InvalidArgumentError if there are none or several."""

@@ -41,11 +41,11 @@ class Bindings:
         self.draw_streams: dict[Any, np.ndarray] = {}
 
     def with_new_draws(self) -> Bindings:
-        """Return the bindings for another iteration, in which draws with a seed begin anew."""
+        """Return the bindings for another pass, in which draws with a seed begin anew."""
         return Bindings(self.values, self.on_error)
 
     def skipping_errors(self, on_error: Callable[[Exception], None]) -> Bindings:
-        """Return the bindings for a part of the iteration in which `on_error` is given the errors."""
+        """Return the bindings for a part of the pass in which `on_error` is given the errors."""
         result = Bindings(self.values, on_error)
         result.draw_streams = self.draw_streams
         return result

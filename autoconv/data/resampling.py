@@ -75,12 +75,13 @@ class RejectionResample(Node):
         self, source: Node, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any, seed: int | None
     ) -> None:
         self.class_function = ElementFunction(class_func, source.spec, self.name)
-        if not isinstance(self.class_function.spec, TensorSpec) or not self.class_function.spec.dtype.is_integer:
-            raise TypeError(f"class_func has to give the number of a class, found {self.class_function.spec}")
+        class_spec = self.class_function.result_spec
+        if not isinstance(class_spec, TensorSpec) or not class_spec.dtype.is_integer:
+            raise TypeError(f"class_func has to give the number of a class, found {class_spec}")
         self.target_distribution = np.asarray(target_dist, np.float64)
         self.initial_distribution = None if initial_dist is None else np.asarray(initial_dist, np.float64)
         self.stream = RandomStream(seed)
-        super().__init__((self.class_function.spec, source.spec), [source], self.class_function.values)
+        super().__init__((class_spec, source.spec), [source], self.class_function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         class_function, draws = self.class_function.runner(bindings), self.stream.begin(bindings)

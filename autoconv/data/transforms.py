@@ -45,7 +45,7 @@ class Map(CountPreservingNode):
         self.workers = thread_count(workers)
         self.chooses_threads = workers is not None and int(workers) == AUTOTUNE
         self.keeps_order = deterministic is not False
-        super().__init__(self.function.spec, [source], self.function.values)
+        super().__init__(self.function.result_spec, [source], self.function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         run, source = bindings.skip_errors(self.function.runner(bindings)), self.inputs[0].iterate(bindings)
@@ -66,7 +66,7 @@ class Filter(Node):
 
     def __init__(self, source: Node, predicate: Any, stops_at_false: bool = False) -> None:
         self.predicate = ElementFunction(predicate, source.spec, "take_while" if stops_at_false else "filter")
-        spec = self.predicate.spec
+        spec = self.predicate.result_spec
         if not isinstance(spec, TensorSpec) or not spec.dtype.is_bool or spec.shape.rank not in (0, None):
             raise ValueError(
                 "Invalid `predicate`: it has to return a bool scalar tensor, but its return type is "
@@ -312,9 +312,10 @@ class Scan(CountPreservingNode):
 
     def __init__(self, source: Node, initial_state: Any, state_spec: Any, function: Any) -> None:
         self.function = ElementFunction(function, (state_spec, source.spec), "scan")
-        if not isinstance(self.function.spec, tuple) or len(self.function.spec) != 2:
-            raise TypeError(f"the function of scan has to return (new state, output), found {self.function.spec}")
-        next_state_spec, output_spec = self.function.spec
+        result_spec = self.function.result_spec
+        if not isinstance(result_spec, tuple) or len(result_spec) != 2:
+            raise TypeError(f"the function of scan has to return (new state, output), found {result_spec}")
+        next_state_spec, output_spec = result_spec
         if [spec.dtype for spec in spec_leaves(next_state_spec)] != [spec.dtype for spec in spec_leaves(state_spec)]:
             raise TypeError(f"the state of scan is {state_spec} before an element, and {next_state_spec} after it")
         self.initial_state = [convert_to_tensor(leaf) for leaf in initial_state]

@@ -166,7 +166,7 @@ class ReplicatedStrategy(Strategy):
         return values
 
     def value_of_first_replica(self, value: Any) -> Any:
-        """Return the value of the first replica of all."""
+        """Return the value of replica 0 of all processes."""
         return of_replica(value, 0)
 
     def synchronize_initial_value(self, variable: DistributedVariable) -> None:
@@ -183,15 +183,16 @@ class ReplicatedStrategy(Strategy):
         return map_leaves(lambda leaf: concat(list(self.experimental_local_results(leaf)), axis), value)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        return split_batches(dataset, self.local_replicas, 0, self.num_replicas_in_sync)
+        return split_batches(dataset, self.local_replicas, first_part=0, replica_count=self.num_replicas_in_sync)
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
-        return group_elements(dataset_fn(InputContext(1, 0, self.num_replicas_in_sync)), self.local_replicas)
+        context = InputContext(num_replicas_in_sync=self.num_replicas_in_sync)
+        return group_elements(dataset_fn(context), self.local_replicas)
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         count = self.num_replicas_in_sync
-        first_replica = self.first_replica
-        values = [value_fn(ValueContext(first_replica + number, count)) for number in range(self.local_replicas)]
+        first_local_replica = self.first_local_replica
+        values = [value_fn(ValueContext(first_local_replica + number, count)) for number in range(self.local_replicas)]
         return PerReplica(values) if not isinstance(values[0], (tuple, list, dict)) else regroup(values)
 
     def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:

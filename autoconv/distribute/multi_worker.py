@@ -27,10 +27,10 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 class MultiWorkerMirroredStrategy(ReplicatedStrategy):
     """A strategy with a replica in each of several processes, whose variables are equal.
 
-    Each process runs the same program. The variable `TF_CONFIG` has the addresses of the workers and the number of the
-    process, as JSON in TensorFlow's form; the first worker listens at its address. Without the variable, the processes
-    of mpiexec are the workers (the extra `mpi`), else there is one worker. Values are sent by shared memory if all
-    workers are on this machine, else by connections, or by MPI; they are added in the order of the workers.
+    Each process runs the same program. The environment variable `TF_CONFIG` has the addresses of the workers and the
+    number of the process, as JSON in TensorFlow's form; the first worker listens at its address. If it is not set, the
+    processes of mpiexec are the workers (the extra `mpi`), else there is one worker. Values are sent by shared memory
+    if all workers are on this machine, else by connections, or by MPI; they are added in the order of the workers.
     Raises UnavailableError where a worker does not start, or is lost, DataLossError where a message is damaged, and
     InvalidArgumentError where the workers make different calls.
 
@@ -56,7 +56,7 @@ class MultiWorkerMirroredStrategy(ReplicatedStrategy):
         return self._group.size * self.local_replicas
 
     @property
-    def first_replica(self) -> int:
+    def first_local_replica(self) -> int:
         return self._group.rank * self.local_replicas
 
     def reduce_across_processes(self, op: ReduceOp, values: Sequence[Any]) -> Sequence[Any]:
@@ -66,7 +66,7 @@ class MultiWorkerMirroredStrategy(ReplicatedStrategy):
         return [total / self._group.size for total in totals] if op is ReduceOp.MEAN else totals
 
     def _sum_arrays(self, *arrays: np.ndarray) -> list[np.ndarray]:
-        """Return the sum_by_position over the processes; arrays of one dtype are sent together."""
+        """Return the sum of each array over the processes; arrays of one dtype are sent together."""
         if len(arrays) == 1:
             return [self._group.all_reduce(arrays[0])]
         sum_by_position: dict[int, np.ndarray] = {}
@@ -118,7 +118,7 @@ class MultiWorkerMirroredStrategy(ReplicatedStrategy):
         return list(results)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        return split_batches(dataset, self.local_replicas, self.first_replica, self.num_replicas_in_sync)
+        return split_batches(dataset, self.local_replicas, self.first_local_replica, self.num_replicas_in_sync)
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
         context = InputContext(self._group.size, self._group.rank, self.num_replicas_in_sync)

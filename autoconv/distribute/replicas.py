@@ -73,7 +73,7 @@ class Replica:
 
     def _run_and_report(self) -> None:
         """Body of the thread: run the function and send its result or its exception."""
-        context = Context(self.strategy, ReplicaContext(self.strategy, self.strategy.first_replica + self.number))
+        context = Context(self.strategy, ReplicaContext(self.strategy, self.strategy.first_local_replica + self.number))
         _CURRENT.replica = self
         try:
             placement = place_on(self.region, self.device)

@@ -133,13 +133,13 @@ class Strategy:
         return self.worker_devices[self.local_index(replica)]
 
     @property
-    def first_replica(self) -> int:
-        """The number of this process's first replica among all."""
+    def first_local_replica(self) -> int:
+        """The number, among the replicas of all processes, of the first one of this process."""
         return 0
 
     def local_index(self, replica: int) -> int:
         """Return the position of a replica among those of this process."""
-        return replica - self.first_replica
+        return replica - self.first_local_replica
 
     def call_merged(
         self, replica: int, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -101,7 +101,7 @@ def full(
     result_dtype = numpy_dtype_of(fill_value) if dtype is None else numpy_dtype(dtype)
     value = _fill_value(fill_value, result_dtype)
     check_order(order)
-    refuse_column_major(order, None)
+    refuse_column_major(order, rank=None)
     if rank_of(value):
         size_operands, known_sizes = shape_argument(shape)
         return apply("broadcast_to", value, *size_operands, shape=known_sizes)

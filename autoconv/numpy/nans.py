@@ -71,8 +71,8 @@ def _nanmean(
     x, is_present = _without_nans(a, 0)
     if is_present is None:
         return apply_reduction("mean", x, axis, keepdims, out)
-    total = apply_reduction("sum", x, axis, keepdims, None)
-    result = apply("divide", total, cast(apply_reduction("sum", is_present, axis, keepdims, None), total.dtype))
+    total = apply_reduction("sum", x, axis, keepdims, out=None)
+    result = apply("divide", total, cast(apply_reduction("sum", is_present, axis, keepdims, out=None), total.dtype))
     return result if out is None else write_into(out, result)
 
 
@@ -84,9 +84,9 @@ def _nan_extreme(name: str, neutral_number: float) -> Callable[..., Any]:
         for size in sizes_of(x):
             if not isinstance(size, int):
                 assume(apply("greater", size, tensor(0)), "the error for no elements names another function")
-        result = apply_reduction(name, x, axis, keepdims, None)
+        result = apply_reduction(name, x, axis, keepdims, out=None)
         if is_present is not None:
-            has_number = apply_reduction("any", is_present, axis, keepdims, None)
+            has_number = apply_reduction("any", is_present, axis, keepdims, out=None)
             result = apply("select", has_number, result, tensor(np.nan, result.dtype.numpy))
             if is_compiled():  # NumPy warns of a row of nans: there 0 / 0 sets the invalid flag
                 count = cast(has_number, result.dtype)
@@ -148,8 +148,8 @@ def _nan_variance(name: str, takes_root: bool) -> Callable[..., Any]:
         count = cast(apply_reduction("sum", is_present, axis, keepdims=True, out=None), x.dtype)
         mean = apply("divide", apply_reduction("sum", present_x, axis, keepdims=True, out=None), count)
         deviations = mask_elements(apply("subtract", x, mean), is_present, 0)
-        total = apply_reduction("sum", apply("square", deviations), axis, keepdims, None)
-        result_count = cast(apply_reduction("sum", is_present, axis, keepdims, None), x.dtype)
+        total = apply_reduction("sum", apply("square", deviations), axis, keepdims, out=None)
+        result_count = cast(apply_reduction("sum", is_present, axis, keepdims, out=None), x.dtype)
         degrees = apply("subtract", result_count, tensor(ddof, x.dtype.numpy))
         has_degrees = apply("greater", degrees, tensor(0, x.dtype.numpy))
         assume_no_warning(apply("numpy_all", has_degrees), "each row has degrees of freedom")

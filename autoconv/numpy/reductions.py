@@ -130,7 +130,7 @@ def total_function(name: str, neutral_number: int, combine: object) -> Callable[
         if argument_or_default(where, True) is not True:
             x = mask_elements(x, where, neutral_number)
         options = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
-        result = apply_reduction(name, x, axis, keepdims, None, **options)
+        result = apply_reduction(name, x, axis, keepdims, out=None, **options)
         if argument_or_default(initial) is not None:
             result = cast(call_ufunc(combine, result, initial), result.dtype)
         return result if out is None else write_into(out, result)
@@ -162,7 +162,7 @@ def _mean(
 def _count_selected(mask: Tensor, x: Tensor, axis: Any, keepdims: Any) -> Tensor:
     """Return the number of elements of `x` along the axis that the mask selects."""
     ones = apply("logical_and", mask, apply("ones_like", x, dtype=as_dtype(bool)))
-    return apply_reduction("sum", ones, axis, keepdims, None)
+    return apply_reduction("sum", ones, axis, keepdims, out=None)
 
 
 def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
@@ -195,7 +195,7 @@ def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
             )
             result = apply("broadcast_to", tensor(initial, x.dtype.numpy), shape=result_shape)
         else:
-            result = cast(call_ufunc(combine, apply_reduction(name, x, axis, keepdims, None), initial), x.dtype)
+            result = cast(call_ufunc(combine, apply_reduction(name, x, axis, keepdims, out=None), initial), x.dtype)
         return result if out is None else write_into(out, result)
 
     return compute
@@ -272,14 +272,14 @@ computes("argmin")(_position_function("argmin"))
 @computes("ptp")
 def _ptp(a: object, axis: Any = None, out: object = None, keepdims: Any = False) -> Any:
     x = tensor(a)
-    extremes = [apply_reduction(name, x, axis, keepdims, None) for name in ("max", "min")]
+    extremes = [apply_reduction(name, x, axis, keepdims, out=None) for name in ("max", "min")]
     result = call_ufunc(np.subtract, *extremes)
     return result if out is None else write_into(out, result)
 
 
 @computes("count_nonzero")
 def _count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    return apply_reduction("sum", tensor(a, bool), axis, keepdims, None)
+    return apply_reduction("sum", tensor(a, bool), axis, keepdims, out=None)
 
 
 @computes("average")
@@ -288,7 +288,7 @@ def _average(
 ) -> Any:
     x = tensor(a)
     if weights is None:
-        result = apply_reduction("mean", x, axis, keepdims, None)
+        result = apply_reduction("mean", x, axis, keepdims, out=None)
         if element_count(result.type.shape) == 0:
             raise ZeroDivisionError("division by zero")
         count = call_ufunc(np.true_divide, size_of(x, axes_of(axis, rank_of(x))), 1)
@@ -307,10 +307,10 @@ def _average(
         dtype = np.result_type(x.dtype.numpy, weight_tensor.dtype.numpy, *(["f8"] if has_integers else []))  # type: ignore[arg-type]
         x, weight_tensor = cast(x, dtype), cast(weight_tensor, dtype)
         weight_tensor = apply("broadcast_to_shape_of", weight_tensor, x)
-        scale = apply_reduction("sum", weight_tensor, axis, keepdims, None)
+        scale = apply_reduction("sum", weight_tensor, axis, keepdims, out=None)
         is_nonzero = apply("not_equal", scale, tensor(0, scale.dtype))
         are_nonzero = apply("numpy_all", is_nonzero, axis=None)
         check(are_nonzero, "Weights sum to zero, can't be normalized", ZeroDivisionError)
-        total = apply_reduction("sum", apply("multiply", x, weight_tensor), axis, keepdims, None)
+        total = apply_reduction("sum", apply("multiply", x, weight_tensor), axis, keepdims, out=None)
         result = apply("divide", total, scale)
     return (result, scale) if returned else result

@@ -106,7 +106,7 @@ def _transform_over_axes(name: str, default_axes: Any) -> Callable[..., Any]:
 for _name in ("fft", "ifft"):
     computes(f"fft.{_name}")(_transform_function(_name))
     computes(f"fft.{_name}2")(_transform_over_axes(_name, (-2, -1)))
-    computes(f"fft.{_name}n")(_transform_over_axes(_name, None))
+    computes(f"fft.{_name}n")(_transform_over_axes(_name, default_axes=None))
 
 
 def _move_axis_to_end(x: Tensor, axis: int) -> Tensor:

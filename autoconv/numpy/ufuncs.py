@@ -49,7 +49,7 @@ def call_ufunc(
 ) -> Any:  # fmt: skip
     """Return `ufunc(*inputs, …)`; the results have NumPy's dtypes."""
     refuse_options(axes=axes, axis=axis, keepdims=keepdims)
-    refuse_column_major(order, None)
+    refuse_column_major(order, rank=None)
     if len(inputs) > ufunc.nin:
         inputs, out = inputs[: ufunc.nin], inputs[ufunc.nin :] if ufunc.nout > 1 else inputs[ufunc.nin]
     if len(inputs) < ufunc.nin:

@@ -47,7 +47,7 @@ def fold_constants(graph: Graph, contract: str = "function") -> Graph:
     constants = {value for node in graph.walk() if node.op.name == "constant" for value in node.results}
     if not any(_may_fold(node, constants) for node in graph.walk()):
         return graph
-    return _Folder(graph, None).run()
+    return _Folder(graph, shared=None).run()
 
 
 def _may_fold(node: Node, constants: Collection[Value]) -> bool:

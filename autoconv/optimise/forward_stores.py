@@ -39,7 +39,7 @@ from autoconv.ops.rules import is_known_to_broadcast
 
 def forward_array_stores(graph: Graph, contract: str = "function") -> Graph:
     """Forward stores in a graph and its regions, each on its own."""
-    return _Forwarder(graph, None).run() if any(map(_creates_forwardable_array, graph.walk())) else graph
+    return _Forwarder(graph, shared=None).run() if any(map(_creates_forwardable_array, graph.walk())) else graph
 
 
 class _Forwarder(Rewriter[None]):

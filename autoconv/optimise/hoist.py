@@ -59,7 +59,7 @@ def hoist_invariants(graph: Graph, contract: str = "function") -> Graph:
     """
     if has_recursion(graph):  # bodies of recursive functions are shared between calls
         return graph
-    return _Hoister(graph, None).run() if any(node.op.traits.repeats for node in graph.walk()) else graph
+    return _Hoister(graph, shared=None).run() if any(node.op.traits.repeats for node in graph.walk()) else graph
 
 
 class _Hoister(Rewriter[None]):

@@ -42,7 +42,7 @@ def inline_calls(graph: Graph, contract: str = "function") -> Graph:
     """
     if has_recursion(graph) or not any(node.op.name == "call" for node in graph.walk()):
         return graph
-    return clone(graph, lambda copy, node, inputs: _inline(copy, node, inputs, None))
+    return clone(graph, lambda copy, node, inputs: _inline(copy, node, inputs, caller=None))
 
 
 def _inline(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) -> list[Value] | None:
@@ -68,7 +68,7 @@ def _inline(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) -
 
 def _inline_region(region: Graph, caller: Span | None) -> Graph:
     """Inline the calls in a region of a call's graph; `caller` is the span of that call."""
-    result = clone(region, lambda copy, node, inputs: _inline(copy, node, inputs, None))
+    result = clone(region, lambda copy, node, inputs: _inline(copy, node, inputs, caller=None))
     for node in result.walk():
         node.span = _append_caller(node.span, caller)
     return result

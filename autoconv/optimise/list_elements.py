@@ -1,12 +1,13 @@
-"""Narrow the element types of lists whose elements are all known, such as the lists that save values for gradients.
+"""Narrow the element types of lists that are only written in this graph, such as those that save values for gradients.
 
-    before   %list_empty = list_empty(shape=(None,)): list<float32[?]>       and pushes of float32[5] alone
-    after    %list_empty = list_empty(shape=(None,)): list<float32[5]>
+    before   %list_empty = list_empty(shape=(None,)): list<float32[?]>
+    after    %list_empty = list_empty(shape=(None,)): list<float32[5]>       if only values of float32[5] are pushed
 
 Where a list keeps the constant length that it is reserved with, as a TensorArray does, its stack has a known size, too:
 
-    before   %list_stack = list_stack(%list): float32[?,5]                   of list_reserve(6), and list_set alone
-    after    %list_stack = list_stack(%list): float32[6,5]
+    before   %list_stack = list_stack(%list): float32[?,5]
+    after    %list_stack = list_stack(%list): float32[6,5]                   if %list comes from list_reserve(6), and
+                                                                             only list_set writes to it
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ def narrow_lists(graph: Graph) -> bool:
 def array_types(graph: Graph) -> dict[Value, TensorType]:
     """Return the types of arrays that may stand for lists of this graph: those that keep their length.
 
-    Conservative, as `narrow_lists`; the arrays have static sizes but for the first one.
+    All sizes but the first are static. The first, the length, is None if it is unknown before the run. Other lists,
+    and lists with unknown uses, have no entry.
     """
     return _collect_lists(graph).array_types()
 
@@ -41,15 +43,16 @@ def _collect_lists(graph: Graph) -> _Lists:
 class _Lists:
     """Union-find over values that may be versions of one list; the element type is the join of all written types.
 
-    Conservative: a list with any other use is excluded, and keeps its type. Elements that were never written are read
-    as zeros of the shape that the reader has as an attribute; a reader without one excludes the list.
+    Conservative: a list that is used by an op without a case in `_visit_node` is excluded, and keeps its type. Elements
+    that were never written are read as zeros of the shape that the reader has as an attribute. A reader without one
+    excludes the list, except a `list_get` from a list whose own type has elements of a static shape.
     """
 
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}
         self._excluded: set[Value] = set()
         self._written_types: list[tuple[Value, Type]] = []  # (list, type of an element written into it)
-        self._created_lengths: list[tuple[Value, int | None]] = []  # (list, its length; None if it is not known)
+        self._length_facts: list[tuple[Value, int | None]] = []  # (list, a length it has; None if unknown or changed)
         self._resized_lists: list[Value] = []  # lists that grow or shrink
         self._stack_nodes: list[Node] = []  # of list_stack
 
@@ -89,7 +92,7 @@ class _Lists:
         if name == "list_empty":
             self._note_resizing(node.results[0])
         elif name == "list_reserve":
-            self._created_lengths.append((node.results[0], _constant_number(inputs[0])))
+            self._length_facts.append((node.results[0], _constant_number(inputs[0])))
         elif name in ("list_push", "list_pop"):
             self._unify(inputs[0], node.results[0])
             self._note_resizing(inputs[0])
@@ -104,7 +107,7 @@ class _Lists:
             self._stack_nodes.append(node)
         elif name in ("while", "cond", "call") and not is_recursive(node):
             for source, target in flow_edges(node):
-                assert source is not None  # there are no exceptions without a try
+                assert source is not None  # only the exception that a `try` catches has no source
                 self._unify(source, target)
         elif name == "list_get" and (is_static_shape(node.attributes.get("shape")) or _has_static_elements(inputs[0])):
             self._root(inputs[0])
@@ -117,19 +120,19 @@ class _Lists:
 
     def _note_resizing(self, value: Value) -> None:
         """Note that the list has no constant length."""
-        self._created_lengths.append((value, None))
+        self._length_facts.append((value, None))
         self._resized_lists.append(value)
 
     def array_types(self) -> dict[Value, TensorType]:
         """Return the types of arrays for lists that keep their length, and whose elements are arrays of one size."""
         type_by_root, length_by_root = self._element_types(), self._known_lengths()
         excluded = {self._root(value) for value in (*self._excluded, *self._resized_lists)}
-        created = {self._root(value) for value, _ in self._created_lengths} - excluded
+        reserved = {self._root(value) for value, _ in self._length_facts} - excluded
         result: dict[Value, TensorType] = {}
         for value in self._parent:
             root = self._root(value)
             item = _array_element_type(value, type_by_root.get(root))
-            if root in created and item is not None:
+            if root in reserved and item is not None:
                 result[value] = TensorType(item.dtype, (length_by_root[root], *(item.shape or ())))
             else:
                 excluded.add(root)
@@ -150,7 +153,7 @@ class _Lists:
     def _known_lengths(self) -> dict[Value, int | None]:
         """Return the length of each list, by its root; None if the length is unknown or changes."""
         length_by_root: dict[Value, int | None] = {}
-        for value, length in self._created_lengths:
+        for value, length in self._length_facts:
             root = self._root(value)
             length_by_root[root] = length if length_by_root.get(root, length) == length else None
         return length_by_root

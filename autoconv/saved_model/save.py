@@ -67,7 +67,7 @@ def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[di
     number_by_id = {id(value): number for number, value in enumerate(objects)}
     for number, value in enumerate(objects):
         if isinstance(value, Variable):
-            for copy in getattr(value, "values", (value,)):  # those of other replicas stand for the same variable
+            for copy in getattr(value, "values", (value,)):  # the copies of other replicas stand for the same variable
                 number_by_id[id(copy.storage)] = number
         elif isinstance(value, Asset):
             number_by_id[id(value.asset_path)] = number

@@ -63,7 +63,7 @@ def decode(stored: Any, decode_leaf: Callable[[dict[str, Any]], Any] = lambda st
 
 
 def _decode(stored: dict[str, Any], decode_leaf: Callable[[dict[str, Any]], Any]) -> Any:
-    """Do what `decode` does; damage raises various errors."""
+    """Return the structure that `encode` stored; damage raises various errors, which `decode` converts."""
     if "spec" in stored:
         dtype, shape, name = stored["spec"]
         return TensorSpec(shape, as_dtype(dtype), name)

@@ -47,6 +47,7 @@ def _random_gamma_slope(alpha: TensorLike, sample: TensorLike) -> Tensor:
     return -_igamma_slope(shape, x) / tf.exp(log_density)
 
 
+# Name of a raw op -> a function with its parameters, written in public functions.
 FORMS: dict[str, Callable[..., object]] = {
     "BroadcastGradientArgs": _broadcast_gradient_args,
     "IgammaGradA": _igamma_slope,

@@ -49,6 +49,7 @@ def _list_difference(x: TensorLike, y: TensorLike, out_idx: DTypeLike = tf.int32
     return tf.compat.v1.setdiff1d(x, y, out_idx)  # type: ignore[no-any-return]
 
 
+# Name of a raw op -> a function with its parameters, written in public functions.
 FORMS: dict[str, Callable[..., object]] = {
     "ListDiff": _list_difference,
     "UniqueV2": _unique,

@@ -88,6 +88,7 @@ def _make_resize(name: str) -> Callable[..., object]:
     return resize
 
 
+# Name of a raw op -> a function with its parameters, written in public functions.
 FORMS: dict[str, Callable[..., object]] = {
     # arithmetic and comparisons
     "Sub": lambda x, y: tf.subtract(x, y),

@@ -186,6 +186,7 @@ def _cudnn_rnn_with_lengths(
     return (*map(transpose, results[:3]), tf.zeros([0]), tf.zeros([0], tf.int8))
 
 
+# Name of a raw op -> a function with its parameters, written in public functions.
 FORMS: dict[str, Callable[..., object]] = {
     "LSTMBlockCell": _lstm_cell,
     "GRUBlockCell": _gru_cell,

@@ -126,6 +126,7 @@ def _make_scatter_nd_extreme(name: str) -> Callable[..., None]:
     return scatter
 
 
+# Name of a raw op -> a function with its parameters, written in public functions.
 FORMS: dict[str, Callable[..., object]] = {
     "ResourceApplyAdam": _make_update(_adam, "var", "m", "v"),
     "ResourceApplyAdamWithAmsgrad": _make_update(_adam, "var", "m", "v", "vhat"),

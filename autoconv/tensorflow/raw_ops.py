@@ -105,6 +105,10 @@ def __dir__() -> list[str]:
     return sorted([*namespace_by_op, *forms, *(name for name in globals() if name[0].isupper())])
 
 
+# Last parts of the names of the modules whose FORMS add to those of `raw_op_forms`.
+_FURTHER_TABLES = ("resources", "strings", "sparse", "updates", "recurrent", "distinct", "derivatives")
+
+
 def _load_tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
     """Return two tables by op: namespaces of public functions with the same parameters, and functions for other ops.
 
@@ -112,7 +116,7 @@ def _load_tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
     """
     forms, parameters, *modules = (
         importlib.import_module(f"autoconv.tensorflow.raw_op_{part}")
-        for part in ("forms", "parameters", "resources", "updates", "recurrent", "distinct", "derivatives")
+        for part in ("forms", "parameters", *_FURTHER_TABLES)
     )
     functions = {**forms.FORMS, **dict(parameters.forms())}
     for module in modules:

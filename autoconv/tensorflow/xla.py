@@ -1,4 +1,4 @@
-"""`tensorflow.xla`, whose requests to compile have no further effect: functions are compiled without them."""
+"""`tensorflow.xla`: `compile` records a function as one graph; `jit_scope` has no effect: all graphs are compiled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _compile(computation: Callable[..., Any], inputs: Sequence[object] | None = 
 
 @contextlib.contextmanager
 def _jit_scope(compile_ops: bool = True, separate_compiled_gradients: bool = False) -> Iterator[None]:
-    """Run the `with` block; graphs are compiled without this."""
+    """Run the `with` block; graphs inside and outside of it are compiled."""
     yield
 
 

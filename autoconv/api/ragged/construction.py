@@ -245,7 +245,7 @@ def segment_ids_to_row_splits(
     segment_ids = with_default_dtype(segment_ids, int64) if out_type is None else cast(segment_ids, out_type)
     segment_ids = segment_ids if out_type else as_indices("segment_ids_to_row_splits", segment_ids)
     ids = partitions.partition_tensor(segment_ids)
-    return partitions.splits_of_rowids(ids, ids, num_segments, False)
+    return partitions.splits_of_rowids(ids, ids, num_segments, validate=False)
 
 
 def row_ids_and_values(value: RaggedTensor) -> tuple[Tensor, Tensor, Tensor]:

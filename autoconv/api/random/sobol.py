@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 _BIT_COUNT = 31  # of a coordinate
 
-# For each dimension from the second on: the coefficients of a primitive polynomial, but for the first and the last, as
+# For each dimension from the second on: the coefficients of a primitive polynomial, without the first and the last, as
 # the bits of a number, then the initial direction numbers, as many as the degree of the polynomial.
 _POLYNOMIALS = (
     (0, 1), (1, 1, 3), (1, 1, 3, 1), (2, 1, 1, 1), (1, 1, 1, 3, 3), (4, 1, 3, 5, 13), (2, 1, 1, 5, 5, 17), (4, 1, 1,

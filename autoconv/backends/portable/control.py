@@ -21,7 +21,7 @@ class Control(Rules):
 
     node_location = ""  # op and span of the node being written, for errors
     error_word: Term | None = None  # None before the first check
-    locations: list[str]  # those of nodes that may fail
+    locations: list[str]  # op and span of each node that may fail
     error_classes: list[ErrorClass]  # for each location: the class of the exception that Python raises
     # In a `try`, of the node being written: the class of its failures, and the failures of other classes. Each of
     # these has a function that writes the condition on the operands under which the failure is of this class.

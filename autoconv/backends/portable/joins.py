@@ -18,8 +18,8 @@ _DIFFERENT_ARRAYS = "the arms give views of different arrays"
 class _NewArray:
     """An array that some arms make, and that is one array after the branch."""
 
-    cells: tuple[Cell | None, ...]  # that of each arm; None if the arm makes none
-    cell: Cell | None = None  # that after the branch; None until it is written
+    cells: tuple[Cell | None, ...]  # the cell of each arm; None if the arm makes none
+    cell: Cell | None = None  # the cell after the branch; None until it is written
 
 
 class JoinedArrays:

@@ -347,7 +347,7 @@ class _Arm:
     outputs: list[Item]
     outer_contents: list[Term]  # of the cells that exist before the branch
     error_word: Term | None
-    terms: list[list[Term]]  # those of each output that is a term or a list
+    terms: list[list[Term]]  # the terms of each output that is a term or a list
     new_contents: dict[Cell, Term]  # of the cells that the arm makes
 
 

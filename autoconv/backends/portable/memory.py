@@ -144,7 +144,7 @@ class Memory:
                 self.write(cell, new_contents)
                 return
         positions = self._apply_views(view, positions_of(writer, cell.term))
-        self.write(cell, write_at(writer, cell.term, value, positions, None))
+        self.write(cell, write_at(writer, cell.term, value, positions, combine=None))
 
     def view(self, node: Node, base: View, *operands: Term) -> View:
         """Return a view of a view: the view op `node` is applied last, but one that takes parts of numbers first."""

@@ -93,7 +93,7 @@ class Rules(Elementwise):
         if isinstance(size, int):
             first, end, _ = slice(start, stop).indices(size)
             return self.static_slice(x, axis, first, max(first, end))
-        result = self.open_slice(x, axis, start, stop, None)
+        result = self.open_slice(x, axis, start, stop, step=None)
         if result is None:
             raise GraphUnfit("slice", "a size is open")
         return result

@@ -19,7 +19,7 @@ from autoconv.operators.calls.operator_functions import STATEMENT_OVERRIDES
 from autoconv.operators.control.conditionals import if_stmt
 from autoconv.operators.control.iterables import StagedIterable, StagedRange, as_staged
 from autoconv.operators.control.loops import for_source, is_symbolic_iterable
-from autoconv.operators.support.dataset_protocol import CLASS_DISPATCHED, dispatch_by_class, is_stream
+from autoconv.operators.support.dataset_protocol import CLASS_DISPATCHED, dispatch_by_class, makes_stream
 from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator, bind_iterator
 from autoconv.operators.support.overrides import OVERRIDES
@@ -47,7 +47,7 @@ def is_deferred(iterable: object) -> bool:
     """Return whether a graph loop has to consume an iterable: Python cannot, or would record every iteration."""
     if current_region() is None:
         return False
-    if type(iterable) is GeneratorExpression or is_stream(iterable) or items_of(iterable) is not None:
+    if type(iterable) is GeneratorExpression or makes_stream(iterable) or items_of(iterable) is not None:
         return True
     if type(iterable) is HeldIterator and iterable.has_loop:
         return True
@@ -266,7 +266,7 @@ def _is_only_in_graph(iterable: object) -> bool:
     return current_region() is not None and (
         type(iterable) in (GeneratorExpression, SymbolicObject)
         or (type(iterable) in PLAIN_OF and heap_of(iterable) is not None)
-        or is_stream(iterable)
+        or makes_stream(iterable)
     )
 
 

@@ -28,7 +28,7 @@ from autoconv.operators.control.unroll_budget import unroll_within_budget
 from autoconv.operators.control.unrolling import unroll
 from autoconv.operators.control.variants import has_one_length, require_defined
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.support.dataset_protocol import is_stream
+from autoconv.operators.support.dataset_protocol import makes_stream
 from autoconv.operators.support.generator_expressions import GeneratorCall, GeneratorExpression, Source
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK
@@ -154,7 +154,7 @@ def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
         return _loop_over_counted(iterable, counted_loop, body, state)
     if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
         return stage_for_object(iterable, body, state)
-    if is_stream(iterable):
+    if makes_stream(iterable):
         return stage_for_stream(iterable, body, state)
     staged = as_staged(iterable)
     if isinstance(staged, StagedIterator):
@@ -285,7 +285,7 @@ def is_symbolic_iterable(iterable: object) -> bool:
     if region is None:
         return False
     classes = (Variant, GeneratorExpression, SymbolicObject)
-    if type(iterable) in classes or heap_of(iterable) is not None or is_stream(iterable):
+    if type(iterable) in classes or heap_of(iterable) is not None or makes_stream(iterable):
         return True
     staged = as_staged(iterable)
     if staged is None or not needs_graph_loop(staged):
@@ -298,7 +298,7 @@ def iterate(iterable: object) -> Any:
     """Return the iterable of a comprehension, or of a loop that stays a statement; a tensor becomes a list of items."""
     if current_region() is None:
         return iterable
-    if is_stream(iterable):
+    if makes_stream(iterable):
         raise StagingError(
             "the number of elements of a dataset is unknown, so a list of them cannot become part of the graph",
             current_place(),

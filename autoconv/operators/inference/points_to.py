@@ -142,7 +142,7 @@ class Flow:
 
     def add_list(self, contents: Contents) -> Contents:
         """Add that the object may be a list; return the contents of its items."""
-        return self._add_sequence(contents, None)
+        return self._add_sequence(contents, length=None)
 
     def _add_sequence(self, contents: Contents, length: int | None) -> Contents:
         """Add that the object may be a tuple of that length, or a list (None); return the contents of its items."""

@@ -42,13 +42,16 @@ class Stream:
         return self.rebuild(list(result) if isinstance(result, tuple) else [result])
 
 
-def is_stream(x: object) -> bool:
-    """Return whether the running graph iterates over the object, whose number of elements is unknown."""
+def makes_stream(x: object) -> bool:
+    """Return whether a loop over the object is recorded as an iteration of the graph, of unknown length."""
     return current_region() is not None and hasattr(type(x), "__autoconv_stream__")
 
 
 def stream_of(x: Any) -> Stream:
-    """Return a new iterator over a dataset; an iterator continues at its position. `compile` leaves it to Python."""
+    """Return a new iterator over a dataset; an iterator continues at its position.
+
+    Raises StagingError under `compile`, where Python iterates over datasets.
+    """
     region = current_region()
     if region is not None and region.contract.runs_plain:
         raise StagingError("a dataset is iterated, which `compile` leaves to Python", current_place())
@@ -72,4 +75,4 @@ def dispatch_by_class(function: Callable[..., Any], otherwise: Callable[..., Any
 # Functions that a class may implement in `__autoconv_builtins__`.
 CLASS_DISPATCHED = (builtins.enumerate, builtins.zip, builtins.len, builtins.iter, builtins.next)
 
-__all__ = ["CLASS_DISPATCHED", "Stream", "dispatch_by_class", "is_stream", "stream_of"]
+__all__ = ["CLASS_DISPATCHED", "Stream", "dispatch_by_class", "makes_stream", "stream_of"]

@@ -288,7 +288,7 @@ class RangeAnalysis:
             refined_ranges: Ranges | None = parameter_ranges
             for condition in (*required_comparisons, test_result):
                 refined_ranges = None if refined_ranges is None else _refine(
-                    test.parameters, refined_ranges, self._implied_facts(condition, True)
+                    test.parameters, refined_ranges, self._implied_facts(condition, holds=True)
                 )
             if refined_ranges is not None:
                 return self._visit(body, refined_ranges, node)

@@ -91,9 +91,9 @@ def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
         return b.matmul(left, right, transpose_a=transposes_left, transpose_b=transposes_right)
 
     if transposes_x:
-        x_cotangent = product(conjugate_y, cotangent, transposes_y, True)
+        x_cotangent = product(conjugate_y, cotangent, transposes_y, transposes_right=True)
     else:
-        x_cotangent = product(cotangent, conjugate_y, False, not transposes_y)
+        x_cotangent = product(cotangent, conjugate_y, transposes_left=False, transposes_right=not transposes_y)
     if transposes_y:
         y_cotangent = product(cotangent, conjugate_x, True, transposes_x)
     else:

@@ -1,8 +1,9 @@
 """Iteration over datasets.
 
 At run time an iterable is an object with `make_iterator()`, `count()` and `length()`, and an iterator an object with
-`advance()`, `current()` and `take()`; elements are tuples of arrays and iterables. The attribute `source` of
-`iterable_make` is a dataset whose captures are bound to the operands by `source.bind(values)`.
+`advance()`, `current()` and `take()`; elements are tuples of arrays and iterables. `count()` may be INFINITE or
+UNKNOWN; `length()` raises TypeError then. The attribute `source` of `iterable_make` is a dataset whose captures are
+bound to the operands by `source.bind(values)`.
 
 A loop runs `iterator_advance` before each iteration and reads the element by `iterator_current`.
 """

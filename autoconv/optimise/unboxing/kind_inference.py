@@ -153,12 +153,12 @@ class Kinds:
             if len(contents) == 2:
                 self.unify(*contents)
             if first.kind == OTHER:
-                self._ban_lists_of(first, None)
+                self._ban_lists_of(first, kind_before=None)
             return
         first.kind = OTHER
         for content in contents:
             self._ban_sites(content)
-        self._ban_lists_of(first, None)
+        self._ban_lists_of(first, kind_before=None)
 
     def mark_list(self, node: Node) -> Cell | None:
         """Mark a node as an allocation site of a list; return the cell of its items, or None for a banned list."""

@@ -75,7 +75,7 @@ class _GraphCopier:
             else:
                 self._copy(writer, node)
         for value in graph.outputs:
-            copy.outputs += [writer.as_object(value, None)] if is_outermost else writer.replacements(value)
+            copy.outputs += [writer.as_object(value, node=None)] if is_outermost else writer.replacements(value)
         return copy
 
     def _copy(self, writer: Writer, node: Node) -> None:

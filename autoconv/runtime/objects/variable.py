@@ -322,7 +322,7 @@ def represented_value(value: Any) -> Any:
 
 
 def _restore(value: np.ndarray, shape: Shape, name: str, state: dict[str, Any]) -> Variable:
-    """Make a variable that was pickled; `state` has its attributes but for the storage."""
+    """Make a variable that was pickled; `state` has its attributes except for the storage."""
     storage = Storage(value, shape, name)
     variable = Variable.__new__(Variable)
     variable.__dict__.update(state, _storage=storage)

@@ -21,7 +21,7 @@ def scope_message(value: Value, graph: Graph | None = None) -> str:
     place_of_use = "here, where ops run at once" if graph is None else _scope_text(graph)
     return (
         f"{_tensor_text(value)} is out of scope and cannot be used here. "
-        f"Use return values, explicit Python locals or autoconv collections to access it.{definition_text(value)}"
+        f"Use return values, explicit Python locals or arguments of functions to access it.{definition_text(value)}"
         f"The tensor cannot be accessed from {place_of_use}, because it was defined in {_scope_text(value.graph)}, "
         "which is out of scope."
     )

@@ -33,18 +33,21 @@ from autoconv.runtime.tensors.tensor_methods import BINARY_DISPATCH
 
 
 def binary(op_name: str, x: object, y: object) -> Any:
-    """Apply an operator to two values, at least one of them a tensor; NotImplemented where one is not an operand."""
+    """Apply an operator to two values, at least one of them a tensor.
+
+    Returns NotImplemented if tensors do not compute with the class of the other value, or for a number and a sequence.
+    """
     if op_name == "multiply" and _is_repetition(x, y):
         return _repeat(x, y)
     apply_binary = getattr(type(x), "__autoconv_binary__", None) or getattr(type(y), "__autoconv_binary__", None)
-    if apply_binary is not None:  # a result computed from a mutable array is a new array
+    if apply_binary is not None:  # of SymbolicArray, an array in memory: the result is a new array
         operands = [as_tensor(value) if hasattr(type(value), "__autoconv_binary__") else value for value in (x, y)]
         return apply_binary(x if hasattr(type(x), "__autoconv_binary__") else y, op_name, operands)
     return elementwise(op_name, x, _adapt_to_python_complex(op_name, x, y))
 
 
 def elementwise(op_name: str, x: object, y: object) -> Any:
-    """Do what `binary` does, for values without arrays in memory."""
+    """Apply an operator, as `binary` does, where no operand is an array in memory of the graph."""
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         if (x is None or y is None) and not has_python_numbers():
             raise unsupported_error(None)
@@ -54,7 +57,7 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
     _mark_trace_of_arrays(x, y)
     if _is_array_and_taped_number(x, y):
         x, y = (ArrayTensor(value) if isinstance(value, np.ndarray) else value for value in (x, y))
-    if _are_arrays(x, y) and not _are_numbers(x, y):
+    if _follow_numpy(x, y) and not _are_numbers(x, y):
         return _apply_ufunc(op_name, x, y)
     if not has_python_numbers():
         refuse_bools(op_name, x, y)
@@ -72,9 +75,9 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
 def _adapt_to_python_complex(op_name: str, x: object, y: object) -> Any:
     """Return `y`, or a Python float for a float64 of NumPy's to the right of a Python complex number.
 
-    `complex` computes with floats, and float64 is a subclass: the result is Python's, also of `==`.
+    np.float64 is a subclass of float. So `complex.__add__` and `complex.__eq__` accept it, and give Python's result.
     """
-    if op_name not in _COMPLEX_OPS or not _are_arrays(x, y):
+    if op_name not in _COMPLEX_OPS or not _follow_numpy(x, y):
         return y
     is_complex = type(x) is complex or (isinstance(x, Tensor) and x.weak and x.type.dtype.is_complex)
     if not is_complex:
@@ -89,8 +92,12 @@ _COMPLEX_OPS = frozenset({"add", "subtract", "multiply", "divide", "power", "equ
 
 
 def compare_with_none(op_name: str, x: object) -> bool:
-    """`x == None` or `x != None`; ValueError for other comparisons, StagingError for NumPy's numbers there."""
-    refuse_elements(x, None, "None", "`x is None`")
+    """Return the value of `x == None` or `x != None`.
+
+    Raises StagingError for an array that `compile` traces. Other comparisons raise ValueError, or StagingError if `x`
+    is a NumPy number that `compile` traces.
+    """
+    refuse_elementwise_comparison(x, None, "None", remedy="`x is None`")
     if op_name not in ("equal", "not_equal") and _traces_arrays() and not getattr(x, "weak", True):
         raise StagingError("a number of NumPy's is compared with None", current_place(), "`x is None`")
     if op_name not in ("equal", "not_equal"):
@@ -98,8 +105,12 @@ def compare_with_none(op_name: str, x: object) -> bool:
     return op_name == "not_equal"
 
 
-def refuse_elements(x: object, other: object, name: str, remedy: str = "np.equal(x, other)") -> None:
+def refuse_elementwise_comparison(
+    x: object, other: object, other_text: str, remedy: str = "np.equal(x, other)"
+) -> None:
     """Raise StagingError for an array compared with a value that is no number; NumPy compares its elements.
+
+    `other_text` describes the other value in the message.
 
     The same holds for a NumPy number that is compared with a sequence.
     """
@@ -107,12 +118,12 @@ def refuse_elements(x: object, other: object, name: str, remedy: str = "np.equal
         return
     is_sequence = isinstance(other, Sequence) or hasattr(type(other), "__array__")
     if getattr(x, "ndim", 0) > 0 or (is_sequence and not isinstance(other, (str, bytes))):
-        message = f"an array is compared with {name}, which NumPy does element by element"
+        message = f"an array is compared with {other_text}, which NumPy does element by element"
         raise StagingError(message, current_place(), remedy)
 
 
 def check_divisor(x: object, y: object) -> None:
-    """Raise InvalidArgumentError for an integer of a tensor divided by zero; in a graph, when it runs.
+    """Raise InvalidArgumentError if an integer tensor is divided by zero; in a graph, record the check.
 
     NumPy's arrays give 0 there, and Python's numbers have an error of their own.
     """
@@ -120,7 +131,7 @@ def check_divisor(x: object, y: object) -> None:
     operands = [operand for operand in (as_tensor(x), divisor) if operand is not None and not operand.weak]
     if not operands or not all(operand.dtype.is_integer for operand in operands):
         return
-    static_divisor = static_value(y if divisor is None else divisor)  # that of a variable is read
+    static_divisor = static_value(y if divisor is None else divisor)  # of a variable: its value now
     if type(y) is int and not has_python_numbers():
         y = static_divisor = to_array(y, operands[0].dtype)  # it wraps around
     if static_divisor is not None and np.all(static_divisor):
@@ -133,7 +144,7 @@ def check_divisor(x: object, y: object) -> None:
 
 def unary(op_name: str, x: Any) -> Any:
     """Apply an operator to one tensor."""
-    return _apply_ufunc(op_name, x) if _are_arrays(x) and not x.weak else apply(op_name, x)
+    return _apply_ufunc(op_name, x) if _follow_numpy(x) and not x.weak else apply(op_name, x)
 
 
 def positive(x: Any) -> Any:
@@ -142,13 +153,13 @@ def positive(x: Any) -> Any:
     if region is None or not region.contract.python_numbers or not x.type.dtype.is_bool:
         return x
     if not x.weak:
-        raise StagingError("the sign of a bool is computed", current_place())
+        raise StagingError("`+` is applied to a bool of NumPy", current_place())
     return apply("python_int", x)
 
 
 def get_item(x: object, index: object) -> Any:
-    """`x[index]` with NumPy's meaning; a list of indices is a tuple of them, as in TensorFlow, outside of arrays."""
-    if isinstance(index, list) and not _are_arrays(x):
+    """`x[index]` with NumPy's meaning, except that a list counts as a tuple unless operators on `x` follow NumPy."""
+    if isinstance(index, list) and not _follow_numpy(x):
         index = tuple(index)
     spec, operands = parse_program_index(index)
     return item_at(x, index, spec, operands)
@@ -159,7 +170,7 @@ def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
     try:
         return apply("get_item", x, *operands, spec=spec)
     except IndexError:
-        if not _are_arrays(x) or x.weak:
+        if not _follow_numpy(x) or x.weak:
             raise
     raise _numpy_error(x.type.shape, index)  # outside the handler, so that it has no other error as its context
 
@@ -189,7 +200,10 @@ def _numpy_error(shape: Any, index: Any) -> Exception:
 
 
 def _error_of_sample(shape: Any, index: Any, number: int | None) -> IndexError | None:
-    """Return NumPy's error for an index with this number in place of symbolic elements; None for the greatest ones."""
+    """Return NumPy's error for an index with `number` in place of symbolic elements; None if there is no IndexError.
+
+    If `number` is None, the greatest value of the dtype takes the place.
+    """
     samples = [_sample(part, number) for part in (index if type(index) is tuple else (index,))]
     try:
         # A broadcast scalar, which takes no memory.
@@ -203,7 +217,10 @@ def _error_of_sample(shape: Any, index: Any, number: int | None) -> IndexError |
 
 
 def _sample(index: object, number: int | None) -> Any:
-    """Return an index of the same shape and dtype, whose symbolic elements are this number, or the greatest one."""
+    """Return an index of the same shape and dtype, whose symbolic elements are `number`.
+
+    If `number` is None, they are the greatest value of the dtype, and 0 for floats.
+    """
     tensor = as_tensor(index)
     if tensor is None:
         return index
@@ -251,7 +268,7 @@ def _is_repetition(x: object, y: object) -> bool:
 
 
 def _are_scalar_and_list(x: object, y: object) -> bool:
-    """Return whether a list of the trace is multiplied by a scalar of NumPy's, which counts as an int there."""
+    """Return whether a list in the graph is multiplied by a NumPy scalar, the number of its repetitions."""
     if not _traces_arrays() or getattr(type(y), "__autoconv_plain__", None) is not list:
         return False
     return isinstance(x, Tensor) and x.type.shape == ()
@@ -263,8 +280,11 @@ def _traces_arrays() -> bool:
     return region is not None and region.trace.uses_arrays
 
 
-def _are_arrays(*operands: object) -> bool:
-    """Return whether operands represent NumPy's arrays: all tensors of the trace or program, or one of the operands."""
+def _follow_numpy(*operands: object) -> bool:
+    """Return whether an operator on the operands follows NumPy.
+
+    True if the trace or the program treats tensors as arrays, or if an operand of an eager operator is an ArrayTensor.
+    """
     region = current_region()
     if region is None:
         return is_numpy_behaviour_enabled() or any(type(x) is ArrayTensor for x in operands)
@@ -372,4 +392,5 @@ def count_of(x: Any) -> Any:
     return apply("python_cast", apply("size", x, dtype=int64), dtype=int64, weak=True)
 
 
+# tensor_methods calls this module by a hook, since this module imports it.
 BINARY_DISPATCH.set(lambda: sys.modules[__name__])

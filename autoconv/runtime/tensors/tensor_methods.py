@@ -203,7 +203,7 @@ def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
             if result is NotImplemented and isinstance(other, np.dtype):  # its operator would compare with this dtype
                 raise StagingError("a number known only at run time is combined with a dtype", current_place())
             if result is NotImplemented and op in ("equal", "not_equal"):
-                BINARY_DISPATCH().refuse_elements(self, other, with_article(type(other)))
+                BINARY_DISPATCH().refuse_elementwise_comparison(self, other, with_article(type(other)))
             return result
         except BaseException as error:
             present(error)

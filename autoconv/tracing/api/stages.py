@@ -36,8 +36,10 @@ def stages(function: Function[..., Any], specs: str, spans: bool = False) -> lis
     `spans` is true, nodes are printed with their source lines. Raises TargetError for invalid specs, AutoconvError if
     the function has no graph for them.
     """
-    if function.contract == CompileContract.name:  # types in `specs` are those of NumPy's arrays
-        concrete = trace_function(function, [specs] if specs.strip() else [], function.contract).concrete
+    if function.contract == CompileContract.name:
+        # `float32[2]` is a NumPy array here. A text may have several specs; without any, `input_signature` is used.
+        texts = [specs] if specs.strip() else []
+        concrete = trace_function(function, texts, function.contract).concrete
     else:
         concrete = function.get_concrete_function(*parse_specs(specs))
     result: list[Stage] = []

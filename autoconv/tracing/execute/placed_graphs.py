@@ -134,7 +134,7 @@ class PlacedGraph:
         pool_number = pool_of(part.device)
         if needs_shapes(graph, self._backend):
             return MultiShapeGraph(graph, self._contract, None, pool_number, self._backend)
-        return compile_graph(graph, None, pool_number, self._backend)
+        return compile_graph(graph, pool_number=pool_number, backend=self._backend)
 
     def _interpret_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
         """Return a function that runs a part, one node whose regions use several devices, region by region."""
@@ -146,7 +146,8 @@ class PlacedGraph:
 
         def compile_region(region: Graph) -> PlacedGraph:
             # Outputs that are no results are fetched: a loop's condition, and a try's body, whose errors arise inside.
-            return PlacedGraph(region, self._contract, device, self._backend, not results.issuperset(region.outputs))
+            must_fetch = not results.issuperset(region.outputs)
+            return PlacedGraph(region, self._contract, device, self._backend, must_fetch)
 
         function = node_function(node, compile_region)
 

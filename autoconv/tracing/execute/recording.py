@@ -21,10 +21,11 @@ from autoconv.tracing.views import logs
 class Recording:
     """A finished trace: its graph as recorded and as it runs, and the facts with which calls use it.
 
-    `is_optimised` is false if the graph that runs, `runnable`, is not optimised yet. `uses_arrays` is true if
-    the program sees NumPy arrays in place of tensors. `containers` are the written locations whose lists and dicts are
-    flattened, `locations` the other written locations. `warns_of_constants` is true if NumPy warned of a computation on
-    Python values during the trace.
+    `is_optimised` is false if the graph that runs, `runnable`, is not optimised yet. `names` are the names of the key's
+    leaves, `layout` is that of the result. `uses_arrays` is true if the program sees NumPy arrays in place of tensors.
+    `containers` are the written locations whose lists and dicts are flattened, `locations` the other written locations,
+    whose keys are the last leaves of the key. `warns_of_constants` is true if NumPy warned of a computation on Python
+    values during the trace.
     """
 
     graph: Graph
@@ -42,14 +43,17 @@ class Recording:
     is_optimised: bool = False
 
     def optimise(self, name: str) -> Recording:
-        """Return the recording with its graph optimised, under the name of the trace in logs."""
+        """Return the recording with `runnable` optimised; `name` is the name of the trace in logs."""
         dump = logs.make_optimisation_logger(name)
         optimised = optimise(self.runnable, contract=self.contract.name, dump=dump)
         logs.log_graphs(name, self.graph, optimised)
         return replace(self, runnable=optimised, is_optimised=True)
 
     def readers(self) -> tuple[list[Callable[[], Any]], list[Callable[[], Any]]]:
-        """Return the readers of locations with flattened or shared containers, and those of the other locations."""
+        """Return the readers of locations that hold containers, and those of the other locations.
+
+        The first are `containers`, and the `locations` that hold one of these containers again, by SharedKey.
+        """
         keys = self.key.leaves[len(self.key.leaves) - len(self.locations) :]
         pairs = list(zip(self.locations, keys, strict=True))
         container_locations = [*self.containers, *(location for location, key in pairs if isinstance(key, SharedKey))]

@@ -28,7 +28,10 @@ def first_equal_outputs(*graphs: Graph) -> list[int]:
 
 
 def copy_shared_result(result: Any, value: Value) -> Any:
-    """Return a copy of a result that is an array; return other results, and read-only arrays, unchanged."""
+    """Return a copy of the array of a tensor; return other results unchanged.
+
+    `value` is the result in the graph. Arrays in memory, objects and read-only arrays are not copied.
+    """
     creation = without_identities(value).node
     if creation is not None and creation.op.name == "numpy_read_only":
         return result

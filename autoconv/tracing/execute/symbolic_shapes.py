@@ -249,7 +249,7 @@ class MultiShapeGraph:
 
     def _compile_fallback(self) -> CompiledGraph:
         if self._fallback is None:
-            self._fallback = compile_graph(self._graph, None, self._pool_number, self._backend)
+            self._fallback = compile_graph(self._graph, pool_number=self._pool_number, backend=self._backend)
         return self._fallback
 
 

@@ -29,7 +29,7 @@ def join_variants(graph: Graph, layout: Layout) -> tuple[Graph, Layout]:
     """Return the graph with one output for each joined result, and the layout of the outputs."""
     if not _has_arms(layout):
         return graph, layout
-    result = Rewriter(graph, None).run()
+    result = Rewriter(graph, shared=None).run()
     outputs: list[Value] = []
     joined_layout = _join_layout(result, layout, iter(result.outputs), outputs)
     result.outputs = outputs

@@ -206,7 +206,7 @@ class TraceSession:
         for location in self.guards.locations():
             convert_members(root, type(location.read()))
         for cls, attribute_names in (fact for fact_kind, fact in self.call.facts if fact_kind == "made"):
-            convert_members(root, cls, False)
+            convert_members(root, cls, is_outer=False)
             expect_class_in_graph(root, cls, attribute_names)
 
     def _make_outputs(self, result: Any) -> Layout:

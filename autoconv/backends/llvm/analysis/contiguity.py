@@ -1,4 +1,4 @@
-"""Contiguous views have the elements of their source in the same order, so that consumers can read the source."""
+"""Views that are their whole source or a contiguous part of it, so that consumers can read the memory of the source."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from autoconv.graph.graph import Value
 from autoconv.ops.index_spec import At, Entry, NewAxis, Rest, Slice
 
 
-def is_contiguous(value: Value) -> bool:
-    """Return whether a view has all elements of its source, at the same offsets in memory."""
+def is_whole_source(value: Value) -> bool:
+    """Return whether a view has all elements of its source, known or open in size, at the same offsets in memory."""
     node = value.node
-    if node is None or not node.inputs or not is_dense(node.inputs[0].type):  # a number has no memory
+    if node is None or not node.inputs or not is_dense(node.inputs[0].type):  # scalars are in registers
         return False
     if node.op.name == "get_item":
         return all(isinstance(entry, (NewAxis, Rest)) or _is_whole(entry) for entry in node.attributes["spec"])
@@ -23,10 +23,11 @@ def _is_whole(entry: Entry) -> bool:
     return isinstance(entry, Slice) and entry.is_whole
 
 
-def is_block(value: Value) -> bool:
-    """Return whether the elements of a view are contiguous in its source.
+def is_contiguous_part(value: Value) -> bool:
+    """Return whether the elements of a view are contiguous in its source, whose sizes are known.
 
-    That holds if numbers index the first dimensions, the next one is sliced with step 1, and all others are whole.
+    That holds if numbers index the first dimensions, the next one is sliced with step 1 between constant bounds, and
+    all others are whole.
     """
     node = value.node
     if node is None or node.op.name != "get_item" or not is_array(node.inputs[0].type):
@@ -44,8 +45,11 @@ def is_block(value: Value) -> bool:
 
 
 def base_of(value: Value, views: Collection[Value]) -> Value:
-    """Return the source of a contiguous view, through further views; any other value is its own base."""
-    while value in views and is_contiguous(value):
+    """Return the source of a view of its whole source, through further views; any other value is its own base.
+
+    `views` are the plan's views: values that consumers read in their source.
+    """
+    while value in views and is_whole_source(value):
         assert value.node is not None
         value = value.node.inputs[0]
     return value

@@ -88,7 +88,7 @@ class LoopDependence:
 
     def are_disjoint(self, first: Value, second: Value) -> bool:
         """Return whether two views that exist in the same iteration have no common elements."""
-        return self._are_separate(first, second, None)
+        return self._are_separate(first, second, iterations=None)
 
     def unknown_offset(self) -> LinearForm:
         """Return the form of an unknown number that is not negative."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis import representation
-from autoconv.backends.llvm.analysis.contiguity import base_of, is_block
+from autoconv.backends.llvm.analysis.contiguity import base_of, is_contiguous_part
 from autoconv.backends.llvm.analysis.index_maps import write_element_source
 from autoconv.backends.llvm.analysis.lent_loads import strides_of
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
@@ -111,7 +111,7 @@ class Region(KernelCalls):
             source_element = write_element_source(
                 RegisterWriter(self), node, (0,) * len(sizes(type_)), self.checked_positions.get(node, [])
             )
-            assert not isinstance(source_element, Element) and is_block(value), node
+            assert not isinstance(source_element, Element) and is_contiguous_part(value), node
             source, index, _ = source_element
             offset = linear_offset(self.out, index, sizes(source.type))
             return self.out.gep(memory(type_.dtype), self.data(source), offset, inbounds=False)  # type: ignore[union-attr]

@@ -20,7 +20,7 @@ from autoconv.ops.rules import normalised_axes
 def add_dimensions_to_views(graph: Graph) -> Graph:
     """Return the graph, with its regions, in which views have the new dimensions of loaded values."""
     has_candidates = any(node.op.name in ("reshape", "expand_dims") for node in graph.walk())
-    return _ViewLoads(graph, None).run() if has_candidates else graph
+    return _ViewLoads(graph, shared=None).run() if has_candidates else graph
 
 
 class _ViewLoads(Rewriter[None]):

@@ -1,4 +1,4 @@
-"""Rotate loops whose test reads arrays: the test moves to the end of the body, where it shares the body's loops.
+"""Rotate loops whose test reads arrays: the test moves to the end of the body, whose loops over arrays it can share.
 
     before   while test(state): state = body(state)
     after    going = test(state)
@@ -47,7 +47,7 @@ def _is_rotatable(node: Node) -> bool:
 
 
 def _rotate_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
-    """Add a rotated loop, behind the first run of its test; return the results of `node`."""
+    """Add a first run of the test, then the rotated loop; return the values that replace the results of `node`."""
     test, body = node.regions
     state_count = state_size(node)
     (condition,) = _inline(copy, test, inputs)

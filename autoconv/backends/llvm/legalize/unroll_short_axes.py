@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import lowering_class, reduced_axes, reduction_of
-from autoconv.backends.llvm.analysis.contiguity import is_contiguous
+from autoconv.backends.llvm.analysis.contiguity import is_whole_source
 from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
 from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
 from autoconv.graph.effects import Effects
@@ -117,7 +117,7 @@ def _components(b: GraphBuilder, value: Value, count: int) -> list[Value]:
 def _drop_last_dimension(b: GraphBuilder, value: Value) -> Value:
     """Drop the last dimension, of size 1; return the operand of the node that added it, if there is one."""
     node, shape = value.node, sizes(value.type)[:-1]
-    if node is not None and is_contiguous(value) and sizes(node.inputs[0].type) == shape:
+    if node is not None and is_whole_source(value) and sizes(node.inputs[0].type) == shape:
         return node.inputs[0]
     return b.get_item(value, spec=(Rest(), At(0)))
 

@@ -21,16 +21,16 @@ Index = Operand | str | int
 
 
 class Matrix:
-    """A column-major matrix in memory; `width` is the distance between columns, in elements."""
+    """A column-major matrix in memory; `column_stride` is the distance between columns, in elements."""
 
-    def __init__(self, routine: RoutineText, pointer: object, width: Index) -> None:
+    def __init__(self, routine: RoutineText, pointer: object, column_stride: Index) -> None:
         self._routine = routine
         self.pointer = str(pointer)
-        self.width = width
+        self.column_stride = column_stride
 
     def _offset(self, row: Index, column: Index) -> Operand:
         out = self._routine.out
-        return out.add(out.mul(column, self.width), row)
+        return out.add(out.mul(column, self.column_stride), row)
 
     def get(self, row: Index, column: Index) -> Element:
         return load(self._routine.b, self._routine.dtype, self.pointer, self._offset(row, column))
@@ -41,7 +41,7 @@ class Matrix:
     def part(self, row: Index, column: Index) -> Matrix:
         """Return the part that begins with an element."""
         routine = self._routine
-        return Matrix(routine, routine.address_after(self.pointer, self._offset(row, column)), self.width)
+        return Matrix(routine, routine.address_after(self.pointer, self._offset(row, column)), self.column_stride)
 
 
 class RoutineText:
@@ -62,8 +62,8 @@ class RoutineText:
         """Return whether a parameter is a letter, as an i1."""
         return self.out.icmp("eq", self.out.load("i8", f"%{name}"), ord(letter))
 
-    def matrix(self, name: str, width: Index) -> Matrix:
-        return Matrix(self, f"%{name}", width)
+    def matrix(self, name: str, column_stride: Index) -> Matrix:
+        return Matrix(self, f"%{name}", column_stride)
 
     def finish(self) -> None:
         self.out.ret()

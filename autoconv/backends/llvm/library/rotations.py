@@ -1,7 +1,7 @@
-"""Sequences of plane rotations of a C library: applied to adjacent columns, and made by implicit QR sweeps.
+"""Native routines for C libraries: sequences of plane rotations, made by implicit QR sweeps and applied to columns.
 
 A sweep diagonalises a real tridiagonal or bidiagonal matrix step by step. See Golub and Van Loan, Matrix Computations,
-sections 8.3 and 8.6. The matrices are scaled so that squares of their elements do not overflow.
+sections 8.3 and 8.6. Callers scale the matrices so that squares of their elements do not overflow.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _MAX_SWEEPS = 60  # per row; two are usually enough
 _EPSILON = 2.0**-52  # distance from 1 to the next double
 _MIN_RADIUS = 1e-140  # the squares of smaller numbers lose digits
 _LANES = 8  # rows that are rotated together
-_PARAMETERS = ("x", "count", "width", "cosines", "sines", "first", "last")  # of the function that rotates columns
+# Parameters of the function that rotates columns; `count` and `column_stride` are numbers of doubles.
+_PARAMETERS = ("x", "count", "column_stride", "cosines", "sines", "first", "last")
 
 
 class Rotations(NamedTuple):
@@ -34,9 +35,12 @@ class Rotations(NamedTuple):
         store(r.b, sine, self.sines, k)
 
     def apply(self, r: RoutineText, x: Matrix, rows: Operand, first: Operand, last: Operand) -> None:
-        """Rotate the columns k and k + 1 of a matrix: x' = c·x + s·y and y' = c·y - s·x, for k from `first` on."""
-        numbers, width = (r.out.mul(size, 2 if r.is_complex else 1) for size in (rows, x.width))
-        r.out.call(_rotate_columns(r), x.pointer, numbers, width, self.cosines, self.sines, first, last)
+        """Rotate the columns k and k + 1 of a matrix: x' = c·x + s·y and y' = c·y - s·x, for first ≤ k < last.
+
+        `rows` is the height of the matrix. The parts of complex elements are rotated as separate rows.
+        """
+        doubles, column_stride = (r.out.mul(size, 2 if r.is_complex else 1) for size in (rows, x.column_stride))
+        r.out.call(_rotate_columns(r), x.pointer, doubles, column_stride, self.cosines, self.sines, first, last)
 
 
 class _Diagonals(NamedTuple):
@@ -63,7 +67,7 @@ class _Diagonals(NamedTuple):
         store(self.r.b, x, self.off_diagonal, k)
 
     def is_negligible(self, k: Operand) -> Element:
-        """Return whether the neighbour of two elements of the diagonal changes neither of them."""
+        """Return whether e[k] is negligible beside d[k] and d[k + 1], or at most the threshold."""
         b = self.r.b
         magnitude = b.intrinsic("fabs", self.e(k))
         diagonal_sum = b.intrinsic("fabs", self.d(k)) + b.intrinsic("fabs", self.d(self.r.out.add(k, 1)))
@@ -71,25 +75,25 @@ class _Diagonals(NamedTuple):
 
 
 def diagonalise_tridiagonal(r: RoutineText, n: Operand, diagonal: str, off_diagonal: str, rotations: Rotations,
-                            write_sweep: Callable[[Operand, Operand], None]) -> None:  # fmt: skip
-    """Replace the diagonal by the eigenvalues; `write_sweep` gets the first and the last row of each sweep."""
+                            apply_sweep: Callable[[Operand, Operand], None]) -> None:  # fmt: skip
+    """Replace the diagonal by the eigenvalues; `apply_sweep` gets the first and the last row of each sweep."""
     matrix = _Diagonals(r, diagonal, off_diagonal, _threshold(r, n, diagonal, off_diagonal))
 
     def sweep(low: Operand, high: Operand) -> None:
         _sweep_tridiagonal(matrix, low, high, rotations)
-        write_sweep(low, high)
+        apply_sweep(low, high)
 
     _repeat_sweeps(matrix, n, sweep)
 
 
 def diagonalise_bidiagonal(r: RoutineText, n: Operand, diagonal: str, off_diagonal: str, left: Rotations,
-                           right: Rotations, write_sweep: Callable[[Operand, Operand], None]) -> None:  # fmt: skip
+                           right: Rotations, apply_sweep: Callable[[Operand, Operand], None]) -> None:  # fmt: skip
     """Replace the diagonal by the singular values, with signs; see `diagonalise_tridiagonal`."""
     matrix = _Diagonals(r, diagonal, off_diagonal, _threshold(r, n, diagonal, off_diagonal))
 
     def sweep(low: Operand, high: Operand) -> None:
         _sweep_bidiagonal(matrix, low, high, left, right)
-        write_sweep(low, high)
+        apply_sweep(low, high)
 
     _repeat_sweeps(matrix, n, sweep)
 
@@ -117,16 +121,16 @@ def _repeat_sweeps(matrix: _Diagonals, n: Operand, sweep: Callable[[Operand, Ope
 
     with out.while_(has_next):
         high = out.load("i64", high_cell)
-        last = out.sub(high, 1)
-        is_done = matrix.is_negligible(last).ir
+        before_high = out.sub(high, 1)
+        is_done = matrix.is_negligible(before_high).ir
 
         def shrink() -> None:
-            matrix.set_e(last, r.real(0.0))
-            out.store("i64", last, high_cell)
+            matrix.set_e(before_high, r.real(0.0))
+            out.store("i64", before_high, high_cell)
 
-        def write_sweep() -> None:
+        def sweep_block() -> None:
             out.store("i64", out.add(out.load("i64", sweep_count_cell), 1), sweep_count_cell)
-            out.store("i64", last, low_cell)
+            out.store("i64", before_high, low_cell)
 
             def is_coupled() -> str:
                 low = out.load("i64", low_cell)
@@ -138,25 +142,26 @@ def _repeat_sweeps(matrix: _Diagonals, n: Operand, sweep: Callable[[Operand, Ope
                 out.store("i64", out.sub(out.load("i64", low_cell), 1), low_cell)
             sweep(out.load("i64", low_cell), high)
 
-        out.either(is_done, shrink, write_sweep)
+        out.either(is_done, shrink, sweep_block)
     r.fail_if(out.icmp("sgt", out.load("i64", high_cell), 0))
 
 
 def _sweep_tridiagonal(matrix: _Diagonals, low: Operand, high: Operand, rotations: Rotations) -> None:
     """Write a QR step with Wilkinson's shift on the rows from `low` to `high`."""
     r, out, b = matrix.r, matrix.r.out, matrix.r.b
-    last = out.sub(high, 1)
-    half, corner = (matrix.d(last) - matrix.d(high)) * 0.5, matrix.e(last)
+    before_high = out.sub(high, 1)
+    half, corner = (matrix.d(before_high) - matrix.d(high)) * 0.5, matrix.e(before_high)
     radius = b.intrinsic("sqrt", half * half + corner * corner)
     divisor = half + b.intrinsic("copysign", radius, half)
     is_zero = divisor.same(0.0)
     quotient = corner / b.select(is_zero, r.real(1.0), divisor) * corner
-    bulge_cell, side_cell = r.cell(float64), r.cell(float64)
-    r.put(bulge_cell, matrix.d(low) - (matrix.d(high) - quotient))
-    r.put(side_cell, matrix.e(low))
+    # The next rotation makes z zero beside x. After the first rotation, z is the bulge, outside of the band.
+    x_cell, z_cell = r.cell(float64), r.cell(float64)
+    r.put(x_cell, matrix.d(low) - (matrix.d(high) - quotient))
+    r.put(z_cell, matrix.e(low))
     with r.loop(low, high) as k:
         next_row = out.add(k, 1)
-        cosine, sine, length = _rotation(r, r.get(bulge_cell, float64), r.get(side_cell, float64))
+        cosine, sine, length = _rotation(r, r.get(x_cell, float64), r.get(z_cell, float64))
         rotations.store(r, k, cosine, sine)
         with out.if_(out.icmp("sgt", k, low)):
             matrix.set_e(out.sub(k, 1), length)
@@ -164,11 +169,11 @@ def _sweep_tridiagonal(matrix: _Diagonals, low: Operand, high: Operand, rotation
         shear = cosine * sine * middle * 2.0
         matrix.set_d(k, cosine * cosine * first + shear + sine * sine * second)
         matrix.set_d(next_row, sine * sine * first - shear + cosine * cosine * second)
-        next_bulge = cosine * sine * (second - first) + (cosine * cosine - sine * sine) * middle
-        matrix.set_e(k, next_bulge)
-        r.put(bulge_cell, next_bulge)
+        next_x = cosine * sine * (second - first) + (cosine * cosine - sine * sine) * middle
+        matrix.set_e(k, next_x)
+        r.put(x_cell, next_x)
         with out.if_(out.icmp("slt", next_row, high)):
-            r.put(side_cell, sine * matrix.e(next_row))
+            r.put(z_cell, sine * matrix.e(next_row))
             matrix.set_e(next_row, cosine * matrix.e(next_row))
 
 
@@ -176,16 +181,17 @@ def _sweep_bidiagonal(matrix: _Diagonals, low: Operand, high: Operand, left: Rot
     """Write a QR step of Golub and Kahan on the rows from `low` to `high`."""
     r, out = matrix.r, matrix.r.out
     shift, top = _bidiagonal_shift(matrix, low, high), matrix.d(low)
-    bulge_cell, side_cell = r.cell(float64), r.cell(float64)
+    # The next rotation makes z zero beside x. After the first rotation, z is the bulge, outside of the band.
+    x_cell, z_cell = r.cell(float64), r.cell(float64)
     is_shifted = shift > 0.0
     divisor = r.b.select(is_shifted, top, r.real(1.0))
     sign = r.b.intrinsic("copysign", r.real(1.0), top)
     shifted_top = (r.b.intrinsic("fabs", top) - shift) * (sign + shift / divisor)
-    r.put(bulge_cell, r.b.select(is_shifted, shifted_top, top))
-    r.put(side_cell, matrix.e(low))
+    r.put(x_cell, r.b.select(is_shifted, shifted_top, top))
+    r.put(z_cell, matrix.e(low))
     with r.loop(low, high) as k:
         next_row = out.add(k, 1)
-        cosine, sine, length = _rotation(r, r.get(bulge_cell, float64), r.get(side_cell, float64))
+        cosine, sine, length = _rotation(r, r.get(x_cell, float64), r.get(z_cell, float64))
         right.store(r, k, cosine, sine)
         with out.if_(out.icmp("sgt", k, low)):
             matrix.set_e(out.sub(k, 1), length)
@@ -194,25 +200,30 @@ def _sweep_bidiagonal(matrix: _Diagonals, low: Operand, high: Operand, left: Rot
         cosine_left, sine_left, length_left = _rotation(r, cosine * first + sine * middle, below)
         left.store(r, k, cosine_left, sine_left)
         matrix.set_d(k, length_left)
-        next_bulge = cosine_left * middle_after + sine_left * second_after
+        next_x = cosine_left * middle_after + sine_left * second_after
         matrix.set_d(next_row, cosine_left * second_after - sine_left * middle_after)
-        matrix.set_e(k, next_bulge)
-        r.put(bulge_cell, next_bulge)
+        matrix.set_e(k, next_x)
+        r.put(x_cell, next_x)
         with out.if_(out.icmp("slt", next_row, high)):
-            r.put(side_cell, sine_left * matrix.e(next_row))
+            r.put(z_cell, sine_left * matrix.e(next_row))
             matrix.set_e(next_row, cosine_left * matrix.e(next_row))
 
 
 def _bidiagonal_shift(matrix: _Diagonals, low: Operand, high: Operand) -> Element:
-    """Return the smaller singular value of the last two rows; 0 where an element of the diagonal is zero."""
+    """Return the smaller singular value of the last two rows.
+
+    Return 0, no shift, if an element of the diagonal counts as zero. Return 0 also if the square of the ratio of the
+    shift to the first element of the diagonal is below the epsilon.
+    """
     r, out, b = matrix.r, matrix.r.out, matrix.r.b
     smallest_cell = r.cell(float64)
     r.put(smallest_cell, b.intrinsic("fabs", matrix.d(high)))
     with r.loop(low, high) as k:
         magnitude, smallest_so_far = b.intrinsic("fabs", matrix.d(k)), r.get(smallest_cell, float64)
         r.put(smallest_cell, b.select(magnitude < smallest_so_far, magnitude, smallest_so_far))
-    last = out.sub(high, 1)
-    first, second, corner = b.intrinsic("fabs", matrix.d(last)), b.intrinsic("fabs", matrix.d(high)), matrix.e(last)
+    before_high = out.sub(high, 1)
+    first, second = (b.intrinsic("fabs", matrix.d(row)) for row in (before_high, high))
+    corner = matrix.e(before_high)
     squares = [part * part + corner * corner for part in (first + second, first - second)]
     total = b.intrinsic("sqrt", squares[0]) + b.intrinsic("sqrt", squares[1])
     is_singular = (r.get(smallest_cell, float64) <= matrix.threshold) | total.same(0.0)
@@ -247,7 +258,7 @@ def _rotate_columns(r: RoutineText) -> str:
         base, column_cell = out.gep("double", "%x", start), out.alloca(ir_type)
 
         def address(column: Operand | str) -> Operand:
-            return out.gep("double", base, out.mul(column, "%width"))
+            return out.gep("double", base, out.mul(column, "%column_stride"))
 
         out.store(ir_type, out.load(ir_type, address("%first"), ", align 8"), column_cell)
         with out.loop("%first", "%last", unrolled=False) as k:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
-from autoconv.backends.llvm.analysis.contiguity import is_block, is_contiguous
+from autoconv.backends.llvm.analysis.contiguity import is_contiguous_part, is_whole_source
 from autoconv.backends.llvm.analysis.indexing import (
     has_position_arrays,
     part_shape,
@@ -174,16 +174,16 @@ class Plan:
         """Return whether a reader of a view can read the view's source instead, by the index map."""
         lowering_class = self.classes[reader]
         feeds_contiguous_view = bool(reader.results) and reader.results[0] in self._contiguous_views
-        if feeds_contiguous_view and not (is_contiguous(value) or is_block(value)):
+        if feeds_contiguous_view and not (is_whole_source(value) or is_contiguous_part(value)):
             return False
         if lowering_class == "join":
             return True
-        if lowering_class == "matmul" and is_block(value):
+        if lowering_class == "matmul" and is_contiguous_part(value):
             return tiled_product(reader, self.patches.get(reader)) is not None
         if self._has_position_arrays(reader):
             # Positions, and the base of a scatter, are read contiguously before the loops that use them.
             if value in positions(reader):
-                return is_contiguous(value) and reader.inputs.count(value) == 1
+                return is_whole_source(value) and reader.inputs.count(value) == 1
             return value is (updates(reader) if lowering_class == "scatter" else reader.inputs[0])
         if lowering_class in ("view", "copy", "place", "pick"):
             return value not in reader.inputs[1:]

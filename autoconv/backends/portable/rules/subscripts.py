@@ -206,7 +206,7 @@ def assign(writer: Rules, x: Term, value: Term | Window, spec: Spec, operands: S
     """Return `x` with a value written to x[spec]; None if there is no form."""
     box_starts = _box_starts(spec, x, operands)
     if box_starts is None:
-        result = _scatter_at(writer, x, value, spec, operands, None)
+        result = _scatter_at(writer, x, value, spec, operands, combine=None)
         return _write_masked(writer, x, value, spec, operands) if result is None and isinstance(value, Term) else result
     target = subscript(writer, x, spec, operands)  # checks the positions
     if not isinstance(target, Term):

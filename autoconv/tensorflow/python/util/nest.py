@@ -142,7 +142,7 @@ def get_traverse_shallow_structure(
 
 def list_to_tuple(structure: object) -> object:
     """Return a structure with tuples in place of lists."""
-    if not _is_nested(structure, False):
+    if not _is_nested(structure, expand_composites=False):
         return structure
     parts = [list_to_tuple(part) for part in _yield_value(structure)]
     return tuple(parts) if isinstance(structure, list) else sequence_like(structure, parts)
