@@ -20,7 +20,7 @@ from autoconv.graph.graph import Span
 from autoconv.optimise.variables_as_memory import replace_variables
 from autoconv.storage.files import replacing
 from autoconv.tracing.api.declared_arguments import trace_function
-from autoconv.tracing.api.exported_repeats import write_repeats
+from autoconv.tracing.api.exported_movement import write_movement
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def build(
     """
     compiler = library_code()
     trace = trace_function(function, specs, contract)
-    trace = replace(trace, graph=replace_variables(write_repeats(trace.graph)))
+    trace = replace(trace, graph=replace_variables(write_movement(trace.graph)))
     path = Path(to)
     c_name = name or c_identifier(trace.concrete.function_name)
     if c_name != c_identifier(c_name):

@@ -81,7 +81,13 @@ _MAX_POWERS = 32
 def tri(
     N: IntLike, M: IntLike | None = None, k: IntLike = 0, dtype: DTypeLike = float, *, like: object = None
 ) -> Tensor:
-    return tensor(np.tri(integer(N), None if M is None else integer(M), integer(k), numpy_dtype(dtype)))
+    sizes = N, N if M is None else M
+    if all(static_value(number) is not None for number in (*sizes, k)):
+        return tensor(np.tri(integer(N), integer(sizes[1]), integer(k), numpy_dtype(dtype)))
+    row_numbers, column_numbers = map(count_up, sizes)
+    # The number of columns by which an element lies to the right of the main diagonal.
+    distances = apply("subtract", column_numbers, apply("expand_dims", row_numbers, axis=1))
+    return cast(apply("less_equal", distances, tensor(k, np.int64)), numpy_dtype(dtype))
 
 
 @computes("tril")
@@ -96,19 +102,11 @@ def triu(m: TensorLike, k: IntLike = 0) -> Tensor:
 
 def _triangle(m: TensorLike, k: IntLike, lower: bool) -> Tensor:
     """Return matrices with zeros above the k-th diagonal, or below it unless `lower`."""
-    x, offset = tensor(m), integer(k)
-    zero = tensor(0, x.dtype.numpy)
-    if has_known_shape(x):
-        rows, columns = (require_known_shape(x) * 2)[-2:]  # a vector is broadcast to a square matrix
-        mask = np.tri(rows, columns, offset if lower else offset - 1, bool)
-        return apply("select", tensor(mask if lower else ~mask), x, zero)
-    row_numbers, column_numbers = (
-        apply("range", *(tensor(bound, np.int64) for bound in (0, size, 1))) for size in (sizes_of(x) * 2)[-2:]
-    )
-    # The number of columns by which an element lies to the right of the diagonal.
-    distances = apply("subtract", column_numbers, apply("expand_dims", row_numbers, axis=1))
-    is_kept = apply("less_equal" if lower else "greater_equal", distances, tensor(offset, np.int64))
-    return apply("select", is_kept, x, zero)
+    x = tensor(m)
+    offset: Any = k if static_value(k) is None else integer(k)
+    rows, columns = (sizes_of(x) * 2)[-2:]  # a vector is broadcast to a square matrix
+    mask, zero = tri(rows, columns, offset if lower else offset - 1, bool), tensor(0, x.dtype.numpy)
+    return apply("select", mask, x, zero) if lower else apply("select", mask, zero, x)
 
 
 @creates("diag")

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.types import are_shapes_compatible
+from autoconv.numpy.creation import count_up
 from autoconv.numpy.operands import (
+    assume,
     axis_of,
     cast,
     computes,
@@ -22,7 +24,7 @@ from autoconv.numpy.operands import (
     sizes_of,
     tensor,
 )
-from autoconv.numpy.shapes import WHOLE, atleast_1d, atleast_2d, atleast_3d
+from autoconv.numpy.shapes import WHOLE, atleast_1d, atleast_2d, atleast_3d, shape_argument
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Slice
 from autoconv.runtime.annotations import AxisLike, DTypeLike, OutLike, TensorLike
@@ -202,7 +204,15 @@ def delete(arr: TensorLike, obj: object, axis: AxisLike | None = None) -> Tensor
     if positions is None:
         current_contract().specialise(obj)
         refuse("is given positions known only at run time")
-    kept_positions = np.delete(np.arange(require_known_shape(x)[axis_index]), positions)
+    count = sizes_of(x)[axis_index]
+    if isinstance(count, int) or isinstance(positions, slice) or np.ndim(positions):
+        kept_positions: Any = np.delete(np.arange(require_known_shape(x)[axis_index]), positions)
+    else:
+        position = integer(positions)
+        _assume_position(position, 0, count)
+        kept_positions = count_up(count - 1)
+        is_behind = kept_positions >= (position if position >= 0 else count + position)
+        kept_positions = apply("add", kept_positions, cast(is_behind, np.int64))
     return apply("gather", x, kept_positions, axis=axis_index)
 
 
@@ -217,19 +227,27 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
         current_contract().specialise(obj)
     if static_position is None or np.ndim(static_position):
         refuse("is given several positions, or one known only at run time")
-    position, count = integer(static_position), require_known_shape(x)[axis_index]
-    if not -count <= position <= count:
+    position, count = integer(static_position), sizes_of(x)[axis_index]
+    if not isinstance(count, int):
+        _assume_position(position, 1, count)
+    elif not -count <= position <= count:
         raise IndexError(f"index {position} is out of bounds for axis {axis_index} with size {count}")
-    position += count if position < 0 else 0
+    position += count if position < 0 and isinstance(count, int) else 0
     new_elements = tensor(values, x.dtype.numpy)
-    shape = tuple(1 if i == axis_index else size for i, size in enumerate(require_known_shape(x)))
+    shape = tuple(1 if i == axis_index else size for i, size in enumerate(sizes_of(x)))
     if rank_of(new_elements) == rank_of(x) - 1 and rank_of(new_elements):
         new_elements = apply("expand_dims", new_elements, axis=axis_index)
     elif rank_of(x) == 1 and rank_of(new_elements) == 1:
-        shape = require_known_shape(new_elements)
-    new_elements = apply("broadcast_to", new_elements, shape=shape)
+        shape = sizes_of(new_elements)
+    size_operands, known_sizes = shape_argument(shape)
+    new_elements = apply("broadcast_to", new_elements, *size_operands, shape=known_sizes)
     bounds = ((None, position), (position, None))
     leading_part, trailing_part = (
         apply("get_item", x, spec=(*(WHOLE,) * axis_index, Slice(*part_bounds))) for part_bounds in bounds
     )
     return concatenate((leading_part, new_elements, trailing_part), axis_index)
+
+
+def _assume_position(position: int, excess: int, count: Any) -> None:
+    """Record the assumption that a position is one of `count` elements, or at most `excess` behind them."""
+    assume(tensor(count, np.int64) >= (position + 1 - excess if position >= 0 else -position), "a position is inside")

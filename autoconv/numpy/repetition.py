@@ -13,6 +13,7 @@ from autoconv.numpy.operands import (
     assume,
     axis_of,
     cast,
+    check,
     computes,
     has_known_shape,
     holds_tensors,
@@ -65,12 +66,18 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
     """Pad by ops in the modes constant, reflect, symmetric, edge and wrap; NumPy itself computes other modes."""
     x = tensor(array)
     widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
+    if callable(mode):
+        refuse("is given a function as its mode")
     if widths is None:
+        has_one_value = mode == "constant" and options.keys() <= {"constant_values"} and not any(
+            rank_of(tensor(value)) for value in options.values()
+        )
+        pairs = _pairs(pad_width, x) if has_one_value or (mode in _EXTENSION_MODES and not options) else None
+        if pairs is not None:
+            return _pad_by_computed_widths(x, pairs, mode, **options)
         # If arguments determine the widths, this trace ends, and these arguments are constants of the next one.
         current_contract().specialise(*flat_leaves(pad_width))
         refuse("is given widths known only at run time")
-    if callable(mode):
-        refuse("is given a function as its mode")
     if not rank_of(x):
         return call_numpy("pad", x, pad_width, mode, **options)
     check_as_numpy(lambda: np.pad(np.empty((0,) * rank_of(x)), np.zeros_like(widths)))
@@ -83,6 +90,37 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
         return _pad_with_value(x, paddings, value)
     extended_x = _extend_by_elements(x, paddings, mode) if mode in _EXTENSION_MODES and not options else None
     return call_numpy("pad", x, pad_width, mode, **options) if extended_x is None else extended_x
+
+
+def _pairs(pad_width: Any, x: Tensor) -> list[tuple[Any, Any]] | None:
+    """Return the widths before and after each dimension, by NumPy's rules; None for other structures and kinds."""
+    if isinstance(pad_width, dict):
+        return None
+    rows = pad_width if isinstance(pad_width, (list, tuple)) else (pad_width,)
+    rows = rows if any(isinstance(row, (list, tuple)) for row in rows) else (rows,)
+    are_pairs = all(isinstance(row, (list, tuple)) and len(row) in (1, 2) for row in rows)
+    if len(rows) not in (1, rank_of(x)) or not are_pairs:
+        return None
+    widths = [width for row in rows for width in row]
+    if any(rank_of(tensor(width)) or not tensor(width).dtype.is_integer for width in widths):
+        return None
+    return [(row[0], row[-1]) for row in (rows * rank_of(x) if len(rows) == 1 else rows)]
+
+
+def _pad_by_computed_widths(x: Tensor, pairs: Any, mode: str, constant_values: TensorLike = 0) -> Tensor:
+    """Pad by widths that are known only at run time: join the array with filled ones, or gather its elements."""
+    for axis, pair in enumerate(pairs):
+        if all(static_value(width) is not None and static_value(width) == 0 for width in pair):
+            continue
+        for width in pair:
+            check(tensor(width, np.int64) >= 0, "index can't contain negative values")
+        if mode == "constant":
+            shapes = [(*sizes_of(x)[:axis], width, *sizes_of(x)[axis + 1 :]) for width in pair]
+            low, high = (FUNCTIONS[np.full](shape, constant_values, x.dtype.numpy) for shape in shapes)
+            x = apply("concat", low, x, high, axis=axis)
+        else:
+            x = apply("gather", x, _extension_indices(sizes_of(x)[axis], pair[0], pair[1], mode), axis=axis)
+    return x
 
 
 _EXTENSION_MODES = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
@@ -110,7 +148,7 @@ def _extend_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: st
     return x
 
 
-def _extension_indices(size: ShapeLike, low: int, high: int, mode: str) -> Tensor:
+def _extension_indices(size: ShapeLike, low: Any, high: Any, mode: str) -> Tensor:
     """Return the indices that extend a dimension of unknown size at both ends."""
     count, one = tensor(size, np.int64), tensor(1, np.int64)
     assume(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")

@@ -15,6 +15,7 @@ from autoconv.numpy.operands import (
     axes_of,
     axis_of,
     cast,
+    check,
     computes,
     holds_tensors,
     integer,
@@ -202,8 +203,13 @@ def sliding_window_view(
     if subok or writeable:
         refuse("is asked for a subclass, or for windows that are written")
     array = tensor(x)
-    lengths = window_shape if isinstance(window_shape, (list, tuple)) else (window_shape,)
-    axes, lengths = window_axes(require_known_shape(array), tuple(map(integer, lengths)), axis)
+    lengths = tuple(map(integer, window_shape if isinstance(window_shape, (list, tuple)) else (window_shape,)))
+    sizes = sizes_of(array)
+    axes, lengths = window_axes([size if isinstance(size, int) else sum(lengths) for size in sizes], lengths, axis)
+    for axis_index, size in enumerate(sizes):
+        least = sum(length - 1 for position, length in zip(axes, lengths, strict=True) if position == axis_index) + 1
+        if not isinstance(size, int):
+            check(tensor(size, np.int64) >= least, "window shape cannot be larger than input array shape")
     return mark_read_only(apply("sliding_windows", array, axes=axes, lengths=lengths))
 
 

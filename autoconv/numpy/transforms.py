@@ -211,9 +211,8 @@ def _shift_function(sign: int) -> Callable[..., Any]:
         axis_indices = tuple(axis_of(axis, rank_of(x_tensor)) for axis in selected_axes)
         if not axis_indices:
             raise ValueError("not enough values to unpack (expected 2, got 0)")
-        half_sizes = [require_known_shape(x_tensor)[axis] // 2 for axis in axis_indices]
-        shifts = [half if sign > 0 else -half for half in half_sizes]
-        return roll(x_tensor, tuple(shifts), axis_indices)
+        sizes = sizes_of(x_tensor)
+        return roll(x_tensor, tuple(sign * (sizes[axis] // 2) for axis in axis_indices), axis_indices)
 
     return compute
 

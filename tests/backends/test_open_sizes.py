@@ -7,6 +7,7 @@ import autoconv
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.types import TensorType
 from tests.backends.portable_samples import assert_close, close_sizes, run_stablehlo
+from tests.clibrary.calling import Caller
 
 pytest.importorskip("jaxlib")
 pytest.importorskip("onnxruntime")
@@ -88,7 +89,28 @@ def in_pairs(x):
         return -x.sum()
 
 
+# Functions whose sizes and positions follow from the sizes of the argument; C libraries are built of these, too.
+SIZED_VECTORS = {
+    "centred spectrum": lambda x: np.fft.fftshift(x),
+    "spectrum from its centre": lambda x: np.fft.ifftshift(x),
+    "triangle of ones": lambda x: np.tri(len(x), len(x) // 2, 1),
+    "pad by sizes": lambda x: np.pad(x, (len(x) // 2, len(x)), constant_values=2.5),
+    "reflection by sizes": lambda x: np.pad(x, (0, len(x) - 1), mode="reflect"),
+    "windows": lambda x: np.lib.stride_tricks.sliding_window_view(x, 3).sum(-1),
+    "without an element": lambda x: np.delete(x, -2),
+    "with an element": lambda x: np.insert(x, 1, 0.75),
+    "roll by a size": lambda x: np.roll(x, len(x) // 3 - 7),
+}
+SIZED_MATRICES = {
+    "centred spectrum": lambda x: np.fft.fftshift(x, axes=1),
+    "pad by sizes": lambda x: np.pad(x, ((0, x.shape[1]), (1, 0))),
+    "windows": lambda x: np.lib.stride_tricks.sliding_window_view(x, (2, 3)).sum((0, 3)),
+    "without a column": lambda x: np.delete(x, 1, axis=1),
+    "with a row": lambda x: np.insert(x, -1, x[0], axis=0),
+    "below a diagonal by sizes": lambda x: np.tril(x, x.shape[0] - x.shape[1]),
+}
 VECTORS = {
+    **SIZED_VECTORS,
     "reshape in a try": in_pairs,
     "squeeze": lambda x: x[:, None].squeeze(1),
     "writes from the end": written_from_the_end,
@@ -135,6 +157,7 @@ VECTORS = {
     "longest rise": longest_rise,
 }
 MATRICES = {
+    **SIZED_MATRICES,
     "trace": lambda x: np.trace(x @ x.T),
     "writes from the end": edges_joined,
     "diagonal": lambda x: np.diagonal(x @ x.T),
@@ -236,3 +259,12 @@ def test_onnx(case):
     run = autoconv.onnx.load(autoconv.onnx.export(function, spec, contract=contract))
     for x, expected in calls:
         assert_close(run(x), expected)
+
+
+@pytest.mark.parametrize(("functions", "spec"), [(SIZED_VECTORS, "float64[n]"), (SIZED_MATRICES, "float64[n,m]")])
+def test_c_library(tmp_path, functions, spec):
+    for i, (name, function) in enumerate(functions.items()):
+        library = autoconv.clibrary.build(function, spec, to=tmp_path / f"f{i}", name="f", contract="compile")
+        for size in (3, 8):
+            x = np.random.default_rng(0).uniform(0.1, 0.9, (size, size + 1)[: spec.count(",") + 1])
+            assert_close(Caller(library)(x)["value"], function(x), name)

@@ -230,16 +230,19 @@ def unsorted_segment_sum(
     array([2, 4], dtype=int32)
     """
     ids, static_count = convert_to_tensor(segment_ids), static_value(num_segments)
-    if static_count is not None:
-        static_ids = static_value(ids)
-        if static_ids is None or (np.asarray(static_ids) < 0).any():
-            return _sum_without_negative_ids(convert_to_tensor(data), ids, int(static_count))
-    operands = () if static_count is not None else (convert_to_tensor(num_segments),)
-    count = None if static_count is None else int(static_count)
-    return apply("segment_sum", data, segment_ids, *operands, num_segments=count, name=name)
+    static_ids = static_value(ids)
+    count = apply("cast", num_segments, dtype=ids.dtype) if static_count is None else int(static_count)
+    if static_ids is None or (np.asarray(static_ids) < 0).any():
+        return _sum_without_negative_ids(convert_to_tensor(data), ids, count)
+    return _sum_by_count(data, ids, count, name)
 
 
-def _sum_without_negative_ids(data: Tensor, ids: Tensor, segment_count: int) -> Tensor:
+def _sum_by_count(data: TensorLike, ids: Tensor, count: Any, name: str | None = None) -> Tensor:
+    operands, static_count = ((), count) if isinstance(count, int) else ((count,), None)
+    return apply("segment_sum", data, ids, *operands, num_segments=static_count, name=name)
+
+
+def _sum_without_negative_ids(data: Tensor, ids: Tensor, segment_count: Any) -> Tensor:
     """Return the sums of the segments. Rows with negative ids are added to a further segment, which is dropped.
 
     Ids from `segment_count` on are raised by 1, so that they stay out of range.
@@ -247,7 +250,7 @@ def _sum_without_negative_ids(data: Tensor, ids: Tensor, segment_count: int) -> 
     shifted_ids = where(
         apply("less", ids, 0), segment_count, where(apply("less", ids, segment_count), ids, apply("add", ids, 1))
     )
-    return get_item(apply("segment_sum", data, shifted_ids, num_segments=segment_count + 1), slice(None, -1))
+    return get_item(_sum_by_count(data, shifted_ids, segment_count + 1), slice(None, -1))
 
 
 def dynamic_partition(

@@ -335,6 +335,8 @@ def _fill(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     size_numbers = [number for number, size in zip(numbers, shape, strict=True) if size is None]
     if not all(is_scalar(number.type) and number.dtype.is_integer for number in size_numbers):
         return None
+    if not size_numbers:
+        return sizes.add_with_shape(node, inputs[:1], shape, shape=shape)
 
     def define(symbols: Any) -> None:
         attributes = {"op": "fill", "shape": tuple(shape), "defines": symbols}
@@ -347,10 +349,13 @@ def _fill(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 
 def _elements(vector: Value) -> list[Value] | None:
-    """Return the numbers that a vector is built from; None if other nodes build it."""
+    """Return the numbers that a vector is built from, and a part of it itself for each number of another part.
+
+    Return None if the length of such a part is unknown.
+    """
     node = vector.node
     if node is None:
-        return None
+        return _unknown_elements(vector)
     if node.op.name in ("cast", "python_cast", "identity"):
         return _elements(node.inputs[0])
     if node.op.name == "stack":
@@ -358,7 +363,7 @@ def _elements(vector: Value) -> list[Value] | None:
     if node.op.name in ("fill", "expand_dims", "reshape") and vector.shape == (1,) and node.inputs[0].shape == ():
         return [node.inputs[0]]
     if node.op.name != "concat":
-        return None
+        return _unknown_elements(vector)
     result: list[Value] = []
     for part in node.inputs:
         elements = _elements(part)
@@ -366,6 +371,11 @@ def _elements(vector: Value) -> list[Value] | None:
             return None
         result += elements
     return result
+
+
+def _unknown_elements(vector: Value) -> list[Value] | None:
+    length = vector.shape[0] if vector.shape else None
+    return [vector] * length if isinstance(length, int) else None
 
 
 __all__: list[str] = []

@@ -174,9 +174,8 @@ def segment_sum(writer: Rules, node: Node, x: Term, segments: Term, *count: Term
 
 def _largest_position(writer: Rules, positions: Term) -> Term:
     """Return the largest position, or -1 if there is none."""
-    as_int64 = writer.cast(positions, int64)
-    maximum = writer.reduce(as_int64, range(as_int64.rank), "maximum", int64.min)
-    return writer.select(maximum < -1, -1, maximum)
+    vector = writer.flatten(writer.cast(positions, int64))
+    return writer.reduce(writer.pad(vector, writer.constant(-1, int64), [0], [1]), [0], "maximum", int64.min)
 
 
 def _positions_along_axis(writer: Rules, index: Term, axis: int, size: Any) -> list[Term]:
